@@ -11,5 +11,6 @@ export default defineConfig({
       'test/apply/saved-plan.test.ts',
     ],
     testTimeout: 60_000,
+    isolate: false,
   },
 })

@@ -12,7 +12,7 @@ const TOGETHER = [
   // Excludes everything that reads manifests or calls the service: completion loads only this chunk.
   {
     name: 'cli',
-    test: /src[\\/]cli[\\/](terminal|flags?|review-flags|print-error|suggest|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
+    test: /src[\\/]cli[\\/](terminal|flags?|print-error|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
   },
 ]
 

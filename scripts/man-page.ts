@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Command } from '../src/cli/command.ts'
+import type { Runnable } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
-import { EXIT_WORDS } from '../src/cli/exit-words.ts'
 import type { Flags } from '../src/cli/flag.ts'
-import { API_ENVIRONMENT, COMMON_FLAGS } from '../src/cli/flags.ts'
+import { COMMON_FLAGS } from '../src/cli/flags.ts'
+import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
 import { EXIT } from '../src/model/index.ts'
 
 /** Escapes roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */
@@ -42,7 +42,7 @@ const flags = (all: Flags): readonly string[] =>
     .filter(([, { hidden }]) => hidden !== true)
     .flatMap(flag)
 
-const section = (command: Command, before: string): readonly string[] => {
+const section = (command: Runnable, before: string): readonly string[] => {
   const line = `${before} ${command.command}`
   const [name = ''] = line.split(/ [<[]/)
   return [
@@ -54,7 +54,7 @@ const section = (command: Command, before: string): readonly string[] => {
       roff([`${describe}.`, ...(choices.length === 0 ? [] : [`One of: ${choices.join(', ')}.`])].join(' ')),
     ]),
     ...flags(command.flags),
-    ...(command.subcommands === undefined ? verbatim(withoutEnvironment(command.notes)) : []),
+    ...(command.subcommands === undefined ? verbatim(command.notes) : []),
     ...command.examples.flatMap(([example, what]) => [
       '.TP',
       bold(example.replaceAll('$0', 'espalier')),
@@ -63,9 +63,6 @@ const section = (command: Command, before: string): readonly string[] => {
     ...(command.subcommands ?? []).flatMap((subcommand) => section(subcommand, name)),
   ]
 }
-
-/** The environment is the same for all commands, and has its own section. */
-const withoutEnvironment = (notes: string): string => notes.replace(API_ENVIRONMENT, '').trim()
 
 const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
   '.TP',

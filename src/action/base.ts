@@ -1,14 +1,8 @@
 /** The manifests of the pull request's base. */
+import { commitOf, fetchCommit, parentsOf } from '../base/index.ts'
 import { EspalierError, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
-import {
-  type BaseComparison,
-  commitOf,
-  fetchCommit,
-  type Manifests,
-  manifestsAt,
-  parentsOf,
-} from '../workflow/index.ts'
+import { type BaseComparison, type Manifests, manifestsAt } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
 /** A plan's changes by origin. */

@@ -7,6 +7,7 @@ import {
   type AttributeChange,
   type BranchName,
   type Change,
+  computesDeclaredBy,
   type Desired,
   type DesiredCompute,
   type Diagnostic,
@@ -175,12 +176,7 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((name
 }
 
 const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
-  documents
-    .flatMap(({ branches, rules }) => [...branches, ...rules])
-    .flatMap(({ primary, replicas }) => [
-      ...(primary === undefined || 'absent' in primary ? [] : [primary]),
-      ...replicas,
-    ])
+  documents.flatMap(({ branches, rules }) => [...branches, ...rules]).flatMap(computesDeclaredBy)
 
 /** Settings and preloaded libraries. */
 const POSTGRES = 'postgres.'

@@ -1,6 +1,6 @@
 /** Plans a pull request given as input, in a workflow for another event, such as the merge of another pull request. */
+import { parentsOf } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { parentsOf } from '../workflow/index.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 

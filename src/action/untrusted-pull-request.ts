@@ -2,8 +2,9 @@
  * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are
  * read as git blobs, and planned within what the base's manifests allow. Nothing is checked out or run.
  */
+import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
-import { commitOf, fetchCommit, type Manifests, manifestsAt, parentsOf, remoteCommit } from '../workflow/index.ts'
+import { type Manifests, manifestsAt } from '../workflow/index.ts'
 import { baseOf, present } from './base.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'

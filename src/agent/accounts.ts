@@ -1,8 +1,7 @@
 /** API keys and their accounts. Keys of the same account share one request allowance. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
-import { globMatcher } from '../model/index.ts'
+import { type AccountView, globMatcher } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
-import type { AccountView } from './view.ts'
 
 export interface AgentKey {
   readonly name: string

@@ -1,43 +1,17 @@
 /** The running agent: its loops and its control interface. */
-import type { ApiOptions } from '../api/index.ts'
-import type { Budgets } from '../apply/index.ts'
-import { mapConcurrently, type OnSignal } from '../base/index.ts'
-import { type Clock, EspalierError } from '../model/index.ts'
+import { compare, mapConcurrently } from '../base/index.ts'
+import { type AgentView, EspalierError, type ProjectView } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { type AgentKey, openAccounts } from './accounts.ts'
-import type { DataFolder } from './data-folder.ts'
-import type { AgentPolicy } from './decide.ts'
+import { openAccounts } from './accounts.ts'
 import { openDesiredState } from './desired-state.ts'
 import { DAY_MS, journalFor, removeJournals } from './journals.ts'
 import { logLines } from './log.ts'
+import type { AgentProject } from './project.ts'
 import { ProjectSet } from './project-set.ts'
 import { createScheduler } from './scheduler.ts'
-import type { Shared } from './shared.ts'
-import type { Source } from './source.ts'
+import type { AgentOptions, Shared } from './shared.ts'
 import { suspend } from './suspension.ts'
-import type { AgentControl, AgentView, EventKeeper, ProjectView, RoundView } from './view.ts'
-
-export interface AgentOptions {
-  readonly source: Source
-  readonly data: DataFolder
-  readonly keys: readonly AgentKey[]
-  readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
-  readonly policy: AgentPolicy
-  readonly budgets: Budgets
-  /** Refresh interval of each project, in milliseconds. */
-  readonly interval: number
-  readonly gitInterval: number
-  /** Fraction of an account's request limit, 0 to 1. */
-  readonly requestShare: number
-  readonly concurrency: number
-  readonly operationTimeoutMs: number
-  /** How long journals are kept, in milliseconds. */
-  readonly keepMs: number
-  readonly clock: Clock
-  readonly random: () => number
-  readonly keeper?: EventKeeper
-  readonly log?: (line: string) => void
-}
+import type { AgentControl, RoundView } from './view.ts'
 
 export interface RunningAgent extends AgentControl {
   /**
@@ -62,23 +36,20 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   const startedAt = now()
   const desired = await openDesiredState(source, data, now)
   const accounts = await openAccounts({ ...options, share: options.requestShare, now })
-  const listeners = new Set<() => void>()
-  const roundListeners = new Set<(round: RoundView) => void>()
-  const signalled = new Set<() => void>()
+  const changed = listeners<void>()
+  const roundEnded = listeners<RoundView>()
+  const signalled = listeners<void>()
   const stopping = new AbortController()
   let lost: unknown
   let fetchAlarm = new AbortController()
   let polledAt = 0
 
   const say = (line: string): void => log(`${new Date(now()).toISOString()}  ${line}`)
-  const changed = (): void => {
-    for (const listener of listeners) listener()
-  }
   const stop = (): void => {
     stopping.abort()
     fetchAlarm.abort()
     scheduler.stop()
-    for (const handle of [...signalled]) handle()
+    signalled.call()
   }
   const shared: Shared = {
     ...options,
@@ -86,17 +57,13 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     startedAt,
     desired,
     accounts,
-    onSignal: ((signal, handle) => {
-      if (signal !== 'SIGTERM') return () => undefined
-      signalled.add(handle)
-      return () => void signalled.delete(handle)
-    }) satisfies OnSignal,
+    onSignal: (signal, handle) => (signal === 'SIGTERM' ? signalled.add(handle) : () => undefined),
     journalFor: (project, version) => journalFor(data.path, project, version, now(), random),
     intervalOf: (project) => accounts.intervalOf(project, projects.ids),
     isSettled: (project) => projects.get(project)?.isSettled === true,
     wake: (project, at, cause) => scheduler.wake(project, at, cause),
     forget: (project) => scheduler.forget(project),
-    changed,
+    changed: changed.call,
     isStopping: () => stopping.signal.aborted,
     lost: (error) => {
       lost ??= error
@@ -110,8 +77,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     if (project === undefined) return
     const before = project.view
     try {
-      const round = await project.round(cause, dueAt)
-      for (const listener of roundListeners) listener(round)
+      roundEnded.call(await project.round(cause, dueAt))
     } catch (error) {
       if (lost !== undefined) return
       await project.broke(error).catch(() => undefined)
@@ -130,8 +96,8 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     if (after.version !== before.version) say(`version ${after.version?.slice(0, 12)} of ${after.from}`)
     if (after.error !== undefined && after.error !== before.error) say(`${after.from}: ${after.error}`)
     for (const id of await projects.follow(desired.projects(), changes))
-      say(`${id} is no longer declared. Nothing of it is changed.`)
-    changed()
+      say(`${id} is no longer declared. Its computes stay as they are.`)
+    changed.call()
   }
   /** Aborted sleeps are ignored. Other failures appear in the view or end the agent. */
   const every = async (ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> => {
@@ -175,6 +141,12 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       say(error.message)
     }
   }
+  const forEach = async (chosen: readonly AgentProject[], change: (project: AgentProject) => Promise<void>) => {
+    for (const project of chosen) {
+      await change(project)
+      scheduler.wake(project.id, now(), 'reconcile')
+    }
+  }
   const subjects = new Map<string, unknown>(Object.entries(desired.events()))
   return {
     run: () =>
@@ -194,17 +166,11 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       tickedAt: new Date(scheduler.tickedAt()).toISOString(),
       source: desired.view(),
       accounts: accounts.view(projects.ids),
-      projects: projects.all.map(({ view }): ProjectView => view).sort((a, b) => (a.id < b.id ? -1 : 1)),
+      projects: projects.all.map(({ view }): ProjectView => view).sort((a, b) => compare(a.id, b.id)),
     }),
     planOf: (id) => projects.get(id)?.plan,
-    watch: (listener) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-    watchRounds: (listener) => {
-      roundListeners.add(listener)
-      return () => void roundListeners.delete(listener)
-    },
+    watch: changed.add,
+    watchRounds: roundEnded.add,
     kept: () => new Map<string, unknown>([...projects.kept(), ...subjects]),
     keep: async (subject, change) => {
       const project = projects.ofEvents(subject)
@@ -221,23 +187,25 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
           hint: `The current commit is ${desired.view().version ?? 'none'}: review it, then accept it.`,
         })
       }
-      for (const project of chosen) {
-        await project.forgive()
-        scheduler.wake(project.id, now(), 'reconcile')
-      }
+      await forEach(chosen, (project) => project.forgive())
     },
-    suspend: async (asked, until, reason) => {
-      for (const project of projects.named(asked)) {
-        await project.suspend(suspend(now(), until - now(), reason))
-        scheduler.wake(project.id, now(), 'reconcile')
-      }
-    },
-    resume: async (asked) => {
-      for (const project of projects.named(asked)) {
-        await project.resume()
-        scheduler.wake(project.id, now(), 'reconcile')
-      }
-    },
+    suspend: async (asked, until, reason) =>
+      forEach(projects.named(asked), (project) => project.suspend(suspend(now(), until - now(), reason))),
+    resume: async (asked) => forEach(projects.named(asked), (project) => project.resume()),
     fetchSoon: () => fetchAlarm.abort(),
+  }
+}
+
+const listeners = <T>() => {
+  const all = new Set<(value: T) => void>()
+  return {
+    call: (value: T): void => {
+      for (const listener of [...all]) listener(value)
+    },
+    /** @returns a function that unsubscribes. */
+    add: (listener: (value: T) => void) => {
+      all.add(listener)
+      return () => void all.delete(listener)
+    },
   }
 }

@@ -1,25 +1,24 @@
 /**
  * What the agent persists between rounds: one file per project, replaced atomically, in a folder locked by one agent.
  */
+
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
+import { AGENT_STATES } from '../model/index.ts'
 import { isGone, ownIdentity } from './process-identity.ts'
-import { STATES } from './state.ts'
 
 const FORMAT = 1
 
 const value = z.string().nullable()
-const entry = z.object({ want: value, seen: value, base: value.exactOptional(), agreed: z.boolean() })
+const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
 /** One file, so that a project's record, attempts, suspension and events are always consistent. */
 const PROJECT_FILE = z.object({
   format: z.number(),
-  record: z
-    .object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) })
-    .exactOptional(),
+  record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
   refusals: z.array(
     z.object({ key: z.string(), want: value, live: value, why: z.enum(['not-effective', 'rejected']) }),
   ),
@@ -35,38 +34,38 @@ const PROJECT_FILE = z.object({
   ),
   /** Consecutive failed attempts. `retryAt`: when the next one is made. */
   failures: z.number(),
-  retryAt: z.number().exactOptional(),
-  failure: z.string().exactOptional(),
+  retryAt: z.number().optional(),
+  failure: z.string().optional(),
   /** Failed operations, by compute. */
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
   /** An apply that started and has not ended: its journal, relative to the data folder, and the manifest version. */
-  applying: z.object({ journal: z.string(), version: z.string() }).exactOptional(),
+  applying: z.object({ journal: z.string(), version: z.string() }).optional(),
   /** What was applied since the last displayed round; its event has not been raised yet. */
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
-    .exactOptional(),
+    .optional(),
   /** Changes and computes that one of our applies was changing when it failed or ended. */
-  moving: z.array(z.string()).exactOptional(),
+  moving: z.array(z.string()).optional(),
   /** Changes of a chain that started and is not complete. */
-  chain: z.array(z.string()).exactOptional(),
+  chain: z.array(z.string()).optional(),
   /** Steps started in the last 24 hours that disrupted connections or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
   /** Capacity and CU-hours added by plans started in the last 24 hours. */
   growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
   /** The window that some steps wait for or run in. */
-  wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).exactOptional(),
+  wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).optional(),
   missed: z
     .object({
       opensAt: z.string(),
       closesAt: z.string(),
       cause: z.enum(['suspended', 'agent-down', 'failed', 'too-little-time']),
     })
-    .exactOptional(),
-  suspension: z.object({ until: z.number(), reason: z.string() }).exactOptional(),
+    .optional(),
+  suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
   /** The displayed state, and when it began. */
-  status: z.object({ state: z.enum(STATES), reason: z.string().exactOptional(), since: z.number() }).exactOptional(),
+  status: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional(), since: z.number() }).exactOptional(),
   /** State of the event keeper. */
-  events: z.unknown().exactOptional(),
+  events: z.unknown().optional(),
 })
 
 export type ProjectFile = Omit<z.infer<typeof PROJECT_FILE>, 'format'>
@@ -89,20 +88,20 @@ const SOURCE_FILE = z.object({
   /** Repository and ref, or folder. */
   from: z.string(),
   /** The last version without errors. */
-  valid: z.object({ version: z.string(), projects: declared }).exactOptional(),
+  valid: z.object({ version: z.string(), projects: declared }).optional(),
   /** The last version that descends from its predecessor, or was accepted explicitly. */
-  accepted: z.object({ version: z.string(), projects: declared }).exactOptional(),
+  accepted: z.object({ version: z.string(), projects: declared }).optional(),
   /** Projects first declared by a commit whose record is not written yet. */
   introduced: z.array(z.string()),
-  fetchedAt: z.number().exactOptional(),
+  fetchedAt: z.number().optional(),
   /** State of the event keeper by subject: accounts, the repository, projects no longer declared. */
-  events: z.record(z.string(), z.unknown()).exactOptional(),
+  events: z.record(z.string(), z.unknown()).optional(),
 })
 
 export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
 
 const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
-const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.exactOptional() })
+const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.optional() })
 type Lease = z.infer<typeof LEASE>
 const LEASE_MS = 45_000
 const RENEW_MS = 10_000
@@ -115,7 +114,6 @@ export interface DataFolder {
   writeProject(project: string, file: ProjectFile): Promise<void>
   /** Projects with stored state. */
   projects(): Promise<readonly string[]>
-  removeProject(project: string): Promise<void>
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
@@ -154,25 +152,19 @@ export const openDataFolder = async (
     const { format: _, ...file } = data
     return file
   }
+  const write = (path: string, file: object, what: string): Promise<void> =>
+    replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE)
   return {
     path: folder,
     renewEveryMs: RENEW_MS,
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
-    writeProject: (project, file) =>
-      replaceFile(fileOf(project), JSON.stringify({ format: FORMAT, ...file }), `The record of ${project}`, PRIVATE),
+    writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
     projects: async () =>
       (await readdir(projects)).flatMap((name) =>
         name.endsWith('.json') ? [decodeURIComponent(name.slice(0, -'.json'.length))] : [],
       ),
-    removeProject: (project) => rm(fileOf(project), { force: true }),
     readSource: () => read(sourceFile, SOURCE_FILE),
-    writeSource: (file) =>
-      replaceFile(
-        sourceFile,
-        JSON.stringify({ format: FORMAT, ...file }),
-        'What the agent knows of its source',
-        PRIVATE,
-      ),
+    writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
     ...lease,
   }
 }
@@ -184,8 +176,7 @@ const takeLease = async (
 ): Promise<Pick<DataFolder, 'renew' | 'release'>> => {
   const lock = join(folder, 'lock')
   const identity = await ownIdentity()
-  const own = (): string =>
-    JSON.stringify({ holder, renewedAt: now(), ...(identity === undefined ? {} : { process: identity }) })
+  const own = (): string => JSON.stringify({ holder, renewedAt: now(), process: identity })
   const leaseIn = async (path: string): Promise<Lease | undefined> => LEASE.safeParse(parsed(await textOf(path))).data
   const isDead = async (lease: Lease | undefined): Promise<boolean> =>
     lease === undefined ||
@@ -261,10 +252,10 @@ const parsed = (text: string | undefined): unknown => {
 
 const held = (folder: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
-    hint: 'Stop it, or name another folder with --data.',
+    hint: 'Stop it, or choose another folder with --data.',
   })
 
 const unreadable = (path: string): EspalierError =>
-  new EspalierError('E_AGENT_DATA', `${path} is damaged, or a newer version of Espalier wrote it.`, {
-    hint: 'Run that version, or delete the file: its differences then count as unrecorded.',
+  new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {
+    hint: 'Use that version, or delete the file. Its differences then count as unrecorded.',
   })

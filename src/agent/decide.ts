@@ -1,8 +1,15 @@
 /** The decision table for differences and steps. The first matching row applies. */
-import type { ChangeKind, Consent, Impact, Step } from '../model/index.ts'
+import type {
+  AgentReason,
+  AgentState,
+  AgentStatus,
+  ChangeKind,
+  Consent,
+  DifferenceOrigin,
+  Impact,
+  Step,
+} from '../model/index.ts'
 import { openingOf } from '../windows/index.ts'
-import type { Origin } from './record.ts'
-import type { Reason, State, Status } from './state.ts'
 
 export interface AgentPolicy {
   readonly onGit: 'apply' | 'report'
@@ -15,14 +22,12 @@ export interface AgentPolicy {
 export interface Situation {
   readonly policy: AgentPolicy
   readonly isSuspended: boolean
-  /** No errors, at least one document, and the ref exists. */
-  readonly areManifestsValid: boolean
   readonly history: 'known' | 'rewritten' | 'stale'
 }
 
 /** A difference from the declaration: one attribute, or the whole compute. */
 export interface Difference {
-  readonly origin: Origin
+  readonly origin: DifferenceOrigin
   readonly kind: ChangeKind
   /** The impact if the compute were active. */
   readonly impact: Impact
@@ -35,7 +40,7 @@ export interface Difference {
   readonly reverts: number
 }
 
-export interface Verdict extends Status {
+export interface Verdict extends AgentStatus {
   /** `plan`: stays in the plan. `hold`: treated as unmanaged. `none`: nothing in the project is applied. */
   readonly action: 'plan' | 'hold' | 'none'
   /** The row that matched; absent for `plan`. */
@@ -44,12 +49,9 @@ export interface Verdict extends Status {
 
 const MAX_REVERTS = 3
 
-interface Row {
-  readonly matches: (difference: Difference, situation: Situation) => boolean
-  readonly verdict: Verdict
-}
+const stop = (row: number, state: AgentState, reason?: AgentReason): Verdict => ({ row, action: 'none', state, reason })
 
-const hold = (row: number, state: State, reason: Reason): Verdict => ({ row, action: 'hold', state, reason })
+const hold = (row: number, state: AgentState, reason: AgentReason): Verdict => ({ row, action: 'hold', state, reason })
 
 const isDrift = ({ origin }: Difference): boolean => origin === 'drift'
 
@@ -59,52 +61,30 @@ const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
   impact === 'disconnect' ||
   ((impact === 'restart' || impact === 'may-restart') && !hasWindow)
 
-const ROWS: readonly Row[] = [
-  { matches: (_, { isSuspended }) => isSuspended, verdict: { row: 1, action: 'none', state: 'Suspended' } },
-  {
-    matches: (_, { areManifestsValid }) => !areManifestsValid,
-    verdict: { row: 2, action: 'none', state: 'Invalid' },
-  },
-  {
-    matches: (_, { history }) => history === 'rewritten',
-    verdict: { row: 3, action: 'none', state: 'Blocked', reason: 'HistoryRewritten' },
-  },
-  {
-    matches: (_, { history }) => history === 'stale',
-    verdict: { row: 3, action: 'none', state: 'Blocked', reason: 'GitStale' },
-  },
-  { matches: ({ wasRefused }) => wasRefused, verdict: hold(4, 'Blocked', 'Refused') },
-  {
-    matches: ({ origin }, { policy }) => origin === 'introduced' && policy.onGit === 'report',
-    verdict: hold(5, 'OutOfSync', 'Reported'),
-  },
-  {
-    matches: ({ origin }, { policy }) => origin === 'unrecorded' && policy.onUnrecorded === 'report',
-    verdict: hold(5, 'OutOfSync', 'Unrecorded'),
-  },
-  {
-    matches: (difference) => isDrift(difference) && !difference.isConfirmed,
-    verdict: hold(6, 'OutOfSync', 'DriftUnconfirmed'),
-  },
-  {
-    matches: (difference, { policy }) => isDrift(difference) && policy.onDrift === 'report',
-    verdict: hold(7, 'OutOfSync', 'Drift'),
-  },
-  {
-    matches: (difference) => isDrift(difference) && isUnsafe(difference),
-    verdict: hold(8, 'OutOfSync', 'DriftUnsafe'),
-  },
-  {
-    matches: (difference) => isDrift(difference) && difference.reverts >= MAX_REVERTS,
-    verdict: hold(9, 'Blocked', 'Conflict'),
-  },
+type Matches = (difference: Difference, situation: Situation) => boolean
+
+/** Row 2, unusable manifests, is decided before a project is planned. */
+const ROWS: readonly (readonly [Matches, Verdict])[] = [
+  [(_, { isSuspended }) => isSuspended, stop(1, 'Suspended')],
+  [(_, { history }) => history === 'rewritten', stop(3, 'Blocked', 'HistoryRewritten')],
+  [(_, { history }) => history === 'stale', stop(3, 'Blocked', 'GitStale')],
+  [({ wasRefused }) => wasRefused, hold(4, 'Blocked', 'Refused')],
+  [({ origin }, { policy }) => origin === 'introduced' && policy.onGit === 'report', hold(5, 'OutOfSync', 'Reported')],
+  [
+    ({ origin }, { policy }) => origin === 'unrecorded' && policy.onUnrecorded === 'report',
+    hold(5, 'OutOfSync', 'Unrecorded'),
+  ],
+  [(difference) => isDrift(difference) && !difference.isConfirmed, hold(6, 'OutOfSync', 'DriftUnconfirmed')],
+  [(difference, { policy }) => isDrift(difference) && policy.onDrift === 'report', hold(7, 'OutOfSync', 'Drift')],
+  [(difference) => isDrift(difference) && isUnsafe(difference), hold(8, 'OutOfSync', 'DriftUnsafe')],
+  [(difference) => isDrift(difference) && difference.reverts >= MAX_REVERTS, hold(9, 'Blocked', 'Conflict')],
 ]
 
 /** Rows 1 to 9. */
 export const decideDifference = (difference: Difference, situation: Situation): Verdict =>
-  ROWS.find(({ matches }) => matches(difference, situation))?.verdict ?? { action: 'plan', state: 'Progressing' }
+  ROWS.find(([matches]) => matches(difference, situation))?.[1] ?? { action: 'plan', state: 'Progressing' }
 
-export interface StepVerdict extends Status {
+export interface StepVerdict extends AgentStatus {
   readonly row: number
   readonly action: 'run' | 'skip' | 'wait'
   /** When to retry, ISO 8601. */
@@ -142,7 +122,7 @@ export const decideSteps = (steps: readonly Step[], context: StepContext): Reado
 const decideStep = (step: Step, context: StepContext): StepVerdict => {
   const { policy, now, isDenied, isOverBudget, isWaveHeld, mayInterrupt, continuing } = context
   const run = (row: number): StepVerdict => ({ row, action: 'run', state: 'Progressing' })
-  const skip = (row: number, reason: Reason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
+  const skip = (row: number, reason: AgentReason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
   const { windows = [] } = step
   if (isDenied) return skip(10, 'Policy')
   if (step.refused !== undefined) return skip(10, 'Protected')

@@ -1,33 +1,27 @@
 /** A project's live state, read with as few requests as possible. */
 import { snapshot, type WriteApi } from '../api/index.ts'
-import type { Clock, Observed } from '../model/index.ts'
+import type { Observed } from '../model/index.ts'
+import type { Shared } from './shared.ts'
 
-/** A full refresh, with branches and project settings, runs this often; the others read only computes. */
-const FULL_EVERY = 6
+/**
+ * How many light refreshes, which read only computes, follow a full one, with branches and project settings. The number
+ * is random: projects that a start or a commit has read in full together must not stay in step.
+ */
+const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
 export class LiveProject {
   readonly #id: string
-  readonly #clock: Clock
-  readonly #now: () => number
+  readonly #shared: Shared
   #observed: Observed | undefined
-  #lights = 0
-  /** When it was last read. */
-  readAt: number
-
-  constructor(id: string, clock: Clock, now: () => number, startedAt: number) {
-    this.#id = id
-    this.#clock = clock
-    this.#now = now
-    this.readAt = startedAt
-  }
-
+  #lightsLeft = 0
   /** Whether the last refresh was full. Only a full one may be applied from. */
-  get isFull(): boolean {
-    return this.#lights === 0
-  }
+  isFull = true
+  /** When it was last read. */
+  readAt: number | undefined
 
-  get isRead(): boolean {
-    return this.#observed !== undefined
+  constructor(id: string, shared: Shared) {
+    this.#id = id
+    this.#shared = shared
   }
 
   get name(): string | undefined {
@@ -36,15 +30,13 @@ export class LiveProject {
 
   /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
-    if (light === undefined)
-      this.#observed = await snapshot(api, [this.#id], {
-        clock: { ...this.#clock, now: this.#now },
-        details: 'afresh',
-      })
-    this.#lights = light === undefined ? 0 : this.#lights + 1
-    this.readAt = this.#now()
-    return light ?? (this.#observed as Observed)
+    const { clock, now, random } = this.#shared
+    const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
+    this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
+    this.#lightsLeft = light === undefined ? lightsAfterFull(random()) : this.#lightsLeft - 1
+    this.isFull = light === undefined
+    this.readAt = now()
+    return this.#observed
   }
 
   /** `undefined` if a compute refers to an unknown branch. */
@@ -56,7 +48,7 @@ export class LiveProject {
     if (!computes.every(({ branchId }) => branches.has(branchId))) return undefined
     return {
       ...this.#observed,
-      takenAt: new Date(this.#now()).toISOString(),
+      takenAt: new Date(this.#shared.now()).toISOString(),
       projects: [{ ...known, computes }],
     }
   }

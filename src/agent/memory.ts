@@ -5,7 +5,7 @@ import { differenceKey, factsOf } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from './record.ts'
 import { begunChanges, movedBy } from './recovery.ts'
-import { mayInterrupt, type Refusal, type Sighting, waitAfter } from './retries.ts'
+import { type Refusal, type Sighting, waitAfter } from './retries.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
@@ -23,11 +23,10 @@ export interface Seen {
 export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
   const { desired, project, program, digest, now, fetchedAt } = seen
   const facts = factsOf(desired, project)
-  const { moving = [], ...rest } = file
   const record = withOwnMoves(
     refreshed(file.record, { facts, program, manifests: digest, isNewlyDeclared: seen.isNew }),
     file.record,
-    moving,
+    file.moving ?? [],
   )
   const isChanging = project.computes.some(({ pendingState, state }) => (pendingState ?? state) !== state)
   const sightingOf = (key: string): Sighting => {
@@ -38,7 +37,8 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
   }
   const differing = facts.filter(({ agrees }) => !agrees)
   return {
-    ...rest,
+    ...file,
+    moving: undefined,
     record,
     sightings: Object.fromEntries(differing.map(({ key }) => [key, sightingOf(key)])),
     // A rejection applies as long as the same change from the same live value is requested.
@@ -84,19 +84,20 @@ export const beforeApply = (
 ): ProjectFile => {
   const file = { ...before, applying }
   const cu = summary.capacity.after.maxCu - summary.capacity.before.maxCu
-  const cuHours = (cost?.computes ?? []).reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
+  const cuHours = sum((cost?.computes ?? []).map(({ delta }) => delta.expected ?? delta.high ?? 0))
   return cu === 0 && cuHours === 0 ? file : { ...file, growth: [...file.growth, { at: now, cu, cuHours }] }
 }
 
 const subjectOf = ({ compute, change }: Step): string => compute.id ?? change
 
-export const mayInterruptNow = ({ attempts }: ProjectFile, step: Step, now: number): boolean => {
-  const own = attempts.filter(({ compute, interrupts }) => interrupts && compute === subjectOf(step))
-  return mayInterrupt(
-    own.map(({ at }) => at),
-    now,
-  )
-}
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
+
+const INTERRUPTIONS_A_DAY = 3
+
+/** Keeps a value that the service ignores from restarting a database all day. */
+export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: Step, now: number): boolean =>
+  attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
+  INTERRUPTIONS_A_DAY
 
 /** What the last 24 hours leave of each budget. */
 export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
@@ -104,7 +105,6 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
   const grown = growth.filter(({ at }) => at > now - DAY)
   const less = (limit: number | undefined, used: number): number | undefined =>
     limit === undefined ? undefined : limit - used
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
   return {
     maxRestarts: less(budgets.maxRestarts, recent.filter(({ interrupts }) => interrupts).length),
     maxDeletes: less(budgets.maxDeletes, recent.filter(({ deletes }) => deletes).length),
@@ -164,24 +164,23 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
   })
   const [first] = failed
   const failures = first === undefined ? 0 : file.failures + 1
-  const { failure: _, retryAt: __, applying: ___, chain: known = [], ...rest } = file
   const idsOf = (outcomes: readonly StepOutcome[]) => new Set(outcomes.map(({ step }) => step))
-  const chain = withoutDone(known, plan, idsOf(done)).concat(
+  const chain = withoutDone(file.chain ?? [], plan, idsOf(done)).concat(
     begunChanges({ plan, started: idsOf([...done, ...failed]), done: idsOf(done) }),
   )
-  const open = steps.filter(({ status }) => status !== 'done')
+  const isAllDone = done.length === steps.length
   return {
-    ...rest,
-    ...(open.length === 0 ? {} : { moving: movedBy({ plan, started: new Set(steps.map(({ step }) => step)) }) }),
-    ...(chain.length === 0 ? {} : { chain }),
+    ...file,
+    applying: undefined,
+    moving: isAllDone ? file.moving : movedBy({ plan, started: idsOf(steps) }),
+    chain: chain.length === 0 ? undefined : chain,
     refusals: [...file.refusals, ...refusals],
     reverts: [...file.reverts, ...reverts],
     failedOperations: { ...file.failedOperations, ...Object.fromEntries(operations) },
     failures,
-    ...(first === undefined
-      ? {}
-      : { retryAt: now + waitAfter(failures), failure: first.message ?? 'A step failed without a reason.' }),
-    ...(file.wait === undefined || first === undefined ? {} : { wait: { ...file.wait, failed: true } }),
+    retryAt: first && now + waitAfter(failures),
+    failure: first && (first.message ?? 'A step failed without a reason.'),
+    wait: file.wait && { ...file.wait, failed: file.wait.failed || first !== undefined },
   }
 }
 

@@ -83,12 +83,11 @@ export class ProjectApply {
     if (applying === undefined) return undefined
     const interrupted = await readJournal(join(this.#shared.data.path, applying.journal))
     await waitForOpen(api, this.#id, this.#shared)
-    this.#store.change(({ applying: _, ...file }) =>
+    this.#store.change((file) =>
       interrupted === undefined
-        ? file
+        ? { ...file, applying: undefined }
         : {
             ...file,
-            applying,
             moving: movedBy(interrupted),
             chain: [...(file.chain ?? []), ...begunChanges(interrupted)],
           },
@@ -106,9 +105,10 @@ export class ProjectApply {
     const left = rest && new Set(rest.changes.map(({ id }) => id))
     const isDone = ({ id, change }: Step): boolean => done.has(id) || (started.has(id) && left?.has(change) === false)
     const ids = new Set(plan.steps.filter(isDone).map(({ id }) => id))
-    this.#store.change(({ applying, ...file }) =>
-      withApplied(file, applying && applyView(plan, ids, applying.version, now())),
-    )
+    this.#store.change((file) => {
+      const { applying } = file
+      return withApplied({ ...file, applying: undefined }, applying && applyView(plan, ids, applying.version, now()))
+    })
   }
 
   /** Before each call: renews the lease, and writes the attempt to disk. */

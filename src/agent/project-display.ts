@@ -1,26 +1,42 @@
 /** A project's displayed state and its events, stored with its record. */
+import type { AgentState, AgentStatus, ProjectView } from '../model/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import type { LiveProject } from './live-project.ts'
 import type { ProjectStore } from './project-store.ts'
-import { type Shown, shownProject, unknownProject } from './project-view.ts'
+import { commandFor } from './project-view.ts'
 import type { Shared } from './shared.ts'
-import type { Status } from './state.ts'
 import { isSuspended } from './suspension.ts'
-import type { ProjectView } from './view.ts'
+
+/** What the round determined. The other fields of the view keep their previous value. */
+export interface Shown {
+  readonly message?: string | undefined
+  /** Overrides the command suggested by the state. */
+  readonly command?: string | undefined
+  readonly differences?: ProjectView['differences']
+  readonly sync?: ProjectView['sync']
+  readonly scheduledSteps?: number
+}
 
 export class ProjectDisplay {
-  readonly #id: string
   readonly #shared: Shared
   readonly #store: ProjectStore
   readonly #live: LiveProject
   #view: ProjectView
 
   constructor(id: string, shared: Shared, store: ProjectStore, live: LiveProject) {
-    this.#id = id
     this.#shared = shared
     this.#store = store
     this.#live = live
-    this.#view = unknownProject(id, shared.accounts.of(id)?.account ?? '', shared.startedAt)
+    this.#view = {
+      id,
+      account: shared.accounts.of(id)?.account ?? '',
+      state: 'Unknown',
+      since: new Date(shared.startedAt).toISOString(),
+      sync: 'Unknown',
+      differences: [],
+      scheduledSteps: 0,
+      missedWindows: 0,
+    }
   }
 
   get view(): ProjectView {
@@ -32,31 +48,59 @@ export class ProjectDisplay {
   }
 
   /** A suspension takes precedence over every other state. */
-  async show(given: Status, version: string, shown: Shown): Promise<void> {
-    const { now, keeper, accounts, changed } = this.#shared
+  async show(given: AgentStatus, version: string, shown: Shown): Promise<void> {
+    const { now, keeper, changed } = this.#shared
     const at = now()
-    const status: Status = isSuspended(this.#store.file.suspension, at) ? { state: 'Suspended' } : given
-    const { status: before } = this.#store.file
+    const { status: before, applied, suspension } = this.#store.file
+    const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
     const isOver = given.state !== 'Progressing'
-    const { applied } = this.#store.file
-    this.#store.change((file) => ({ ...(isOver ? withoutApplied(file) : file), status: { ...status, since } }))
-    const last = isOver && applied !== undefined ? { ...this.#view, lastApply: applied } : this.#view
-    this.#view = shownProject(last, status, this.#store.file, shown, {
-      at,
-      since,
-      account: accounts.of(this.#id)?.account,
-      name: this.#live.name,
-      version,
-      readAt: this.#live.isRead ? this.#live.readAt : undefined,
-    })
+    // The event of an apply that is displayed is part of the same write.
+    this.#store.change((file) => ({
+      ...file,
+      applied: isOver ? undefined : applied,
+      status: { ...status, since },
+    }))
+    this.#view = {
+      ...this.#viewOf(status, version, shown, at),
+      since: new Date(since).toISOString(),
+      lastApply: (isOver ? applied : undefined) ?? this.#view.lastApply,
+    }
     const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
-    await this.#store.saveAs((file) => (events === undefined ? file : { ...file, events }))
-    if (isOver) keeper?.onKept(this.#id)
+    await this.#store.saveAs((file) => ({ ...file, events: events ?? file.events }))
+    if (isOver) keeper?.onKept(this.#view.id)
     changed()
+  }
+
+  #viewOf(status: AgentStatus, version: string, shown: Shown, at: number): ProjectView {
+    const { suspension, wait, retryAt, missed } = this.#store.file
+    const last = this.#view
+    const endOf: Partial<Record<AgentState, number | undefined>> = {
+      Suspended: suspension?.until,
+      Failing: retryAt,
+      Scheduled: wait?.opensAt,
+    }
+    const isStopped = status.state === 'Suspended'
+    return {
+      ...last,
+      state: status.state,
+      reason: status.reason,
+      account: this.#shared.accounts.of(last.id)?.account ?? last.account,
+      name: this.#live.name ?? last.name,
+      message: isStopped ? suspension?.reason : shown.message,
+      command: (isStopped ? undefined : shown.command) ?? commandFor(last.id, status, version),
+      until: timeOf(endOf[status.state]),
+      sync: shown.sync ?? last.sync,
+      differences: shown.differences ?? last.differences,
+      scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
+      version: version === '' ? undefined : version,
+      refreshedAt: timeOf(this.#live.readAt),
+      windowOpensAt: wait !== undefined && wait.opensAt > at ? timeOf(wait.opensAt) : undefined,
+      missedWindow: missed,
+    }
   }
 }
 
-/** The apply has been displayed; its event is part of the same write. */
-const withoutApplied = ({ applied: _, ...file }: ProjectFile): ProjectFile => file
+const timeOf = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString()

@@ -1,23 +1,29 @@
 /** Plans a project from its snapshot, and decides how this round handles each difference. */
-import type { Observed, Plan } from '../model/index.ts'
+import { checkBudgets } from '../apply/index.ts'
+import type { Change, Observed, Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
+import type { Selected } from '../planner/index.ts'
 import { type Manifests, planSnapshot } from '../workflow/index.ts'
 import type { Declaration } from './desired-state.ts'
-import { afterRefresh } from './memory.ts'
+import { afterRefresh, budgetsLeft, mayInterrupt } from './memory.ts'
 import type { Decided } from './project-apply.ts'
 import type { ProjectDisplay } from './project-display.ts'
-import { roundOf } from './project-round.ts'
 import type { ProjectStore } from './project-store.ts'
+import { decideRound, type Round } from './round.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
 import { missedWindow, waitingOf, windowedSteps } from './waiting.ts'
+
+/** Ids of the changes to plan, which belong to a chain already started; `undefined`: all changes. */
+type Continuing = ReadonlySet<string> | undefined
 
 export class ProjectPlan {
   readonly #id: string
   readonly #shared: Shared
   readonly #store: ProjectStore
   readonly #display: ProjectDisplay
-  #last: Plan | undefined
+  /** The last plan with all differences, including those on hold. */
+  last: Plan | undefined
 
   constructor(id: string, shared: Shared, store: ProjectStore, display: ProjectDisplay) {
     this.#id = id
@@ -26,30 +32,21 @@ export class ProjectPlan {
     this.#display = display
   }
 
-  /** The plan with all differences, including those on hold. */
-  get last(): Plan | undefined {
-    return this.#last
-  }
-
-  /**
-   * `undefined` if planning failed; the view then shows why.
-   *
-   * @param continuing plans only these changes, which belong to a chain already started.
-   */
+  /** `undefined` if planning failed; the view then shows why. */
   async decide(
     declaration: Declaration,
     manifests: Manifests,
     observed: Observed,
-    continuing?: ReadonlySet<string>,
+    continuing?: Continuing,
   ): Promise<Decided | undefined> {
     const { now, desired } = this.#shared
-    const planned = planSnapshot(observed, manifests)
+    const { result } = planSnapshot(observed, manifests)
     const [project] = observed.projects
-    this.#last = planned.result.plan
-    if (!planned.result.ok || project === undefined) {
-      const [first] = planned.result.ok ? [] : planned.result.diagnostics.filter(({ severity }) => severity === 'error')
+    this.last = result.plan
+    if (!result.ok || project === undefined) {
+      const first = result.ok ? undefined : result.diagnostics.find(({ severity }) => severity === 'error')
       await this.#display.show({ state: 'Blocked', reason: 'PlanError' }, declaration.version, {
-        message: first === undefined ? 'The project could not be planned.' : first.message,
+        message: first?.message ?? 'The project could not be planned.',
         sync: 'Unknown',
       })
       return undefined
@@ -65,39 +62,58 @@ export class ProjectPlan {
     }
     await this.#store.saveAs((file) => afterRefresh(file, seen))
     if (declaration.isNew) await desired.recorded(this.#id)
+    const roundOf = (suspended: boolean): Round =>
+      this.#roundOf(declaration, manifests, observed, { whole: result.plan, suspended, continuing })
     const suspended = isSuspended(this.#store.file.suspension, now())
-    const { plan } = planned.result
-    const decided = {
-      round: roundOf(declaration, manifests, observed, this.#store.file, this.#shared, {
-        plan,
-        isSuspended: suspended,
-        continuing,
-      }),
-      manifests,
-      observed,
-    }
-    if (continuing === undefined) await this.#watchWindow(declaration, decided, plan)
-    return decided
+    const round = roundOf(suspended)
+    if (continuing === undefined) await this.#watchWindow(suspended ? roundOf(false) : round, suspended)
+    return { round, manifests, observed }
   }
 
-  /** Records what waits for a window, and reports a missed one. */
-  async #watchWindow(declaration: Declaration, { round, manifests, observed }: Decided, plan: Plan): Promise<void> {
+  #roundOf(
+    { history, waitsFor }: Declaration,
+    manifests: Manifests,
+    observed: Observed,
+    { whole, suspended, continuing }: { whole: Plan; suspended: boolean; continuing: Continuing },
+  ): Round {
+    const { now, policy, budgets, isSettled } = this.#shared
+    const { file } = this.#store
+    const at = now()
+    const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
+    const planOf = (choose: (change: Change) => Selected): Plan =>
+      planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
+    const all = continuing === undefined ? whole : planOf(mayPlan)
+    return decideRound({
+      plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
+      memory: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },
+      situation: { policy, isSuspended: suspended, history },
+      steps: {
+        now: at,
+        continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
+        isWaveHeld: waitsFor().some((id) => !isSettled(id)),
+        mayInterrupt: (step) => mayInterrupt(file, step, at),
+      },
+      isOverBudget: (plan) => plan.steps.length > 0 && checkBudgets(plan, budgetsLeft(budgets, file, at)).length > 0,
+    })
+  }
+
+  /**
+   * Records which window the steps wait for, and reports a missed one.
+   *
+   * @param round as it would be without a suspension.
+   */
+  async #watchWindow(round: Round, suspended: boolean): Promise<void> {
     const { now, startedAt } = this.#shared
     const at = now()
-    const suspended = isSuspended(this.#store.file.suspension, at)
-    const active = suspended
-      ? roundOf(declaration, manifests, observed, this.#store.file, this.#shared, { plan, isSuspended: false })
-      : round
-    const steps = windowedSteps(active)
+    const steps = windowedSteps(round)
     const { wait: known } = this.#store.file
-    const missed = missedWindow(known, steps.length > 0, { now: at, runningSince: startedAt, isSuspended: suspended })
+    const missed = missedWindow(known, steps.length > 0, {
+      now: at,
+      runningSince: startedAt,
+      isSuspended: suspended,
+    })
     const wait = waitingOf(steps, missed === undefined ? known : undefined, at)
-    await this.#store.saveAs(({ wait: _, ...file }) => ({
-      ...file,
-      ...(wait === undefined ? {} : { wait }),
-      ...(missed === undefined ? {} : { missed }),
-    }))
-    if (missed === undefined) return
-    this.#display.missedWindow(missed)
+    await this.#store.saveAs((file) => ({ ...file, wait, missed: missed ?? file.missed }))
+    if (missed !== undefined) this.#display.missedWindow(missed)
   }
 }

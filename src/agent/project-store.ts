@@ -37,8 +37,9 @@ export class ProjectStore {
     this.#file = change(this.#file)
   }
 
-  /** Writes are serialized; an unchanged file is not written. */
-  save(): Promise<void> {
+  /** Changes the file, and writes it to disk. Writes are serialized; an unchanged file is not written. */
+  saveAs(change: (file: ProjectFile) => ProjectFile): Promise<void> {
+    this.change(change)
     const file = this.#file
     const write = async (): Promise<void> => {
       const text = JSON.stringify(file)
@@ -53,15 +54,4 @@ export class ProjectStore {
       throw error
     })
   }
-
-  async saveAs(change: (file: ProjectFile) => ProjectFile): Promise<void> {
-    this.change(change)
-    await this.save()
-  }
 }
-
-/** Clears the failure and its back-off. */
-export const withoutFailure = ({ retryAt: _, failure: __, ...file }: ProjectFile): ProjectFile => ({
-  ...file,
-  failures: 0,
-})

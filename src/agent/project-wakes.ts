@@ -1,11 +1,20 @@
-/** When a project is next refreshed after a round. */
+/** When a project is next refreshed after a round. Times are in milliseconds since the epoch. */
 import type { ProjectFile } from './data-folder.ts'
 import { jittered } from './request-share.ts'
 import type { Round } from './round.ts'
+import type { Wake } from './scheduler.ts'
 import type { Shared } from './shared.ts'
-import { windowWakes } from './wakes.ts'
 
 const MINUTE = 60_000
+const REFRESH_AHEAD = 5 * MINUTE
+
+/** Refreshes in the minutes before the window opens, spread by `random` (0 to 1), and again when it opens. */
+export const windowWakes = (project: string, opensAt: number, now: number, random: number): readonly Wake[] => [
+  ...(opensAt - REFRESH_AHEAD > now
+    ? [{ project, at: opensAt - REFRESH_AHEAD * random, cause: 'interval' as const }]
+    : []),
+  { project, at: opensAt, cause: 'window' },
+]
 
 export const wakeNextInterval = (id: string, { now, wake, random, intervalOf }: Shared): void =>
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')

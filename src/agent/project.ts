@@ -1,7 +1,7 @@
 /** One project: its rounds, and its state between them. */
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
-import type { Observed, Plan } from '../model/index.ts'
+import type { Observed, Plan, ProjectView } from '../model/index.ts'
 import type { KeyOfProject } from './accounts.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { filesBehind } from './declared.ts'
@@ -10,17 +10,17 @@ import { LiveProject } from './live-project.ts'
 import { type Decided, ProjectApply } from './project-apply.ts'
 import { ProjectDisplay } from './project-display.ts'
 import { ProjectPlan } from './project-plan.ts'
-import { ProjectStore, withoutFailure } from './project-store.ts'
+import { ProjectStore } from './project-store.ts'
 import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
 import { leavesGap, operationsStuck } from './recovery.ts'
 import { waitAfter } from './retries.ts'
 import type { Round } from './round.ts'
+import type { WakeCause } from './scheduler.ts'
 import type { Shared } from './shared.ts'
 import { worstOf } from './state.ts'
 import { isSuspended, type Suspension } from './suspension.ts'
-import type { ProjectView, RoundView } from './view.ts'
-import type { WakeCause } from './wakes.ts'
+import type { RoundView } from './view.ts'
 
 /** An apply may unblock another. Whatever remains after this many waits for the next wake. */
 const MAX_APPLIES = 3
@@ -44,7 +44,7 @@ export class AgentProject {
     this.#shared = shared
     this.#completedAt = shared.startedAt
     this.#store = new ProjectStore(id, shared.data, file, shared.lost)
-    this.#live = new LiveProject(id, shared.clock, shared.now, shared.startedAt)
+    this.#live = new LiveProject(id, shared)
     this.#apply = new ProjectApply(id, shared, this.#store)
     this.#display = new ProjectDisplay(id, shared, this.#store, this.#live)
     this.#plan = new ProjectPlan(id, shared, this.#store, this.#display)
@@ -54,6 +54,7 @@ export class AgentProject {
     return this.#display.view
   }
 
+  /** The last plan with all differences, including those on hold. */
   get plan(): Plan | undefined {
     return this.#plan.last
   }
@@ -99,12 +100,12 @@ export class AgentProject {
   }
 
   resume(): Promise<void> {
-    return this.#store.saveAs(({ suspension: _, ...file }) => file)
+    return this.#store.saveAs((file) => ({ ...file, suspension: undefined }))
   }
 
   /** Clears back-off, rejections and conflicts. */
   forgive(): Promise<void> {
-    return this.#store.saveAs(({ retryAt: _, ...file }) => ({ ...file, refusals: [], reverts: [], failures: 0 }))
+    return this.#store.saveAs((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
@@ -121,7 +122,7 @@ export class AgentProject {
     if (declaration === undefined) return ended('unchanged')
     if (key === undefined) {
       await this.#display.show({ state: 'Invalid' }, declaration.version, {
-        message: `No key of --keys is for project ${this.id}.`,
+        message: `No key in the --keys file covers project ${this.id}.`,
       })
       return ended('unchanged')
     }
@@ -142,7 +143,9 @@ export class AgentProject {
     const { manifests } = declaration
     const foreign = key.foreignFile(() => [...declaration.files, ...(manifests ? filesBehind(manifests) : [])])
     const problem =
-      foreign === undefined ? declaration.problem : `${foreign} may not declare ${this.id}: its key has other paths.`
+      foreign === undefined
+        ? declaration.problem
+        : `${foreign} may not configure ${this.id}: the \`paths\` of its key do not include this file.`
     if (problem !== undefined || manifests === undefined) {
       await this.#display.show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration.version, {
         message: problem,
@@ -153,7 +156,7 @@ export class AgentProject {
     }
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || this.#store.file.record?.manifests !== declaration.digest)
-      this.#store.change(({ retryAt: _, ...file }) => ({ ...file, failures: 0 }))
+      this.#store.change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
     const interrupted = await this.#apply.recover(key.api)
     const { chain } = this.#store.file
     const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
@@ -187,7 +190,8 @@ export class AgentProject {
   /** Outside its window, only a chain that would leave a branch without its primary continues. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined) return
-    if (!leavesGap(decided.round.plan.steps, decided.observed)) this.#store.change(({ chain: _, ...file }) => file)
+    if (!leavesGap(decided.round.plan.steps, decided.observed))
+      this.#store.change((file) => ({ ...file, chain: undefined }))
     else if (this.#mayRun(decided.round, 0)) await this.#apply.run(decided, version, api, true)
   }
 
@@ -214,7 +218,7 @@ export class AgentProject {
     const at = this.#shared.now()
     const isDue =
       this.#store.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
-    if (!isDue) this.#store.change(withoutFailure)
+    if (!isDue) this.#store.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
     const [[compute, stuck] = []] = Object.entries(this.#store.file.failedOperations)
     const { failure } = this.#store.file
     const message = failure ?? stuck?.message
@@ -247,7 +251,8 @@ export class AgentProject {
     wake(this.id, now() + waitAfter(this.#readFailures), 'backoff')
     const isRefused = error.status === 401 || error.status === 403
     const isRecent = now() - this.#completedAt < 3 * intervalOf(this.id)
-    if (isRecent && !this.#live.isRead) return this.#display.show({ state: 'Unknown' }, declaration.version, error)
+    if (isRecent && this.#live.readAt === undefined)
+      return this.#display.show({ state: 'Unknown' }, declaration.version, error)
     if (isRecent && this.view.state !== 'Progressing') return
     await this.#display.show(
       { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' },

@@ -2,6 +2,7 @@
  * Whether the manifest or the live project last changed an attribute. Based on earlier refreshes, not on git history.
  */
 
+import type { DifferenceOrigin } from '../model/index.ts'
 import type { Fact } from '../planner/index.ts'
 
 /** As text. `null`: absent, or declared absent. */
@@ -12,7 +13,7 @@ export interface Entry {
   /** The live value at the last refresh. */
   readonly seen: Value
   /** The live value when `want` was set; absent if unknown. */
-  readonly base?: Value
+  readonly base?: Value | undefined
   readonly agreed: boolean
 }
 
@@ -23,8 +24,6 @@ export interface ProjectRecord {
   readonly manifests: string
   readonly entries: Readonly<Record<string, Entry>>
 }
-
-export type Origin = 'introduced' | 'drift' | 'unrecorded'
 
 export interface Refresh {
   readonly facts: readonly Fact[]
@@ -44,7 +43,7 @@ export const refreshed = (
   const isRecorded = record === undefined ? isNewlyDeclared : !isUpgrade
   const entryOf = (fact: Fact): Entry => {
     const base = baseOf(record?.entries[fact.key], fact, isRecorded)
-    return { want: fact.want, seen: fact.live, ...(base === undefined ? {} : { base }), agreed: fact.agrees }
+    return { want: fact.want, seen: fact.live, base, agreed: fact.agrees }
   }
   return { program, manifests, entries: Object.fromEntries(facts.map((fact) => [fact.key, entryOf(fact)])) }
 }
@@ -65,5 +64,5 @@ const baseOf = (known: Entry | undefined, fact: Fact, isRecorded: boolean): Valu
 }
 
 /** The origin of an entry whose values differ. */
-export const originOf = ({ base, seen }: Entry): Origin =>
+export const originOf = ({ base, seen }: Entry): DifferenceOrigin =>
   base === undefined ? 'unrecorded' : base === seen ? 'introduced' : 'drift'

@@ -9,16 +9,6 @@ const LONGEST_WAIT = 15 * MINUTE
 /** @param failures consecutive, at least one. Reset by a commit that changes the project, a window or `reconcile`. */
 export const waitAfter = (failures: number): number => Math.min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
 
-const INTERRUPTIONS_A_DAY = 3
-
-/**
- * Keeps a value that the service ignores from restarting a database all day.
- *
- * @param attempts when it was tried before.
- */
-export const mayInterrupt = (attempts: readonly number[], now: number): boolean =>
-  attempts.filter((at) => at > now - DAY).length < INTERRUPTIONS_A_DAY
-
 export interface Revert {
   readonly at: number
   readonly key: string

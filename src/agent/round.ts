@@ -1,5 +1,5 @@
 /** One round of one project. */
-import type { AttributeChange, Change, Plan, Step } from '../model/index.ts'
+import type { AgentStatus, AttributeChange, Change, Plan, Step } from '../model/index.ts'
 import { differenceKey, type Selected } from '../planner/index.ts'
 import {
   type Difference,
@@ -12,7 +12,7 @@ import {
 } from './decide.ts'
 import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
-import { type Status, worstOf } from './state.ts'
+import { worstOf } from './state.ts'
 
 /** State left by earlier rounds. */
 export interface Memory {
@@ -42,7 +42,7 @@ export interface Round {
   readonly steps: ReadonlyMap<string, StepVerdict>
   /** Steps left out of the plan because they were tried too often. */
   readonly exhausted: readonly Step[]
-  readonly status: Status
+  readonly status: AgentStatus
 }
 
 /** Decides the differences, then plans again without those on hold, so that no step is ever removed from a plan. */

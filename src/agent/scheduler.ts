@@ -1,12 +1,40 @@
 /** Runs projects when due: several concurrently, in queue order, each project one at a time. */
+import { compare } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
-import { dueWakes, timerFor, type Wake, type WakeCause } from './wakes.ts'
+
+/** In order of priority. */
+const WAKE_CAUSES = ['window', 'commit', 'reconcile', 'backoff', 'interval'] as const
+
+export type WakeCause = (typeof WAKE_CAUSES)[number]
+
+/** Times are in milliseconds since the epoch. */
+export interface Wake {
+  readonly project: string
+  readonly at: number
+  readonly cause: WakeCause
+}
+
+/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep, so the wall clock is checked this often. */
+const LONGEST_TIMER = 60_000
+
+/** The wakes that are due: open windows first, then by cause, then longest overdue. */
+export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =>
+  wakes
+    .filter(({ at }) => at <= now)
+    .sort(
+      (a, b) =>
+        WAKE_CAUSES.indexOf(a.cause) - WAKE_CAUSES.indexOf(b.cause) || a.at - b.at || compare(a.project, b.project),
+    )
+
+/** How long to sleep: until the next wake, at most a minute. */
+export const timerFor = (wakes: readonly Wake[], now: number): number =>
+  Math.max(0, Math.min(LONGEST_TIMER, ...wakes.map(({ at }) => at - now)))
 
 export interface Scheduler {
   /** If a wake with the same cause exists, the earlier time is kept. */
   wake(project: string, at: number, cause: WakeCause): void
-  /** Drops the wakes with this cause, or all. */
-  forget(project: string, cause?: WakeCause): void
+  /** Drops all wakes of the project. */
+  forget(project: string): void
   /** Milliseconds since the epoch. */
   tickedAt(): number
   /** Runs until `stop`, then waits for running work. */
@@ -48,10 +76,8 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
       wakes.set(key, { project, at, cause })
       if (at < alarmAt) ring()
     },
-    forget: (project, cause) => {
-      for (const [key, wake] of wakes) {
-        if (wake.project === project && (cause === undefined || wake.cause === cause)) wakes.delete(key)
-      }
+    forget: (project) => {
+      for (const [key, wake] of wakes) if (wake.project === project) wakes.delete(key)
     },
     tickedAt: () => tickedAt,
     run: async () => {

@@ -1,27 +1,44 @@
-/** What all projects of an agent share. */
+/** What an agent is started with, and what its projects share. */
+import type { ApiOptions } from '../api/index.ts'
 import type { Budgets } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
-import type { Accounts } from './accounts.ts'
+import type { Accounts, AgentKey } from './accounts.ts'
 import type { DataFolder } from './data-folder.ts'
 import type { AgentPolicy } from './decide.ts'
 import type { DesiredState } from './desired-state.ts'
+import type { WakeCause } from './scheduler.ts'
+import type { Source } from './source.ts'
 import type { EventKeeper } from './view.ts'
-import type { WakeCause } from './wakes.ts'
 
-export interface Shared {
-  readonly clock: Clock
-  /** Current time, milliseconds since the epoch. */
-  readonly now: () => number
-  readonly random: () => number
-  readonly startedAt: number
+export interface AgentOptions {
+  readonly source: Source
   readonly data: DataFolder
-  readonly desired: DesiredState
-  readonly accounts: Accounts
+  readonly keys: readonly AgentKey[]
+  readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
   readonly policy: AgentPolicy
   readonly budgets: Budgets
+  /** Refresh interval of each project, in milliseconds. */
+  readonly interval: number
+  readonly gitInterval: number
+  /** Fraction of an account's request limit, 0 to 1. */
+  readonly requestShare: number
+  readonly concurrency: number
   readonly operationTimeoutMs: number
-  readonly keeper?: EventKeeper | undefined
+  /** How long journals are kept, in milliseconds. */
+  readonly keepMs: number
+  readonly clock: Clock
+  readonly random: () => number
+  readonly keeper?: EventKeeper
+  readonly log?: (line: string) => void
+}
+
+export interface Shared extends AgentOptions {
+  /** Current time, milliseconds since the epoch. */
+  readonly now: () => number
+  readonly startedAt: number
+  readonly desired: DesiredState
+  readonly accounts: Accounts
   /** SIGTERM, first and second. */
   readonly onSignal: OnSignal
   /** Path of the journal for an apply. */

@@ -1,9 +1,8 @@
 /** The window that steps of a project wait for or run in. Pure. */
-import type { Step } from '../model/index.ts'
+import type { MissCause, Step } from '../model/index.ts'
 import { closingOf, openingOf } from '../windows/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import type { Round } from './round.ts'
-import { missOf } from './wakes.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
 
@@ -31,18 +30,26 @@ export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, no
   return isSame ? { ...known, closesAt: next.opensAt <= now ? next.closesAt : known.closesAt } : next
 }
 
-/** The window that closed before all of its work was done. */
+/** The window that closed before its work was done, and why; `undefined` if it is still open or the work is done. */
 export const missedWindow = (
   known: Waiting | undefined,
   isWorkLeft: boolean,
   agent: { readonly now: number; readonly runningSince: number; readonly isSuspended: boolean },
 ): ProjectFile['missed'] => {
-  if (known === undefined) return undefined
-  const cause = missOf({ ...known, isWorkDone: !isWorkLeft }, { ...agent, failed: known.failed })
-  if (cause === undefined) return undefined
+  if (known === undefined || !isWorkLeft || agent.now < known.closesAt) return undefined
   return {
     opensAt: new Date(known.opensAt).toISOString(),
     closesAt: new Date(known.closesAt).toISOString(),
-    cause,
+    cause: causeOf(known, agent),
   }
+}
+
+const causeOf = (
+  { opensAt, closesAt, failed }: Waiting,
+  { runningSince, isSuspended }: { readonly runningSince: number; readonly isSuspended: boolean },
+): MissCause => {
+  if (isSuspended) return 'suspended'
+  if (runningSince >= closesAt) return 'agent-down'
+  if (failed) return 'failed'
+  return runningSince > opensAt ? 'agent-down' : 'too-little-time'
 }

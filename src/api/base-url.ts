@@ -30,7 +30,7 @@ export const parseBaseUrl = (text: string): URL => {
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new EspalierError(
       'E_BASE_URL',
-      `Plain http to ${url.hostname} is refused: the key would travel unencrypted.`,
+      `Plain http to ${url.hostname} is not allowed: the key would be sent unencrypted.`,
       {
         hint: 'Use https. Plain http is only allowed to this machine (127.0.0.1, localhost, ::1).',
       },

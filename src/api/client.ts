@@ -1,5 +1,5 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import { systemClock } from '../base/index.ts'
+import { defined, systemClock } from '../base/index.ts'
 import {
   apiPath,
   type Clock,
@@ -11,8 +11,9 @@ import {
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
-import { ApiError, isNotFound } from './errors.ts'
+import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './lock-holder.ts'
+import { listAll, type Page } from './pages.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
@@ -135,138 +136,75 @@ const connect = (options: ApiOptions): Connection => {
     baseUrl,
     clock,
     random: options.random ?? Math.random,
-    budget:
-      options.rateLimit === false
-        ? undefined
-        : new RequestBudget(clock, sharers(options.clients), options.watch?.onLimit),
+    budget: options.rateLimit === false ? undefined : new RequestBudget(clock, options.clients, options.watch?.onLimit),
     lockTimeoutMs: options.lockTimeoutMs ?? DEFAULT_TIMEOUT_MS,
   })
   return { requester, transport, clock }
 }
 
-const sharers = (clients: ApiOptions['clients'] = 1): (() => number) =>
-  typeof clients === 'function' ? clients : () => clients
-
 /** The largest page sizes of the API, to save requests. */
 const BRANCH_PAGE = 10_000
 const PROJECT_PAGE = 400
 
-/** Limits for lists that never end. */
-const MAX_LISTED = 200_000
-const MAX_LIST_MS = 600_000
-
-const endless = (path: string, why: string): ApiError =>
-  new ApiError('E_ANSWER', `The control API's list ${why}.`, { method: 'GET', path })
-
-interface Page<T> {
-  readonly items: readonly T[]
-  readonly next: string | null | undefined
-}
-
-/**
- * Reads all pages and removes duplicates: a list may change between two pages. Pages may be shorter than requested, and
- * even the last one may have a cursor. So the end is a page without new items, or a repeated cursor.
- */
-const everyPage = async <T extends { readonly id: string }>(
-  clock: Clock,
-  path: string,
-  limit: number,
-  read: (path: string) => Promise<Page<T>>,
-): Promise<readonly T[]> => {
-  const found = new Map<string, T>()
-  const cursors = new Set<string>()
-  const started = clock.now()
-  let cursor: string | undefined
-  for (;;) {
-    const before = found.size
-    const { items, next } = await read(`${path}${query({ limit, cursor })}`)
-    for (const item of items) if (!found.has(item.id)) found.set(item.id, item)
-    if (found.size > MAX_LISTED) throw endless(path, 'has more than 200,000 items, and no end')
-    if (clock.now() - started > MAX_LIST_MS) throw endless(path, 'has no end after ten minutes')
-    if (found.size === before || typeof next !== 'string' || cursors.has(next)) return [...found.values()]
-    cursors.add(next)
-    cursor = next
-  }
-}
-
-const readProjects =
-  ({ requester }: Connection) =>
-  async (path: string): Promise<Page<wire.Project>> => {
-    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
-    return { items: projects, next: pagination?.cursor }
-  }
-
 const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => {
   const known = new Map<string, Promise<ProjectDetails | undefined>>()
-  const read = async (id: string): Promise<ProjectDetails | undefined> => {
-    const path = apiPath(id)
-    try {
-      return checkId(id, path, await requester.call('GET', path, projectAnswer, undefined, { once: true }))
-    } catch (error) {
-      if (error instanceof ApiError) return undefined
-      throw error
-    }
-  }
   return (id, { afresh = false } = {}) => {
     const before = known.get(id)
     if (before !== undefined && !afresh) return before
-    const details = read(id).then((now) => now ?? before)
+    const path = apiPath(id)
+    const read = requester.call('GET', path, projectAnswer, undefined, { once: true })
+    const details = optionalRead(read.then((answered) => checkId(id, path, answered))).then((now) => now ?? before)
     known.set(id, details)
     return details
   }
 }
 
-const reading = (connection: Connection): ReadApi => ({
-  ...connectionReads(connection),
-  account: async () => {
-    try {
-      return await connection.requester.call('GET', '/auth', wire.authAnswer)
-    } catch (error) {
-      if (error instanceof ApiError) return undefined
-      throw error
-    }
-  },
-  listProjects: () => everyPage(connection.clock, '/projects', PROJECT_PAGE, readProjects(connection)),
-  searchProjects: async (search) =>
-    (await readProjects(connection)(`/projects${query({ limit: PROJECT_PAGE, search })}`)).items,
-  projectDetails: detailsReader(connection),
-})
-
-const connectionReads = ({
-  requester,
-  transport,
-  clock,
-}: Connection): Omit<ReadApi, 'account' | 'listProjects' | 'searchProjects' | 'projectDetails'> => ({
-  listBranches: (projectId) =>
-    everyPage(clock, apiPath(projectId, 'branches'), BRANCH_PAGE, async (path) => {
-      const { branches, pagination } = await requester.call('GET', path, wire.branchesAnswer)
-      return { items: branches, next: pagination?.next }
-    }),
-  listComputes: (projectId, options) =>
-    requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
-  async getCompute(projectId, computeId, options) {
-    const path = apiPath(projectId, 'endpoints', computeId)
-    try {
-      const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
-      return checkId(computeId, path, compute)
-    } catch (error) {
-      if (isNotFound(error)) return undefined
-      throw error
-    }
-  },
-  async listOperations(projectId, { limit = 100, cursor } = {}, options = {}) {
-    const path = `${apiPath(projectId, 'operations')}${query({ limit, cursor })}`
-    const page = await requester.call('GET', path, wire.operationsAnswer, undefined, options)
-    const next = page.operations.length === 0 ? undefined : (page.pagination?.cursor ?? undefined)
-    return { operations: page.operations, ...(next === undefined ? {} : { cursor: next }) }
-  },
-  async getOperation(projectId, operationId, options) {
-    const path = apiPath(projectId, 'operations', operationId)
-    const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
-    return checkId(operationId, path, operation)
-  },
-  close: () => transport.close(),
-})
+const reading = (connection: Connection): ReadApi => {
+  const { requester, transport, clock } = connection
+  const readProjects = async (search: { cursor?: string; search?: string }): Promise<Page<wire.Project>> => {
+    const path = `/projects${query({ limit: PROJECT_PAGE, ...search })}`
+    const { projects, pagination } = await requester.call('GET', path, wire.projectsAnswer)
+    return { items: projects, next: pagination?.cursor }
+  }
+  return {
+    account: () => optionalRead(requester.call('GET', '/auth', wire.authAnswer)),
+    listProjects: () => listAll(clock, '/projects', readProjects),
+    searchProjects: async (search) => (await readProjects({ search })).items,
+    projectDetails: detailsReader(connection),
+    listBranches(projectId) {
+      const path = apiPath(projectId, 'branches')
+      return listAll(clock, path, async (after) => {
+        const page = `${path}${query({ limit: BRANCH_PAGE, ...after })}`
+        const { branches, pagination } = await requester.call('GET', page, wire.branchesAnswer)
+        return { items: branches, next: pagination?.next }
+      })
+    },
+    listComputes: (projectId, options) =>
+      requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
+    async getCompute(projectId, computeId, options) {
+      const path = apiPath(projectId, 'endpoints', computeId)
+      try {
+        const compute = await requester.call('GET', path, wire.computeAnswer, undefined, options)
+        return checkId(computeId, path, compute)
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
+    async listOperations(projectId, { limit = 100, cursor } = {}, options = {}) {
+      const path = `${apiPath(projectId, 'operations')}${query({ limit, cursor })}`
+      const page = await requester.call('GET', path, wire.operationsAnswer, undefined, options)
+      const next = page.operations.length === 0 ? undefined : (page.pagination?.cursor ?? undefined)
+      return { operations: page.operations, ...defined({ cursor: next }) }
+    },
+    async getOperation(projectId, operationId, options) {
+      const path = apiPath(projectId, 'operations', operationId)
+      const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
+      return checkId(operationId, path, operation)
+    },
+    close: () => transport.close(),
+  }
+}
 
 /** @throws {ApiError} `E_ANSWER` if the response is about something else. */
 const checkId = <T extends { readonly id: string }>(id: string, path: string, answered: T): T => {
@@ -278,6 +216,6 @@ const checkId = <T extends { readonly id: string }>(id: string, path: string, an
 }
 
 const query = (values: Readonly<Record<string, string | number | undefined>>): string => {
-  const entries = Object.entries(values).filter(([, value]) => value !== undefined)
-  return `?${new URLSearchParams(entries.map(([name, value]): [string, string] => [name, String(value)])).toString()}`
+  const entries = Object.entries(defined(values)).map(([name, value]): [string, string] => [name, String(value)])
+  return `?${new URLSearchParams(entries)}`
 }

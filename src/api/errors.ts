@@ -5,12 +5,12 @@ export interface ApiErrorDetails {
   readonly path: string
   readonly status?: number
   /** `code` in the body of the error response; often empty. */
-  readonly apiCode?: string
-  readonly requestId?: string
+  readonly apiCode?: string | undefined
+  readonly requestId?: string | undefined
   /** The request may have taken effect: read the state before sending it again. */
   readonly ambiguous?: boolean
   /** Overrides the default hint for the status. */
-  readonly hint?: string
+  readonly hint?: string | undefined
   readonly cause?: unknown
 }
 
@@ -25,10 +25,7 @@ export class ApiError extends EspalierError {
 
   constructor(code: string, message: string, details: ApiErrorDetails) {
     const hint = details.hint ?? hintOf(code, details)
-    super(code, `${message} (${describe(details)})`, {
-      ...(hint === undefined ? {} : { hint }),
-      cause: details.cause,
-    })
+    super(code, `${message} (${describe(details)})`, { hint, cause: details.cause })
     this.name = 'ApiError'
     this.method = details.method
     this.path = details.path
@@ -39,6 +36,13 @@ export class ApiError extends EspalierError {
   }
 }
 
+/** For data that no plan needs: `undefined` if it cannot be read. */
+export const optionalRead = <T>(read: Promise<T>): Promise<T | undefined> =>
+  read.catch((error: unknown) => {
+    if (error instanceof ApiError) return undefined
+    throw error
+  })
+
 /** Whether the requested object does not exist. A wrong base URL does not count. */
 export const isNotFound = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 404 && error.code !== 'E_BASE_URL'
@@ -47,11 +51,18 @@ const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails)
   [
     `${method} ${path}`,
     ...(status === undefined ? [] : [`status ${status}`]),
-    ...(apiCode === undefined || apiCode === '' ? [] : [`code ${apiCode}`]),
+    ...(apiCode ? [`code ${apiCode}`] : []),
     ...(requestId === undefined ? [] : [`request ${requestId}`]),
   ].join(', ')
 
-const HINTS: Readonly<Record<number, string>> = {
+/** By error code or status. */
+const HINTS: Readonly<Record<string, string>> = {
+  E_BASE_URL: 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.',
+  E_ANSWER:
+    'Check the value in the console. If it is correct, this version of Espalier does not support it yet: please report it.',
+  E_TLS: 'To trust a private certificate authority, set NODE_EXTRA_CA_CERTS=FILE.',
+  E_REDIRECT: 'If you trust the address that it redirects to, set it with --base-url.',
+  E_NETWORK: 'Check the network, --base-url and any proxy; then run the same command again.',
   401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
   403: 'The key has no access to this. A project-scoped key can only access its own project.',
   404: 'It does not exist, or the key cannot see it: check the project id and the key.',
@@ -65,16 +76,6 @@ const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undef
   if (status === 404 && OF_A_COMPUTE.test(path)) {
     return 'The compute, or something the change refers to, no longer exists: run `espalier plan` to see the current state.'
   }
-  if (code === 'E_BASE_URL') {
-    return 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.'
-  }
-  if (code === 'E_ANSWER') {
-    return 'Check the value in the console. If it is correct, this version of Espalier does not support it yet: please report it.'
-  }
-  if (status !== undefined && HINTS[status] !== undefined) return HINTS[status]
-  if (status !== undefined && status >= 500) return 'The service has an internal problem: run the same command again.'
-  if (code === 'E_TLS') return 'To trust a private certificate authority, set NODE_EXTRA_CA_CERTS=FILE.'
-  if (code === 'E_REDIRECT') return 'If you trust the address that it redirects to, set it with --base-url.'
-  if (code === 'E_NETWORK') return 'Check the network, --base-url and any proxy; then run the same command again.'
-  return undefined
+  const internal = (status ?? 0) >= 500 ? 'The service has an internal problem: run the same command again.' : undefined
+  return HINTS[code] ?? HINTS[status ?? ''] ?? internal
 }

@@ -9,7 +9,7 @@ export {
   type ReadApi,
   type WriteApi,
 } from './client.ts'
-export { ApiError } from './errors.ts'
+export { ApiError, optionalRead } from './errors.ts'
 export { hasEnded, OperationEnds } from './operation-ends.ts'
 export { streamOperations } from './operations-stream.ts'
 export { countReads, type OnReading, type Reading } from './reading.ts'

@@ -20,7 +20,7 @@ const THINGS: Readonly<Record<string, string>> = {
   projects: 'project',
 }
 
-/** `compute ep-a: `autoscaling_limit_min_cu` is "0.25", where a number is expected`. */
+/** `compute ep-a: `autoscaling_limit_min_cu` is "0.25"; expected a number`. */
 export const oddValue = (body: unknown, { path, message }: Issue): string => {
   const [first, second] = path
   const thing = THINGS[String(first)]
@@ -29,8 +29,8 @@ export const oddValue = (body: unknown, { path, message }: Issue): string => {
   const value = at(body, path)
   const what = value === undefined ? 'is missing' : `is ${short(value)}`
   const field = fields.length === 0 ? '' : `\`${fields.map(String).join('.')}\` `
-  const who = length === 0 ? 'the answer' : `${thing} ${nameOf(at(body, path.slice(0, length)), second)}`
-  return plainText(`${who}: ${field}${what}, where ${message} is expected`)
+  const who = length === 0 ? 'the body' : `${thing} ${nameOf(at(body, path.slice(0, length)), second)}`
+  return plainText(`${who}: ${field}${what}; expected ${message}`)
 }
 
 const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
@@ -46,7 +46,7 @@ const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
 const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
   const id = at(item, ['id'])
   if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)
-  return typeof index === 'number' ? `${index + 1} of the list` : 'without an id'
+  return typeof index === 'number' ? `${index + 1} in the list` : 'without an id'
 }
 
 const short = (value: unknown): string => {

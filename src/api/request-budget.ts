@@ -28,9 +28,13 @@ export class RequestBudget {
   #turn: Promise<void> = Promise.resolve()
 
   /** @param clients how many clients currently share the limits, including this one. */
-  constructor(clock: Clock, clients: () => number = () => 1, onUse: (limit: RequestLimit) => void = () => undefined) {
+  constructor(
+    clock: Clock,
+    clients: number | (() => number) = 1,
+    onUse: (limit: RequestLimit) => void = () => undefined,
+  ) {
     this.#clock = clock
-    this.#clients = clients
+    this.#clients = typeof clients === 'function' ? clients : () => clients
     this.#onUse = onUse
     this.#minute = { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] }
     this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]

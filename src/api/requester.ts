@@ -70,9 +70,7 @@ export class Requester {
     body?: unknown,
     options: CallOptions = {},
   ): Promise<T> {
-    const settled = await this.#settle<never>(method, path, { body }, options)
-    if ('instead' in settled) return settled.instead
-    return parse(method, path, schema, settled.answer)
+    return this.#settle<T, never>(method, path, schema, { body }, options)
   }
 
   /**
@@ -86,16 +84,16 @@ export class Requester {
     before: BeforeAttempt<unknown, Instead>,
     options: CallOptions = {},
   ): Promise<T | Instead> {
-    const settled = await this.#settle(method, path, { before }, options)
-    return 'instead' in settled ? settled.instead : parse(method, path, schema, settled.answer)
+    return this.#settle(method, path, schema, { before }, options)
   }
 
-  async #settle<Instead>(
+  async #settle<T, Instead>(
     method: string,
     path: string,
+    schema: z.ZodType<T>,
     source: Source<Instead>,
     options: CallOptions,
-  ): Promise<{ readonly answer: Answer } | { readonly instead: Instead }> {
+  ): Promise<T | Instead> {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
@@ -103,30 +101,23 @@ export class Requester {
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       const turn = await this.#turn(source, options)
-      if ('instead' in turn) return turn
+      if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
-      const answer = await this.#send(method, path, turn.send, repeats, leftMs, options)
+      const mayRepeat = method === 'GET' && options.once !== true && repeats < GET_REPEATS
+      const answer = await this.#send(method, path, turn.send, mayRepeat, leftMs, options)
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
         await clock.sleep(this.#backoff(attempt), options.signal)
         continue
       }
-      if (answer.status < 300) return { answer }
+      if (answer.status < 300) return parse(method, path, schema, answer)
       if (answer.status < 400) throw redirected(method, path, answer)
       if (isWrongAddress(method, answer, this.#options.baseUrl)) {
         throw unknownRoute(method, path, answer, this.#options.baseUrl)
       }
       const why = BUSY[answer.status]
-      if (why === undefined) {
-        if (method === 'GET' && answer.status >= 500 && repeats < GET_REPEATS && options.once !== true) {
-          repeats += 1
-          await clock.sleep(this.#backoff(attempt), options.signal)
-          continue
-        }
-        throw refusal(method, path, answer)
-      }
-      if (options.once === true) throw refusal(method, path, answer)
+      if (why === undefined || options.once === true) throw refusal(method, path, answer)
       const asked = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
@@ -155,22 +146,23 @@ export class Requester {
     }
   }
 
-  /** Returns `undefined` if there was no response and a retry is safe. */
+  /** Returns `undefined` if the request should be repeated: there was no response, or a server error. */
   async #send(
     method: string,
     path: string,
     body: unknown,
-    repeats: number,
+    mayRepeat: boolean,
     leftMs: number,
-    options: CallOptions,
+    { signal }: CallOptions,
   ): Promise<Answer | undefined> {
     const { clock } = this.#options
     const sentAt = clock.now()
     try {
-      return await this.#transport.send(method, path, body, options.signal, leftMs)
+      const answer = await this.#transport.send(method, path, body, signal, leftMs)
+      return mayRepeat && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
-      const isWorthIt = method === 'GET' && options.once !== true && error instanceof ApiError && !FINAL.has(error.code)
-      if (isWorthIt && repeats < GET_REPEATS && clock.now() - sentAt < leftMs) return undefined
+      const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
+      if (mayRepeat && canHelp) return undefined
       throw error
     }
   }
@@ -186,10 +178,10 @@ const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: An
   const parsed = schema.safeParse(answer.body ?? {})
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
-  const why = issue === undefined ? 'it cannot be read' : oddValue(answer.body, issue)
+  const why = issue === undefined ? 'it cannot be parsed' : oddValue(answer.body, issue)
   const project = projectOf(path)
   const where = project === undefined ? '' : ` for project ${project}`
-  throw new ApiError('E_ANSWER', `The control API's answer${where} is not as documented: ${why}`, {
+  throw new ApiError('E_ANSWER', `The control API returned an undocumented response${where}: ${why}`, {
     method,
     path,
     status: answer.status,
@@ -198,21 +190,21 @@ const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: An
 }
 
 const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptions): Promise<string> => {
-  if (why === 'rate-limited') return 'the rate limit of the control API is reached'
-  if (why === 'unavailable') return 'the control API is not available'
+  if (why === 'rate-limited') return "the control API's rate limit is reached"
+  if (why === 'unavailable') return 'the control API is unavailable'
   const unnamed = messageOf(answer)
   try {
     const holder = await options.lockHolder?.()
     return holder === undefined
-      ? `the project is locked, and no running operation is shown: ${unnamed}`
+      ? `the project is locked, but no operation is running: ${unnamed}`
       : `the project is locked by ${holder}`
   } catch {
     return `the project is locked: ${unnamed}`
   }
 }
 
-/** A wait that was given up. */
-interface GivenUp {
+/** A wait that would exceed its limit. */
+interface GiveUp {
   readonly why: Wait['why']
   readonly waitedMs: number
   readonly delayMs: number
@@ -220,30 +212,28 @@ interface GivenUp {
 }
 
 const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
-  locked: 'of --lock-timeout',
-  'rate-limited': 'allowed for rate limits',
-  unavailable: 'allowed for outages',
+  locked: 'limit of --lock-timeout',
+  'rate-limited': 'limit for rate limiting',
+  unavailable: 'limit for outages',
 }
 
 /** Says how long the wait was: a long `Retry-After` ends it before the limit. */
-const whyGivenUp = ({ why, waitedMs, delayMs, limitMs }: GivenUp): string => {
+const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
   const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
   const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'
-  return `Given up after ${waited}: the next attempt would be ${delay} later, past the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
+  return `Gave up after ${waited}: the next attempt would be in ${delay}, which exceeds the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
 }
 
-const refusal = (method: string, path: string, answer: Answer, givenUp?: GivenUp): ApiError => {
-  const code = fieldOf(answer.body, 'code')
-  const requestId = fieldOf(answer.body, 'request_id') ?? answer.requestId
-  const what = answer.status < 500 ? 'refused' : 'failed'
+const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {
+  const what = answer.status < 500 ? 'rejected the request' : 'failed'
   return new ApiError('E_API', `The control API ${what}: ${messageOf(answer)}`, {
     method,
     path,
     status: answer.status,
     ambiguous: method !== 'GET' && answer.status >= 500 && answer.status !== 503,
-    ...(givenUp === undefined ? {} : { hint: whyGivenUp(givenUp) }),
-    ...(code === undefined ? {} : { apiCode: code }),
-    ...(requestId === undefined ? {} : { requestId }),
+    hint: gaveUp && describeGiveUp(gaveUp),
+    apiCode: fieldOf(answer.body, 'code'),
+    requestId: fieldOf(answer.body, 'request_id') ?? answer.requestId,
   })
 }
 
@@ -254,16 +244,20 @@ const isWrongAddress = (method: string, answer: Answer, { pathname }: URL): bool
   (!/\/v\d+$/.test(pathname) || /\broute\b/i.test(messageOf(answer)))
 
 const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL): ApiError =>
-  new ApiError('E_BASE_URL', `The control API at ${baseUrl.origin}${baseUrl.pathname} answered: ${messageOf(answer)}`, {
-    method,
-    path,
-    status: answer.status,
-  })
+  new ApiError(
+    'E_BASE_URL',
+    `The control API at ${baseUrl.origin}${baseUrl.pathname} responded: ${messageOf(answer)}`,
+    {
+      method,
+      path,
+      status: answer.status,
+    },
+  )
 
 /** Redirects are not followed, because the key must only be sent to the configured host. */
 const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {
   const to = location !== undefined && URL.canParse(location) ? new URL(location).host : 'another address'
-  return new ApiError('E_REDIRECT', `The control API redirects to ${to}, where the key is not sent.`, {
+  return new ApiError('E_REDIRECT', `The control API redirects to ${to}, and the key is not sent there.`, {
     method,
     path,
     status,
@@ -271,8 +265,7 @@ const redirected = (method: string, path: string, { status, location }: Answer):
 }
 
 /** On a single line, so that the service's message cannot look like our output. */
-const messageOf = (answer: Answer): string =>
-  fieldOf(answer.body, 'message')?.replace(/\s+/g, ' ') ?? 'it gave no reason'
+const messageOf = (answer: Answer): string => fieldOf(answer.body, 'message')?.replace(/\s+/g, ' ') ?? 'no reason given'
 
 const fieldOf = (body: unknown, name: string): string | undefined => {
   if (typeof body !== 'object' || body === null) return undefined

@@ -1,5 +1,5 @@
 /** Reads the live state of projects, on which plans are based. */
-import { mapConcurrently, systemClock } from '../base/index.ts'
+import { defined, mapConcurrently, systemClock } from '../base/index.ts'
 import {
   type Clock,
   DEFAULT_CONCURRENCY,
@@ -9,9 +9,9 @@ import {
   type UnreadableProject,
 } from '../model/index.ts'
 import type { ReadApi } from './client.ts'
-import { ApiError, isNotFound } from './errors.ts'
+import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { countReads, type OnReading } from './reading.ts'
-import type { Project } from './wire.ts'
+import type { Operation, Project } from './wire.ts'
 
 /**
  * Reads branches, computes and details of each project: three requests per project plus paging, with several projects
@@ -19,8 +19,7 @@ import type { Project } from './wire.ts'
  * be read for another reason are in `unreadable`.
  *
  * @throws {ApiError} for problems that affect all projects: the key, the connection, the rate limit, or a service that
- * fails
- *   for all of the first projects.
+ *   fails for all of the first projects.
  */
 export const snapshot = async (
   api: ReadApi,
@@ -39,7 +38,7 @@ export const snapshot = async (
       return project
     } catch (error) {
       if (!(error instanceof ApiError) || !isOfOneProject(error)) throw error
-      unreadable.set(id, unreadableProject(id, error))
+      unreadable.set(id, { id, message: error.message, ...defined({ hint: error.hint }) })
       // If all of the first projects fail, do not try hundreds more.
       if (!isAnyRead && unreadable.size >= Math.min(concurrency, projectIds.length)) throw error
       return undefined
@@ -57,7 +56,7 @@ export const snapshot = async (
 
 export interface SnapshotOptions {
   readonly concurrency?: number
-  readonly clock?: Clock
+  readonly clock?: Clock | undefined
   readonly onReading?: OnReading | undefined
   /** Whether to read names and settings too: one request per project, cached unless `afresh`. Default: yes. */
   readonly details?: boolean | 'afresh'
@@ -78,14 +77,9 @@ const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pi
 
 /** Projects with this name. Empty if the key may not search. */
 export const projectsNamed = async (api: ReadApi, name: string): Promise<readonly Project[]> => {
-  try {
-    const wanted = name.toLowerCase()
-    const found = await api.searchProjects(name)
-    return found.filter((project) => project.name.toLowerCase() === wanted && project.id !== name)
-  } catch (error) {
-    if (error instanceof ApiError) return []
-    throw error
-  }
+  const wanted = name.toLowerCase()
+  const found = (await optionalRead(api.searchProjects(name))) ?? []
+  return found.filter((project) => project.name.toLowerCase() === wanted && project.id !== name)
 }
 
 /** A wrong key and the rate limit affect all projects. */
@@ -95,12 +89,6 @@ const isOfOneProject = ({ code, status }: ApiError): boolean =>
   code === 'E_ANSWER' ||
   code === 'E_ANSWER_SIZE' ||
   (code === 'E_API' && status !== undefined && !OF_THE_ACCOUNT.has(status))
-
-const unreadableProject = (id: string, { message, hint }: ApiError): UnreadableProject => ({
-  id,
-  message,
-  ...(hint === undefined ? {} : { hint }),
-})
 
 const readProject = async (
   api: ReadApi,
@@ -155,8 +143,5 @@ export const operationMs = ({
   totalDurationMs,
   createdAt,
   updatedAt,
-}: {
-  readonly totalDurationMs?: number
-  readonly createdAt: string
-  readonly updatedAt: string
-}): number => totalDurationMs ?? Math.max(0, Date.parse(updatedAt) - Date.parse(createdAt))
+}: Pick<Operation, 'totalDurationMs' | 'createdAt' | 'updatedAt'>): number =>
+  totalDurationMs ?? Math.max(0, Date.parse(updatedAt) - Date.parse(createdAt))

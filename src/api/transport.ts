@@ -87,7 +87,7 @@ export class Transport {
     const end = this.#options.watch?.begin(`${method} ${path.replace(/\?.*$/s, '')}`)
     try {
       const answer = await this.#send(method, path, body, withinMs, signal)
-      const problem = isTrouble(answer.status) ? `the control API answers with status ${answer.status}` : undefined
+      const problem = isTrouble(answer.status) ? `the control API returns status ${answer.status}` : undefined
       end?.(problem, answer.status)
       return answer
     } catch (error) {
@@ -124,13 +124,17 @@ export class Transport {
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
       if (isUntrusted(cause)) {
-        throw new ApiError('E_TLS', `The control API is not trusted: ${wordsOf(cause)}`, { method, path, cause })
+        throw new ApiError('E_TLS', `The control API's certificate is not trusted: ${wordsOf(cause)}`, {
+          method,
+          path,
+          cause,
+        })
       }
       if (cause instanceof errors.ResponseExceededMaxSizeError) {
-        const words = `The control API's answer cannot be read: it has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
+        const words = `The control API's response cannot be read: it has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
         throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
       }
-      throw new ApiError('E_NETWORK', `The control API gave no answer: ${wordsOf(cause)}`, {
+      throw new ApiError('E_NETWORK', `The control API did not respond: ${wordsOf(cause)}`, {
         method,
         path,
         ambiguous: method !== 'GET',
@@ -165,7 +169,7 @@ export class Transport {
     if (place === undefined) return value
     throw new ApiError(
       'E_ANSWER',
-      `The control API's answer contains the API key itself, in ${place}: rename or remove that.`,
+      `The control API's response contains the API key, in ${place}. Rename or remove that value.`,
       {
         ...request,
         status,
@@ -195,7 +199,7 @@ const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
   try {
     return new EnvHttpProxyAgent(options)
   } catch (cause) {
-    throw new EspalierError('E_PROXY', 'HTTPS_PROXY or HTTP_PROXY is not the address of a proxy.', {
+    throw new EspalierError('E_PROXY', 'HTTPS_PROXY or HTTP_PROXY is not a valid proxy address.', {
       hint: 'It should look like http://proxy.example:8080.',
       cause,
     })
@@ -225,7 +229,7 @@ const parse = (text: string, status: number, request: { method: string; path: st
   if (status >= 300) return undefined
   throw new ApiError(
     parsed.isTooMuch ? 'E_ANSWER_SIZE' : 'E_ANSWER',
-    `The control API's answer cannot be read: ${parsed.why}.`,
+    `The control API's response cannot be read: ${parsed.why}.`,
     {
       ...request,
       status,

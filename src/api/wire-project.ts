@@ -3,6 +3,7 @@
  * e-mail address are never stored.
  */
 import { z } from 'zod'
+import { defined } from '../base/index.ts'
 import { ID, type ProjectSettings, SIZE_TABLE } from '../model/index.ts'
 
 export interface ProjectDetails {
@@ -52,40 +53,28 @@ export const projectAnswer = z
 const settingsOf = (wire: Wire): ProjectSettings => {
   const { owner, settings, maintenance_scheduled_for: scheduled } = wire
   const { consumption_period_start: start, consumption_period_end: end } = wire
-  const window = settings?.maintenance_window
-  return {
-    ...(owner?.subscription_type == null ? {} : { subscription: owner.subscription_type }),
-    ...defaultsOf(wire),
-    ...quotaOf(settings?.quota),
-    ...(window == null
-      ? {}
-      : { maintenanceWindow: { weekdays: window.weekdays, from: window.start_time, to: window.end_time } }),
-    ...(scheduled == null ? {} : { maintenanceScheduledFor: scheduled }),
-    ...(start == null || end == null ? {} : { period: { start, end } }),
-  }
+  const { quota, maintenance_window: window } = settings ?? {}
+  return defined({
+    subscription: owner?.subscription_type ?? undefined,
+    computeDefaults: unlessEmpty(defaultsOf(wire)),
+    // 0 means that there is no quota.
+    quota: unlessEmpty(
+      defined({
+        activeSeconds: quota?.active_time_seconds || undefined,
+        computeSeconds: quota?.compute_time_seconds || undefined,
+      }),
+    ),
+    maintenanceWindow: window ? { weekdays: window.weekdays, from: window.start_time, to: window.end_time } : undefined,
+    maintenanceScheduledFor: scheduled ?? undefined,
+    period: start == null || end == null ? undefined : { start, end },
+  })
 }
+
+const unlessEmpty = <T extends object>(value: T): T | undefined => (Object.keys(value).length === 0 ? undefined : value)
 
 /** Ignores sizes that no compute can have: they must mean something else. */
-const defaultsOf = ({ default_endpoint_settings: given }: Wire): Pick<ProjectSettings, 'computeDefaults'> => {
+const defaultsOf = ({ default_endpoint_settings: given }: Wire): NonNullable<ProjectSettings['computeDefaults']> => {
   const { autoscaling_limit_min_cu: min, autoscaling_limit_max_cu: max, suspend_timeout_seconds: timeout } = given ?? {}
   const isSize = min != null && max != null && min <= max && max <= (SIZE_TABLE.steps.at(-1)?.cu ?? max)
-  const computeDefaults = {
-    ...(isSize ? { size: { min, max } } : {}),
-    ...(timeout == null ? {} : { scaleToZero: timeout }),
-  }
-  return Object.keys(computeDefaults).length === 0 ? {} : { computeDefaults }
-}
-
-type WireQuota = {
-  readonly active_time_seconds?: number | null | undefined
-  readonly compute_time_seconds?: number | null | undefined
-}
-
-const quotaOf = (given: WireQuota | null | undefined): Pick<ProjectSettings, 'quota'> => {
-  const { active_time_seconds: active, compute_time_seconds: compute } = given ?? {}
-  const quota = {
-    ...(active == null || active === 0 ? {} : { activeSeconds: active }),
-    ...(compute == null || compute === 0 ? {} : { computeSeconds: compute }),
-  }
-  return Object.keys(quota).length === 0 ? {} : { quota }
+  return defined({ size: isSize ? { min, max } : undefined, scaleToZero: timeout ?? undefined })
 }

@@ -15,7 +15,7 @@ import {
   type WireSettings,
 } from '../model/index.ts'
 
-const text = z.string({ error: 'text' })
+const text = z.string({ error: 'a string' })
 const flag = z.boolean({ error: 'true or false' })
 const count = z.number({ error: 'a number' })
 const list = <T extends z.ZodType>(of: T) => z.array(of, { error: 'a list' })
@@ -34,9 +34,23 @@ const operationId = patterned(/^[A-Za-z0-9-]{1,60}$/, 'an id (a UUID)')
 const SIZE = 'a size from 0.01 to 10000 CU'
 const size = z.number({ error: SIZE }).min(0.01, { error: SIZE }).max(10_000, { error: SIZE })
 
+/** Removes null and undefined members. */
+const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } => {
+  const kept: { [K in keyof T]?: NonNullable<T[K]> } = {}
+  // A loop for speed: this runs for every field of every compute.
+  for (const key of Object.keys(value) as (keyof T)[]) {
+    const entry = value[key]
+    if (entry !== undefined && entry !== null) kept[key] = entry
+  }
+  return kept
+}
+
 const settings = openObject({
   pg_settings: z.record(z.string(), text, { error: 'an object' }).nullish(),
   preload_libraries: openObject({ use_defaults: flag.optional(), enabled_libraries: list(text).nullish() }).nullish(),
+}).transform((wire): WireSettings => {
+  const { preload_libraries: preload, ...rest } = present(wire)
+  return { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
 })
 
 const endpoint = object({
@@ -61,49 +75,14 @@ const endpoint = object({
   error: 'at most `autoscaling_limit_max_cu`',
 })
 
-/** Removes null and undefined members. */
-const present = <T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } => {
-  const kept: { [K in keyof T]?: NonNullable<T[K]> } = {}
-  // A loop for speed: this runs for every field of every compute.
-  for (const key of Object.keys(value) as (keyof T)[]) {
-    const entry = value[key]
-    if (entry !== undefined && entry !== null) kept[key] = entry
-  }
-  return kept
-}
-
-const settingsOf = ({ settings }: z.infer<typeof endpoint>): { settings?: WireSettings } => {
-  if (settings === undefined || settings === null) return {}
-  const { preload_libraries: preload, ...rest } = present(settings)
-  const kept = { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
-  return Object.keys(kept).length === 0 ? {} : { settings: kept }
-}
-
 const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
   id: wire.id,
   branchId: wire.branch_id,
   type: wire.type,
   host: wire.host,
   state: wire.current_state,
-  attributes: attributesFromWire({
-    ...present(wire),
-    ...(wire.settings
-      ? {
-          settings: {
-            pg_settings: wire.settings.pg_settings ?? {},
-            ...(wire.settings.preload_libraries
-              ? {
-                  preload_libraries: {
-                    use_defaults: wire.settings.preload_libraries.use_defaults,
-                    enabled_libraries: wire.settings.preload_libraries.enabled_libraries ?? [],
-                  },
-                }
-              : {}),
-          },
-        }
-      : {}),
-  } as WireAttributes),
-  ...settingsOf(wire),
+  attributes: attributesFromWire(present(wire) as WireAttributes),
+  ...(wire.settings && Object.keys(wire.settings).length > 0 ? { settings: wire.settings } : {}),
   ...present({
     pendingState: wire.pending_state,
     createdAt: wire.created_at,

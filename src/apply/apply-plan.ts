@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
-import { groupBy } from '../base/index.ts'
+import { groupBy, mapConcurrently } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
@@ -16,8 +16,7 @@ import {
   type StepOutcome,
   stepTitle,
 } from '../model/index.ts'
-import { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
-import type { Happening, RunContext } from './context.ts'
+import { type ConsentPolicy, type Happening, notStarted, type RunContext } from './context.ts'
 import { converge, type Replan } from './converge.ts'
 import { Knowledge } from './knowledge.ts'
 import { overrideNotes } from './overridden.ts'
@@ -58,7 +57,6 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   // Every pending request adds a listener, which Node would report as a leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
-  const judgements = new Map(judgeConsent(plan, options.consent).map((judgement) => [judgement.step, judgement]))
   const outcomes = new Map<string, StepOutcome>()
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const creates = new Map(plan.steps.flatMap((step) => (step.kind === 'create' ? [[step.change, step] as const] : [])))
@@ -80,30 +78,23 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const halted = (): boolean =>
     options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
 
+  let failed = 0
   const settle = async (step: Step, outcome: StepOutcome): Promise<void> => {
     outcomes.set(step.id, outcome)
+    if (outcome.status === 'failed') failed += 1
     await recorder.record({ type: 'step-end', outcome })
   }
-  const tooManyFailed = (step: Step): StepOutcome | undefined => {
-    const { maxFailures } = options
-    if (maxFailures === undefined) return undefined
-    const failed = [...outcomes.values()].filter(({ status }) => status === 'failed').length
-    return failed > maxFailures ? stopped(step, failed, maxFailures) : undefined
+  const whyNot = (step: Step): StepOutcome | undefined => {
+    if (halted()) return interrupted(step, recorder.broken)
+    const { maxFailures = Number.POSITIVE_INFINITY } = options
+    if (failed > maxFailures) return tooManyFailures(step, failed, maxFailures)
+    return notConsented(step, options.consent) ?? blockedBy(step, steps, outcomes) ?? outsideWindow(step, context)
   }
   const runWave = async (wave: Wave): Promise<void> => {
     const queues = [...groupBy(wave.steps, ({ project }) => project).values()]
-    let next = 0
-    const worker = async (): Promise<void> => {
-      for (let queue = queues[next++]; queue !== undefined; queue = queues[next++]) {
-        for (const step of queue) {
-          const held = halted()
-            ? interrupted(step, recorder.broken)
-            : (tooManyFailed(step) ?? blockedBy(step, judgements, steps, outcomes) ?? outsideWindow(step, context))
-          await settle(step, held ?? (await perform(step, context, recorder)))
-        }
-      }
-    }
-    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? DEFAULT_CONCURRENCY) }, worker))
+    await mapConcurrently(queues, options.concurrency ?? DEFAULT_CONCURRENCY, async (queue) => {
+      for (const step of queue) await settle(step, whyNot(step) ?? (await perform(step, context, recorder)))
+    })
   }
   const waves = wavesOf(plan)
   for (const [at, wave] of waves.entries()) {
@@ -160,23 +151,20 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
   return opening.isOpen ? undefined : scheduledStep(step, opening)
 }
 
-/** Why a step does not run: consent is missing, or a step that it needs was not done. */
+/** A protected step does not run, whatever is allowed. */
+const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undefined => {
+  if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
+  const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
+  if (missing === '') return undefined
+  return notStarted(step, 'not-allowed', 'not-consented', `Not allowed without --allow ${missing}.`)
+}
+
+/** If a step that it needs was not done. */
 const blockedBy = (
   step: Step,
-  judgements: ReadonlyMap<string, Judgement>,
   steps: ReadonlyMap<string, Step>,
   outcomes: ReadonlyMap<string, StepOutcome>,
 ): StepOutcome | undefined => {
-  const judgement = judgements.get(step.id)
-  const none = { step: step.id, operations: [], durationMs: 0 }
-  if (judgement?.allowed === false) {
-    return {
-      ...none,
-      status: 'not-allowed',
-      ...(judgement.reason === undefined ? {} : { reason: judgement.reason }),
-      ...(judgement.message === undefined ? {} : { message: judgement.message }),
-    }
-  }
   const statusOf = (id: string) => outcomes.get(id)?.status
   const undone = step.after.filter((id) => statusOf(id) !== 'done')
   // A step that was only earlier in the order, and was not sent, blocks nothing.
@@ -184,26 +172,21 @@ const blockedBy = (
     const wasNotSent = statusOf(id) === 'scheduled' || statusOf(id) === 'stale'
     return !wasNotSent || step.inTurnAfter?.includes(id) !== true
   })
-  if (blocking.length === 0) return undefined
-  const titleOf = (id = ''): string => {
+  const [first] = blocking
+  if (first === undefined) return undefined
+  const titleOf = (id: string): string => {
     const known = steps.get(id)
     return known === undefined ? id : stepTitle(known, new Map())
   }
   const missing = blocking.find((id) => statusOf(id) !== 'scheduled')
-  if (missing === undefined) {
-    return {
-      ...none,
-      status: 'scheduled',
-      reason: 'outside-window',
-      message: `It comes after a step that waits for its window: ${titleOf(blocking[0])}.`,
-    }
-  }
-  return {
-    ...none,
-    status: 'skipped',
-    reason: 'depends-on-failed',
-    message: `It depends on a step that was not done: ${titleOf(missing)}.`,
-  }
+  return missing === undefined
+    ? notStarted(
+        step,
+        'scheduled',
+        'outside-window',
+        `It comes after a step that waits for its window: ${titleOf(first)}.`,
+      )
+    : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
 }
 
 /** Steps that belong together are finished even after the window closes, or a branch could be left without a primary. */
@@ -220,23 +203,14 @@ const isContinuation = (
   })
 }
 
-const interrupted = (step: Step, why: string | undefined): StepOutcome => ({
-  step: step.id,
-  status: 'skipped',
-  reason: 'interrupted',
-  message: why ?? 'Interrupted before it started: run `espalier apply` again.',
-  operations: [],
-  durationMs: 0,
-})
+const interrupted = (step: Step, why = 'Interrupted before it started: run `espalier apply` again.'): StepOutcome =>
+  notStarted(step, 'skipped', 'interrupted', why)
 
-const stopped = (step: Step, failed: number, most: number): StepOutcome => ({
-  step: step.id,
-  status: 'skipped',
-  reason: 'too-many-failures',
-  message: `Not started: ${failed} ${failed === 1 ? 'step has' : 'steps have'} failed, and --max-failures is ${most}.`,
-  operations: [],
-  durationMs: 0,
-})
+const tooManyFailures = (step: Step, failed: number, most: number): StepOutcome => {
+  const subject = failed === 1 ? '1 step has' : `${failed} steps have`
+  const message = `Not started: ${subject} failed, and --max-failures is ${most}.`
+  return notStarted(step, 'skipped', 'too-many-failures', message)
+}
 
 /** Adds the time to events and passes them on. Once that fails, no further step runs. */
 class Recorder {

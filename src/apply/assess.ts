@@ -1,5 +1,5 @@
 /** Decides whether a step may be sent, by re-reading what it changes and relies on. */
-import type { Moved, ObservedCompute, Step, StepRequest } from '../model/index.ts'
+import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 import { findInPlace, findPrimary, type Search } from './find-created.ts'
 import { compare, movedForDelete, unmetBy } from './verify.ts'
@@ -51,9 +51,9 @@ const assessCreate = async (step: Step, context: RunContext, trail: Trail): Prom
   return taken(step, found)
 }
 
-const taken = (step: Step, { id, type, attributes }: ObservedCompute): Assessment => {
-  const what = type === 'read_write' ? 'primary' : `replica ${attributes.name ?? ''}`.trim()
-  return { kind: 'moved', moved: [{ what: `${what} of ${step.branch.name}`, before: 'none', after: id }], ids: [id] }
+const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Assessment => {
+  const what = `${computeTitle({ type, ...(name === undefined ? {} : { name }) })} on ${step.branch.name}`
+  return { kind: 'moved', moved: [{ what, before: 'none', after: id }], ids: [id] }
 }
 
 const assessDelete = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {

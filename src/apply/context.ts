@@ -1,8 +1,7 @@
 /** Shared by all steps of a run. */
 import type { WriteApi } from '../api/index.ts'
-import type { ApplyEvent, Clock, Step } from '../model/index.ts'
+import type { ApplyEvent, Clock, Consent, FailureReason, Step, StepOutcome } from '../model/index.ts'
 import type { Opening } from '../windows/index.ts'
-import type { ConsentPolicy } from './consent.ts'
 import type { Knowledge } from './knowledge.ts'
 import type { Timings } from './timings.ts'
 
@@ -12,6 +11,10 @@ export type Happening = ApplyEvent extends infer Event
     ? Omit<Event, 'time'>
     : never
   : never
+
+export interface ConsentPolicy {
+  readonly allow: ReadonlySet<Consent>
+}
 
 export interface RunContext {
   readonly api: WriteApi
@@ -31,3 +34,11 @@ export interface RunContext {
   /** After something has happened: never rejects. */
   readonly record: (event: Happening) => Promise<void>
 }
+
+/** The outcome of a step that was not started. */
+export const notStarted = (
+  { id }: Step,
+  status: 'skipped' | 'not-allowed' | 'scheduled',
+  reason: FailureReason,
+  message: string,
+): StepOutcome => ({ step: id, status, reason, message, operations: [], durationMs: 0 })

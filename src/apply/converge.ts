@@ -1,6 +1,7 @@
 /** Checks at the end whether the projects are as declared. */
 import {
   type Change,
+  changeTitle,
   EspalierError,
   hasErrors,
   type ObservedCompute,
@@ -84,11 +85,9 @@ const leftOf = (result: PlanResult, scheduled: ReadonlySet<string>): readonly st
   return changes.filter(({ id }) => open.has(id)).map(changeWords)
 }
 
-const changeWords = ({ kind, compute, branch, attributes }: Change): string => {
-  const role = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trim()
-  const id = compute.id === undefined ? '' : ` (${compute.id})`
-  const differs = attributes
+const changeWords = (change: Change): string => {
+  const differs = change.attributes
     .map(({ path, beforeText, afterText }) => `${path} ${beforeText ?? 'nothing'} → ${afterText}`)
     .join(', ')
-  return `${kind} ${role} on ${branch.name}${id}${differs === '' ? '' : `: ${differs}`}`
+  return `${changeTitle(change)}${differs === '' ? '' : `: ${differs}`}`
 }

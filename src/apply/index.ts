@@ -1,11 +1,11 @@
 export { type ApplyOptions, applyPlan } from './apply-plan.ts'
 export { type Budgets, checkBudgets } from './budgets.ts'
-export { type ConsentPolicy, type Judgement, judgeConsent } from './consent.ts'
+export type { ConsentPolicy } from './context.ts'
 export type { ReadCompute, Replan } from './converge.ts'
 export { eventSchema } from './event-shape.ts'
 export { exitCodeOf } from './exit-code.ts'
 export { type Journal, openJournal } from './journal.ts'
-export { type WaitResult, waitForOperations } from './operations.ts'
+export { waitForOperations } from './operations.ts'
 export { overriddenOf } from './overridden.ts'
 export {
   decodePlan,

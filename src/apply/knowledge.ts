@@ -1,15 +1,9 @@
 /** What the run expects of the live computes: the snapshot, plus what its own steps have done since. */
-import {
-  attributesFromWire,
-  type BranchName,
-  type Observed,
-  type ObservedCompute,
-  type OperationProgress,
-  type Step,
-} from '../model/index.ts'
+import type { Operation } from '../api/index.ts'
+import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../model/index.ts'
 import { askedSize } from './verify.ts'
 
-export type Known =
+type Known =
   /** As in the snapshot, with the changes of our own steps. */
   | { readonly kind: 'live'; readonly compute: ObservedCompute }
   | { readonly kind: 'made' }
@@ -22,9 +16,7 @@ export class Knowledge {
 
   constructor({ projects }: Observed) {
     this.#computes = new Map(
-      projects.flatMap(({ computes }) =>
-        computes.map((compute): [string, Known] => [compute.id, { kind: 'live', compute }]),
-      ),
+      projects.flatMap(({ computes }) => computes.map((compute) => [compute.id, { kind: 'live', compute }] as const)),
     )
     this.#branches = new Map(projects.flatMap(({ branches }) => branches.map(({ id, name }) => [id, name])))
   }
@@ -39,7 +31,7 @@ export class Knowledge {
     return known?.kind === 'live' ? known.compute : undefined
   }
 
-  branchName(id: string): BranchName['name'] {
+  branchName(id: string): string {
     return this.#branches.get(id) ?? id
   }
 
@@ -47,9 +39,7 @@ export class Knowledge {
     this.#computes.set(id, { kind: 'made' })
   }
 
-  /**
-   * Records what was requested, not what was read afterwards, so that later changes by others are noticed.
-   */
+  /** Records what was requested, not what was read afterwards, so that later changes by others are noticed. */
   done({ kind, compute: { id }, request }: Step): void {
     const before = this.before(id)
     if (before === undefined) return
@@ -67,11 +57,11 @@ export class Knowledge {
     this.#computes.set(before.id, { kind: 'live', compute })
   }
 
-  started(operations: readonly Pick<OperationProgress, 'id'>[]): void {
+  started(operations: readonly Operation[]): void {
     for (const { id } of operations) this.#ownOperations.add(id)
   }
 
-  isOwn({ id }: Pick<OperationProgress, 'id'>): boolean {
+  isOwn({ id }: Operation): boolean {
     return this.#ownOperations.has(id)
   }
 }

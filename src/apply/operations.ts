@@ -14,7 +14,7 @@ const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
 
-export type WaitResult<Verified = never> =
+type WaitResult<Verified> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
@@ -28,7 +28,7 @@ export type WaitResult<Verified = never> =
       readonly operations: readonly OperationProgress[]
     }
 
-export interface WaitOptions<Verified = never> {
+interface WaitOptions {
   readonly api: ReadApi
   readonly clock: Clock
   readonly project: string
@@ -36,8 +36,6 @@ export interface WaitOptions<Verified = never> {
   readonly signal: AbortSignal | undefined
   /** Expected durations, so that one read is usually enough. */
   readonly timings?: Timings
-  /** What to read once they have ended. Started concurrently when they have probably ended. */
-  readonly verify?: () => Promise<Verified>
   /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
 }
@@ -47,10 +45,15 @@ interface Reading {
   readonly end: ReturnType<OperationEnds['see']>
 }
 
-/** Resolves once every operation has ended, one has failed, or the timeout has passed. */
+/**
+ * Resolves once every operation has ended, one has failed, or the timeout has passed.
+ *
+ * @param verify what to read once they have ended. Started concurrently when they have probably ended.
+ */
 export const waitForOperations = async <Verified = never>(
   started: readonly Operation[],
-  options: WaitOptions<Verified>,
+  options: WaitOptions,
+  verify?: () => Promise<Verified>,
 ): Promise<WaitResult<Verified>> => {
   const { clock, signal, timeoutMs } = options
   const began = clock.now()
@@ -79,11 +82,12 @@ export const waitForOperations = async <Verified = never>(
     }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
-    const reading = firstMs === undefined ? undefined : options.verify
-    if (firstMs === undefined) round = Math.min(LONGEST_ROUND_MS, round * 2)
+    const isFirst = firstMs !== undefined
+    if (!isFirst) round = Math.min(LONGEST_ROUND_MS, round * 2)
     firstMs = undefined
-    const [shown, value] = await Promise.all([readOpen(open, options), reading && readConcurrently(reading(), signal)])
-    verified = value
+    const reading = isFirst && verify !== undefined ? verify().then((value) => ({ value })) : undefined
+    const [shown, read] = await Promise.all([readOpen(open, options), reading && unlessTransient(reading, signal)])
+    verified = read
     for (const operation of shown) await take(operation)
   }
 }
@@ -91,12 +95,10 @@ export const waitForOperations = async <Verified = never>(
 /** When to read first, if durations are known, and the pause after that. */
 const paceOf = (
   open: readonly Operation[],
-  { timings, project }: Omit<WaitOptions, 'verify'>,
+  { timings, project }: WaitOptions,
 ): { firstMs: number | undefined; round: number } => {
-  const expected = timings?.expectMs(
-    project,
-    open.map(({ action }) => action),
-  )
+  const actions = open.map(({ action }) => action)
+  const expected = timings?.expectMs(project, actions)
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
     // They started before our request was answered, and a read takes time to arrive: together one round trip.
@@ -108,7 +110,7 @@ const paceOf = (
 /** The list may be stale and holds only the newest operations: missing ones are read by id. */
 const readOpen = async (
   open: readonly Operation[],
-  { api, clock, project, signal, timings }: Omit<WaitOptions, 'verify'>,
+  { api, clock, project, signal, timings }: WaitOptions,
 ): Promise<readonly Operation[]> => {
   const call = signal === undefined ? {} : { signal }
   const began = clock.now()
@@ -121,15 +123,6 @@ const readOpen = async (
   )
   return found.filter((operation) => operation !== undefined)
 }
-
-const readConcurrently = async <T>(
-  reading: Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<{ value: T } | undefined> =>
-  unlessTransient(
-    reading.then((value) => ({ value })),
-    signal,
-  )
 
 /** A failed read says nothing about the operation: the next round tries again, until the timeout. */
 const unlessTransient = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
@@ -145,7 +138,7 @@ const unlessTransient = async <T>(read: Promise<T>, signal: AbortSignal | undefi
 const follow = async (
   before: Operation | undefined,
   next: Operation,
-  options: Omit<WaitOptions, 'verify'>,
+  options: WaitOptions,
   elapsedMs: number,
 ): Promise<void> => {
   if (before !== undefined && before.status !== next.status) options.timings?.learn(options.project, next, elapsedMs)

@@ -11,40 +11,23 @@ import {
   type Plan,
   parseJson,
   plainJson,
-  type Shard,
-  shardText,
 } from '../model/index.ts'
 import { seenOf } from './seen.ts'
 import { type PlanFile, type PrintedPlan, planFileShape, printedPlanShape } from './shapes.ts'
 
-export interface PlanFileParts {
+export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' | 'manifestDigest' | 'shard' | 'label'> {
   readonly plan: Plan
+  /** The snapshot that the plan was made from. */
   readonly observed: Observed
-  /** SHA-256 of the manifests, hexadecimal. */
-  readonly manifestDigest: string
-  /** The paths that the manifests were read from. */
   readonly manifests?: readonly string[]
-  /** The shard of the fleet. */
-  readonly shard?: Shard
-  /** Distinguishes it from other plans of one workflow. */
-  readonly label?: string
-  readonly espalierVersion: string
-  /** ISO 8601. */
-  readonly createdAt: string
 }
 
-export const encodePlanFile = (parts: PlanFileParts): string =>
+export const encodePlanFile = ({ observed, ...parts }: PlanFileParts): string =>
   encode({
     kind: 'espalier-plan',
     formatVersion: PLAN_FORMAT_VERSION,
-    espalier: parts.espalierVersion,
-    createdAt: parts.createdAt,
-    manifestDigest: parts.manifestDigest,
-    ...(parts.manifests === undefined ? {} : { manifests: parts.manifests }),
-    ...(parts.shard === undefined ? {} : { shard: shardText(parts.shard) }),
-    ...(parts.label === undefined ? {} : { label: parts.label }),
-    seen: seenOf(parts.observed, parts.plan.projects),
-    plan: parts.plan,
+    ...parts,
+    seen: seenOf(observed, parts.plan.projects),
   })
 
 export interface PrintedExtra {

@@ -91,16 +91,19 @@ const complete = async (
   progress.operations = started.operations.map(toProgress)
   knowledge.started(started.operations)
   if (step.kind === 'create' && started.computeId !== undefined) knowledge.made(started.computeId)
-  const waited = await waitForOperations(started.operations, {
-    api,
-    clock: context.clock,
-    project: step.project,
-    timeoutMs: context.operationTimeoutMs,
-    timings: context.timings,
-    signal: context.abort,
-    verify: () => read(started.computeId, step, context),
-    onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
-  })
+  const waited = await waitForOperations(
+    started.operations,
+    {
+      api,
+      clock: context.clock,
+      project: step.project,
+      timeoutMs: context.operationTimeoutMs,
+      timings: context.timings,
+      signal: context.abort,
+      onProgress: (operation) => context.record({ type: 'operation', step: step.id, operation }),
+    },
+    () => read(started.computeId, step, context),
+  )
   progress.operations = waited.operations
   if (!waited.ok) return end('failed', waited.reason, waited.message)
   const { verified } = waited

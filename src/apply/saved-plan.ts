@@ -1,6 +1,14 @@
 /** Decides whether a saved plan may run: it must do and show the same as a plan made now. */
 import { canonicalJson, type Difference, differences } from '../base/index.ts'
-import type { Change, Diagnostic, Observed, Plan, PlanResult, Step } from '../model/index.ts'
+import {
+  type Change,
+  changeTitle,
+  type Diagnostic,
+  type Observed,
+  type Plan,
+  type PlanResult,
+  type Step,
+} from '../model/index.ts'
 import { type Moved, type MovedCompute, movedSince, unseenIn } from './seen.ts'
 import type { PlanFile } from './shapes.ts'
 
@@ -194,10 +202,10 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
   const one = after ?? before
   const where = plan.projects.length > 1 && one !== undefined ? `${one.project}: ` : ''
   if (before === undefined || after === undefined) {
-    return `${where}${one === undefined ? '' : titleOf(one)}: ${before === undefined ? 'planned now, but not before' : 'no longer planned'}`
+    return `${where}${one === undefined ? '' : changeTitle(one)}: ${before === undefined ? 'planned now, but not before' : 'no longer planned'}`
   }
   const [first] = differences(readable(before), readable(after))
-  return `${where}${titleOf(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
+  return `${where}${changeTitle(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
 }
 
 /** With attributes by path, for the message. */
@@ -210,11 +218,6 @@ const readable = ({ source: _source, ...change }: Change): unknown => ({
     ]),
   ),
 })
-
-const titleOf = ({ kind, compute, branch }: Change): string => {
-  const what = compute.type === 'read_write' ? 'primary' : `replica ${compute.name ?? ''}`.trimEnd()
-  return `${kind} ${what} on ${branch.name}${compute.id === undefined ? '' : ` (${compute.id})`}`
-}
 
 const inWords = ({ path, before, after }: Difference): string => `${path}: ${shortOf(before)} → ${shortOf(after)}`
 

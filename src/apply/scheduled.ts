@@ -1,6 +1,7 @@
 /** Disruptive steps wait for their restart windows. */
 import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
+import { notStarted } from './context.ts'
 
 const OPEN: Opening = { isOpen: true }
 
@@ -20,13 +21,8 @@ export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
 }
 
 export const scheduledStep = (step: Step, opening: Opening): StepOutcome => ({
-  step: step.id,
-  status: 'scheduled',
-  reason: 'outside-window',
-  message: messageOf(step, opening),
-  operations: [],
+  ...notStarted(step, 'scheduled', 'outside-window', messageOf(step, opening)),
   ...(opening.opensAt === undefined ? {} : { opensAt: opening.opensAt }),
-  durationMs: 0,
 })
 
 const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string => {

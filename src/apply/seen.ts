@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'
-import { ATTRIBUTE_KEYS, type Observed, type ObservedCompute, type Plan, rowOf } from '../model/index.ts'
+import { ATTRIBUTE_KEYS, computeTitle, type Observed, type ObservedCompute, type Plan, rowOf } from '../model/index.ts'
 
 export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -149,10 +149,8 @@ const movedIn = (
   })
 }
 
-const titleOf = ({ type, attributes }: SeenCompute): string => {
-  if (type === 'read_write') return 'primary'
-  return attributes.name === undefined ? 'replica' : `replica ${attributes.name}`
-}
+const titleOf = ({ type, attributes: { name } }: SeenCompute): string =>
+  computeTitle({ type, ...(name === undefined ? {} : { name }) })
 
 const howMoved = (
   was: SeenCompute | undefined,

@@ -5,7 +5,7 @@ import type { RunContext } from './context.ts'
 import { findInPlace } from './find-created.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
-export interface Started {
+interface Started {
   /** Absent if a create was accepted, but no compute shows. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
@@ -17,33 +17,33 @@ export const startedBy = async (
   context: RunContext,
 ): Promise<Started> => {
   if (sent.kind === 'found') {
-    if (sent.compute !== undefined) {
-      return { computeId: sent.compute.id, operations: await operationsOf(sent.compute, step, context, sent.lostAt) }
-    }
+    const { compute, lostAt } = sent
+    if (compute !== undefined) return fromCompute(compute, step, context, lostAt)
     const { id = '' } = step.compute
-    const operations = await listed(step, context)
-    return {
-      computeId: id,
-      operations: operations.filter((one) => one.endpointId === id && !hasEnded(one, context.clock)),
-    }
+    const isOpen = (one: Operation): boolean => one.endpointId === id && !hasEnded(one, context.clock)
+    return { computeId: id, operations: (await listed(step, context)).filter(isOpen) }
   }
-  const { compute, operations } = sent.mutation
-  if (compute !== undefined || step.kind === 'delete') return { computeId: compute?.id ?? step.compute.id, operations }
-  // Accepted, but the answer does not name the compute.
-  if (step.kind !== 'create') {
-    const live = await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
-    const known = operations.length > 0 || live === undefined
-    return {
-      computeId: step.compute.id,
-      operations: known ? operations : await operationsOf(live, step, context, sent.at),
-    }
-  }
-  const named = operations.find(({ endpointId }) => endpointId !== undefined)?.endpointId
-  if (named !== undefined) return { computeId: named, operations }
-  const made = await findMade(step, context)
-  if (made === undefined || operations.length > 0) return { computeId: made?.id, operations }
-  return { computeId: made.id, operations: await operationsOf(made, step, context, sent.at) }
+  const { operations, compute } = sent.mutation
+  const isCreate = step.kind === 'create'
+  const named = isCreate ? operations.find(({ endpointId }) => endpointId !== undefined)?.endpointId : step.compute.id
+  const computeId = compute?.id ?? named
+  const isAnswered = compute !== undefined || step.kind === 'delete'
+  if (isAnswered || (computeId !== undefined && operations.length > 0)) return { computeId, operations }
+  // Accepted, but the answer does not say which compute or operations.
+  const live = isCreate
+    ? await findMade(step, context)
+    : await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
+  return live === undefined || operations.length > 0
+    ? { computeId: live?.id ?? computeId, operations }
+    : fromCompute(live, step, context, sent.at)
 }
+
+const fromCompute = async (
+  compute: ObservedCompute,
+  step: Step,
+  context: RunContext,
+  since: number | undefined,
+): Promise<Started> => ({ computeId: compute.id, operations: await operationsOf(compute, step, context, since) })
 
 /** A create that was accepted is never sent again, so keep looking for its compute. */
 const findMade = async (step: Step, context: RunContext): Promise<ObservedCompute | undefined> => {

@@ -1,15 +1,8 @@
 /** Expected durations of operations, from past operations and from those of this run. */
-import { operationMs } from '../api/index.ts'
+import { type Operation, operationMs } from '../api/index.ts'
 import type { Observed } from '../model/index.ts'
 
-interface Timed {
-  readonly action: string
-  readonly status: string
-  readonly failuresCount: number
-  readonly totalDurationMs?: number
-  readonly createdAt: string
-  readonly updatedAt: string
-}
+type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 
 /** Only the newest count, so that a change in speed shows after a few steps. */
 const KEPT = 20
@@ -38,7 +31,9 @@ export class Timings {
     for (const { id, pastOperations } of observed?.projects ?? []) {
       // Newest first, as the API lists them.
       for (const { action, durationMs } of pastOperations ?? []) {
-        for (const key of keysOf(id, action)) put(this.#past, key, durationMs, 'first')
+        for (const key of keysOf(id, action)) {
+          this.#past.set(key, [...(this.#past.get(key) ?? []), durationMs].slice(0, KEPT))
+        }
       }
     }
   }
@@ -52,7 +47,9 @@ export class Timings {
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
     if (operationMs(operation) > 2 * elapsedMs + SLACK_MS) this.#isOtherClock = true
-    for (const key of keysOf(project, operation.action)) put(this.#seen, key, operationMs(operation), 'last')
+    for (const key of keysOf(project, operation.action)) {
+      this.#seen.set(key, [...(this.#seen.get(key) ?? []), operationMs(operation)].slice(-KEPT))
+    }
   }
 
   /** The shortest round trip so far; 0 if none is known. */
@@ -95,14 +92,6 @@ export class Timings {
 }
 
 const keysOf = (project: string, action: string): readonly [string, string] => [`${project}\n${action}`, `\n${action}`]
-
-const put = (into: Map<string, number[]>, key: string, ms: number, keep: 'first' | 'last'): void => {
-  const times = into.get(key) ?? []
-  into.set(key, times)
-  if (keep === 'first' && times.length >= KEPT) return
-  times.push(ms)
-  if (times.length > KEPT) times.shift()
-}
 
 const whenToRead = (times: readonly number[]): number => {
   const sorted = times.toSorted((a, b) => a - b)

@@ -15,33 +15,23 @@ import {
 
 type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 
-/** A value by its manifest path; each entry of a map has its own path. */
-interface Value {
-  readonly path: string
-  readonly text: string | undefined
-}
-
 const NOTHING = 'nothing'
 
-const wholeValue = (key: AttributeKey, attributes: ComputeAttributes): Value => ({
-  path: rowOf(key).path,
-  text: attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key]),
-})
-
-/** The values in `attributes` of the fields that `asked` sets. */
-const valuesOf = (
-  keys: readonly AttributeKey[],
-  asked: ComputeAttributes,
-  attributes: ComputeAttributes,
-): readonly Value[] =>
-  keys.flatMap((key) =>
-    key === 'postgresSettings'
-      ? Object.keys(asked.postgresSettings ?? {}).map((name) => ({
-          path: `${rowOf(key).path}.${name}`,
-          text: attributes.postgresSettings?.[name],
-        }))
-      : [wholeValue(key, attributes)],
+/** Values as text, by manifest path. Each Postgres setting has its own path. */
+const textsOf = (keys: readonly AttributeKey[], attributes: ComputeAttributes): ReadonlyMap<string, string> =>
+  new Map(
+    keys.flatMap((key): readonly (readonly [string, string])[] => {
+      const { path } = rowOf(key)
+      if (key !== 'postgresSettings') {
+        const text = textOf(key, attributes)
+        return text === undefined ? [] : [[path, text]]
+      }
+      return Object.entries(attributes.postgresSettings ?? {}).map(([name, text]) => [`${path}.${name}`, text])
+    }),
   )
+
+const textOf = (key: AttributeKey, attributes: ComputeAttributes): string | undefined =>
+  attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key])
 
 /** A request may set only one of the two limits. */
 export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pick<ComputeAttributes, 'size'> => {
@@ -84,15 +74,13 @@ export const unmetBy = (
   const asked = changesOf(endpoint, before?.attributes ?? {})
   const keys = differingKeys(asked, live.attributes)
   const branch = endpoint.branch_id
-  const [wanted, got, had] = [asked, live.attributes, before?.attributes ?? {}].map((attributes) =>
-    valuesOf(keys, asked, attributes),
-  )
+  const [got, had] = [textsOf(keys, live.attributes), textsOf(keys, before?.attributes ?? {})]
   return [
     ...(branch === undefined || branch === live.branchId
       ? []
       : [{ path: 'branch', got: live.branchId, words: `branch: asked ${branch}, got ${live.branchId}` }]),
-    ...(wanted ?? []).flatMap(({ path, text }, index) => {
-      const [was, is] = [had?.[index]?.text, got?.[index]?.text]
+    ...[...textsOf(keys, asked)].flatMap(([path, text]) => {
+      const [was, is] = [had.get(path), got.get(path)]
       const words = `${path}: ${was === undefined ? '' : `before ${was}, `}asked ${text}, got ${is ?? NOTHING}`
       return text === is ? [] : [{ path, got: is, words }]
     }),
@@ -136,13 +124,10 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
       return key === 'postgresSettings' || !rowOf(key).satisfied(had, live.attributes[key])
     })
     .flatMap((key) => {
-      const [asked, had, has] = [changes, before.attributes, live.attributes].map((one) =>
-        valuesOf([key], changes, one),
-      )
-      return (had ?? []).flatMap(({ path, text }, index) => {
-        const now = has?.[index]?.text
-        const isMoved = now !== text && now !== asked?.[index]?.text
-        return isMoved ? [{ what: path, before: text ?? NOTHING, after: now ?? NOTHING }] : []
+      const [had, has] = [textsOf([key], before.attributes), textsOf([key], live.attributes)]
+      return [...textsOf([key], changes)].flatMap(([path, asked]) => {
+        const [then, now] = [had.get(path), has.get(path)]
+        return now === then || now === asked ? [] : [{ what: path, before: then ?? NOTHING, after: now ?? NOTHING }]
       })
     })
 
@@ -162,6 +147,6 @@ export const movedForDelete = (
 
 const movedWhole = (key: AttributeKey, before: ObservedCompute, live: ObservedCompute): Moved => ({
   what: rowOf(key).path,
-  before: wholeValue(key, before.attributes).text ?? NOTHING,
-  after: wholeValue(key, live.attributes).text ?? NOTHING,
+  before: textOf(key, before.attributes) ?? NOTHING,
+  after: textOf(key, live.attributes) ?? NOTHING,
 })

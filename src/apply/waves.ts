@@ -1,5 +1,6 @@
 /** Waves: a wave starts once every step of the earlier waves is done. */
 import type { Plan, Step, StepOutcome } from '../model/index.ts'
+import { notStarted } from './context.ts'
 
 export interface Wave {
   readonly name: string
@@ -38,15 +39,10 @@ export const waveHeldBy = (
     first === undefined
       ? `It is in a later wave than ${unplanned?.name}, and a project of that wave could not be planned.`
       : `It is in a later wave than ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
-  return (step) => ({
-    step: step.id,
-    ...(isOnlyWaiting
-      ? ({ status: 'scheduled', reason: 'outside-window' } as const)
-      : ({ status: 'skipped', reason: 'depends-on-failed' } as const)),
-    message,
-    operations: [],
-    durationMs: 0,
-  })
+  return (step) =>
+    isOnlyWaiting
+      ? notStarted(step, 'scheduled', 'outside-window', message)
+      : notStarted(step, 'skipped', 'depends-on-failed', message)
 }
 
 const isScheduled = ({ status }: StepOutcome): boolean => status === 'scheduled'

@@ -21,7 +21,11 @@ export class EspalierError extends Error {
   readonly exitCode: ExitCode
 
   /** `code` is stable; `message` says what is wrong, `hint` what to do next. Must not contain secrets. */
-  constructor(code: string, message: string, options: { hint?: string; exitCode?: ExitCode; cause?: unknown } = {}) {
+  constructor(
+    code: string,
+    message: string,
+    options: { hint?: string | undefined; exitCode?: ExitCode; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause })
     this.name = 'EspalierError'
     this.code = code

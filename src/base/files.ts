@@ -1,5 +1,5 @@
 /** Reads files up to a size limit, and writes them atomically. */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
@@ -19,6 +19,15 @@ export const namesIn = (folder: string): readonly string[] => {
     return readdirSync(folder)
   } catch {
     return []
+  }
+}
+
+/** The text of a file; `undefined` if it cannot be read. */
+export const readIfPresent = (path: string): string | undefined => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
   }
 }
 

@@ -1,6 +1,7 @@
 export * from './abort-with.ts'
 export * from './canonical-json.ts'
 export * from './compare.ts'
+export * from './defined.ts'
 export * from './differences.ts'
 export * from './errors.ts'
 export * from './escape.ts'

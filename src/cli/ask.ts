@@ -1,6 +1,6 @@
 /** Prompts the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
-import { type ConsentPolicy, judgeConsent } from '../apply/index.ts'
+import type { ConsentPolicy } from '../apply/index.ts'
 import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
 import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
@@ -32,10 +32,9 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
   asking(io, async (ask) => {
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
-    const judgements = new Map(judgeConsent(plan, policy).map((judgement) => [judgement.step, judgement]))
     const titleOf = stepTitles(plan)
-    for (const consent of CONSENTS) {
-      const steps = plan.steps.filter(({ id }) => judgements.get(id)?.missing?.includes(consent) === true)
+    for (const consent of CONSENTS.filter((one) => !policy.allow.has(one))) {
+      const steps = plan.steps.filter(({ refused, consents }) => refused === undefined && consents.includes(consent))
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED
       const lines = [

@@ -1,13 +1,13 @@
 /** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
-import type { Options } from 'yargs'
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
-import { type Command, STDIN } from './command.ts'
+import { type Command, type Runnable, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
+import type { Flag, Flags } from './flag.ts'
 import { COMMON_FLAGS, usageError } from './flags.ts'
 
 export interface CommandLine {
-  readonly command: Command
+  readonly command: Runnable
   /** Flags and positionals by name, flags in camel case too. */
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -15,7 +15,7 @@ export interface CommandLine {
 export interface Path {
   /** The name of the command, and of its subcommand. */
   readonly names: readonly string[]
-  readonly command?: Command
+  readonly command?: Runnable
 }
 
 export const CONFIGURATION = {
@@ -28,7 +28,7 @@ export const CONFIGURATION = {
 /** The command and subcommand named in `words`. */
 export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
-  let command: Command | undefined
+  let command: Runnable | undefined
   for (const word of words) {
     const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) =>
       namesOf(one).includes(word),
@@ -48,11 +48,11 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   const mistake = (message: string): Error => usageError(message, hint)
   if (command?.run === undefined) throw mistake(noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
-  const flags: Readonly<Record<string, Options>> = { ...command.flags, ...COMMON_FLAGS }
+  const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
   const wrong = wrongFlag(rest, flags, path.names.join(' '))
   if (wrong !== undefined) throw mistake(wrong)
 
-  const of = (type: Options['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
+  const of = (type: Flag['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
   const { _: given, ...values } = parse(
     withValues(rest, flags).map((word) => (word === '-' ? STDIN : word)),
     {
@@ -69,14 +69,20 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   )
   const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && values[name] === undefined)
   if (required !== undefined) throw mistake(`--${required} is required.`)
+  for (const [name, flag] of Object.entries(flags)) {
+    const problem = numberProblem(name, flag, values[name])
+    if (problem !== undefined) throw mistake(problem)
+  }
   const positionals = readPositionals(command, given.map(String))
   if (typeof positionals === 'string') throw mistake(positionals)
   return { command, values: { ...values, ...positionals } }
 }
 
-const nameOf = (line: string): string => line.split(' ')[0] ?? ''
-
-const namesOf = ({ command, aliases = [] }: Command): readonly string[] => [nameOf(command), ...aliases]
+/** The name of the command first, then its aliases. */
+export const namesOf = ({ command, aliases = [] }: Command): readonly string[] => [
+  command.split(' ')[0] ?? '',
+  ...aliases,
+]
 
 const noCommand = (words: readonly string[], { names, command }: Path): string => {
   const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
@@ -89,12 +95,12 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`
 }
 
-const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: string): string => {
+const noFlag = (word: string, flags: Flags, own: string): string => {
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
   // A flag of another command is not a misspelling.
   if (COMMANDS.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
-  const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Options]) => [
+  const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Flag]) => [
     one,
     ...[alias].flat(),
   ])
@@ -102,15 +108,16 @@ const noFlag = (word: string, flags: Readonly<Record<string, Options>>, own: str
   return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
 }
 
-const flagsByWord = (flags: Readonly<Record<string, Options>>) =>
+/** Flags by what is typed: `--name`, `-n`. */
+export const flagsByWord = (flags: Flags) =>
   new Map(
     Object.entries(flags).flatMap(([name, flag]) =>
       [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
-    ) as [string, { readonly name: string; readonly flag: Options }][],
+    ) as [string, { readonly name: string; readonly flag: Flag }][],
   )
 
 /** Attaches values such as `-1USD` to their flag: the parser would take them for flags. */
-const withValues = (words: readonly string[], flags: Readonly<Record<string, Options>>): readonly string[] => {
+const withValues = (words: readonly string[], flags: Flags): readonly string[] => {
   const byWord = flagsByWord(flags)
   const joined: string[] = []
   for (let at = 0; at < words.length; at += 1) {
@@ -127,11 +134,7 @@ const withValues = (words: readonly string[], flags: Readonly<Record<string, Opt
 }
 
 /** The first problem with a flag. */
-const wrongFlag = (
-  words: readonly string[],
-  flags: Readonly<Record<string, Options>>,
-  own: string,
-): string | undefined => {
+const wrongFlag = (words: readonly string[], flags: Flags, own: string): string | undefined => {
   const byWord = flagsByWord(flags)
   const seen = new Set<string>()
   for (let at = 0; at < words.length; at += 1) {
@@ -154,6 +157,15 @@ const wrongFlag = (
     }
   }
   return undefined
+}
+
+const numberProblem = (name: string, flag: Flag, value: unknown): string | undefined => {
+  const { min = 0, max, isFractional = false } = flag
+  if (typeof value !== 'number') return undefined
+  const isInRange = value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER)
+  if (isInRange && (isFractional || Number.isInteger(value))) return undefined
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`
+  return `--${name} must be a ${isFractional ? 'number' : 'whole number'} ${range}.`
 }
 
 /** Positionals by name (`<one>`, `[one]`, `[many..]`), or what is wrong with them. */

@@ -1,4 +1,4 @@
-/** A command as data: its arguments, its help, and a function that loads and runs it. */
+/** A command as data: its arguments and its help. What it runs is in commands/index.ts. */
 import type { ExitCode } from '../model/index.ts'
 import type { Flags, FlagValues } from './flag.ts'
 import type { COMMON_FLAGS } from './flags.ts'
@@ -7,38 +7,44 @@ import type { Io } from './io.ts'
 /** Stands for `-` on the command line: the parser would take a lone hyphen for an option without a name. */
 export const STDIN = '<stdin>'
 
-interface Positionals {
-  readonly paths: readonly string[]
-  readonly projects: readonly string[]
-  readonly shell: string
-  readonly ref: string
-  readonly refs: readonly string[]
-  readonly code: string | undefined
+interface Positional {
+  readonly describe: string
+  readonly choices?: readonly string[]
+  readonly array?: boolean
 }
-
-/** What `run` receives: the command's flags, the common flags, and its positionals. */
-export type ValuesOf<F extends Flags, P extends keyof Positionals = never> = FlagValues<F & typeof COMMON_FLAGS> &
-  Pick<Positionals, P>
 
 export interface Command {
   /** The name, then positionals in yargs' notation. */
   readonly command: string
   readonly aliases?: readonly string[]
   readonly summary: string
-  readonly positionals?: Readonly<Record<string, { describe: string; choices?: readonly string[]; array?: boolean }>>
+  readonly positionals?: Readonly<Record<string, Positional>>
   readonly flags: Flags
   /** Command line and description. */
   readonly examples: readonly (readonly [string, string])[]
-  /** Printed below the flags: exit codes, environment. */
+  /** Printed below the flags: exit codes. */
   readonly notes: string
-  readonly subcommands?: readonly Command[]
-  readonly run?: (argv: Readonly<Record<string, unknown>>, io: Io) => Promise<ExitCode>
 }
 
-/** Infers the type of `run`'s argument from the flags. */
-export const defineCommand = <F extends Flags>(
-  definition: Omit<Command, 'flags' | 'run'> & {
-    readonly flags: F
-    readonly run: (argv: ValuesOf<F, keyof Positionals>, io: Io) => Promise<ExitCode>
-  },
-): Command => definition as unknown as Command
+/** The values of the command's flags, of the common flags, and of its positionals. */
+export type ValuesOf<C extends Command> = FlagValues<C['flags'] & typeof COMMON_FLAGS> &
+  (C extends { readonly positionals: infer P extends Readonly<Record<string, Positional>> }
+    ? { readonly [N in keyof P & string]: PositionalValue<P[N], `[${N}]`, C['command']> }
+    : unknown)
+
+type PositionalValue<P extends Positional, Optional extends string, Line extends string> = P extends { array: true }
+  ? readonly string[]
+  : P extends { choices: readonly (infer Choice)[] }
+    ? Choice
+    : Line extends `${string}${Optional}`
+      ? string | undefined
+      : string
+
+/** What a command runs. */
+export type Run<C extends Command> = (values: ValuesOf<C>, io: Io) => Promise<ExitCode>
+
+/** A command that can be run, or a group of such commands. */
+export interface Runnable extends Command {
+  readonly subcommands?: readonly Runnable[]
+  readonly run?: (values: Readonly<Record<string, unknown>>, io: Io) => Promise<ExitCode>
+}

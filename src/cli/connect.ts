@@ -11,7 +11,7 @@ import {
   withClient,
 } from '../workflow/index.ts'
 import { apiWatch } from './api-watch.ts'
-import { type ApiFlags, checkNumber, usageError } from './flags.ts'
+import { type ApiFlags, usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { findKey } from './key.ts'
 import { type ReadingLine, readingLine } from './reading-line.ts'
@@ -42,7 +42,6 @@ export const openWriteApi = async (
 ): Promise<OpenClient<WriteApi>> => openWriteClient(await connect(flags, io, reading), lockTimeoutMs)
 
 export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): Promise<Connection> => {
-  checkNumber('concurrency', flags.concurrency, 1)
   const connection = await connectTo(await targetOf(flags, io), {
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
@@ -69,7 +68,6 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
     }
   }
   if (baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be combined.')
-  checkNumber('time-scale', timeScale, 0.001, false)
   return {
     sandbox: {
       stateDir: io.locate(folderOf(flags)),

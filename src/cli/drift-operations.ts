@@ -1,5 +1,5 @@
 /** Finds the operation that probably caused each drift: the newest one that could have. */
-import { ApiError, countReads, type OnReading, type Operation, type ReadApi } from '../api/index.ts'
+import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'
 
@@ -36,14 +36,8 @@ export const withOperations = async (
   })
 }
 
-const newest = async (api: ReadApi, project: string): Promise<readonly Operation[]> => {
-  try {
-    return (await api.listOperations(project, { limit: NEWEST })).operations
-  } catch (error) {
-    if (error instanceof ApiError) return []
-    throw error
-  }
-}
+const newest = async (api: ReadApi, project: string): Promise<readonly Operation[]> =>
+  (await optionalRead(api.listOperations(project, { limit: NEWEST })))?.operations ?? []
 
 /** Deletes and moves start no operation, so a deleted compute is found by its last operation. */
 const concerns =

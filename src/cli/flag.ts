@@ -1,7 +1,15 @@
 /** Defines flags for yargs, and derives the types of their values. */
 import type { Options } from 'yargs'
 
-export type Flags = Readonly<Record<string, Options>>
+export interface Flag extends Options {
+  /** For a number. Default: 0. */
+  readonly min?: number
+  readonly max?: number
+  /** Accepts fractions too. */
+  readonly isFractional?: boolean
+}
+
+export type Flags = Readonly<Record<string, Flag>>
 
 /** @param group its heading in the help; empty for the general one. */
 export const toggle = <const More extends object>(group: string, describe: string, more?: More) =>

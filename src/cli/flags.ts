@@ -6,6 +6,7 @@ import {
   parseDuration,
   parseShard,
   type Shard,
+  TIER_NAMES,
 } from '../model/index.ts'
 import { type FlagValues, number, text, toggle } from './flag.ts'
 
@@ -20,7 +21,7 @@ export const MANIFEST_FLAGS = {
 
 /** How to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  compact: toggle('Output:', 'Show a line for each change (default above 12 changes)', { conflicts: 'detail' }),
+  compact: toggle('Output:', 'Show a line for each change (default above 12 changes)'),
   detail: toggle('Output:', 'Show every attribute of each change'),
   steps: toggle('Output:', 'Show the order of steps'),
 } as const
@@ -32,42 +33,66 @@ export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
   steps,
 })
 
+/** For all commands that read manifests. */
+export const PATHS = {
+  paths: {
+    describe: 'Files, directories, globs, or - for stdin (default: espalier.yaml, else espalier/)',
+    array: true,
+  },
+} as const
+
 export const SELECTION_FLAGS = {
   project: text('Manifests:', 'Only projects whose id or name matches this glob; repeatable', { array: true }),
   branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', { array: true }),
 } as const
 
-export const WAVE_FLAG = {
-  wave: text('Manifests:', 'Only the projects of this wave'),
+/** For cost, account limits and policies. */
+export const REVIEW_FLAGS = {
+  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
+  tier: text('Review:', `Check the limits of this account plan: ${TIER_NAMES}, or none (default: the account's own)`),
+  'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
+  policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
+  override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
+  'no-project': toggle(
+    'Control API:',
+    'Do not read project settings (one request less each): limits, maintenance and most of the cost are unknown',
+  ),
 } as const
 
-export type SelectionFlags = FlagValues<typeof SELECTION_FLAGS & typeof WAVE_FLAG>
-
-export const ONLY_FLAG = {
-  only: text('Manifests:', 'With --base: only what was introduced since that ref; drift is left alone', {
+/** For `plan` and `apply`: which manifests and projects, and what they are checked against. */
+export const PLANNING_FLAGS = {
+  ...REVIEW_FLAGS,
+  ...MANIFEST_FLAGS,
+  ...SELECTION_FLAGS,
+  wave: text('Manifests:', 'Only the projects of this wave'),
+  only: text('Manifests:', 'With --base: only changes introduced since that ref; drift is left alone', {
     choices: ['introduced'],
   }),
+  shard: text(
+    'Manifests:',
+    'Only the I-th of N parts of the projects: I/N; each run uses its share of the request limit',
+  ),
 } as const
 
 /** Absolute limits of a run; of the agent, of 24 hours for each project. */
 export const BUDGET_FLAGS = {
   'max-restarts': number('Consent:', 'Change nothing where more computes than this restart'),
   'max-deletes': number('Consent:', 'Change nothing where more computes than this are deleted'),
-  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this'),
-  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this'),
+  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this', {
+    isFractional: true,
+  }),
+  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this', {
+    isFractional: true,
+  }),
 } as const
 
-export const SHARD_FLAG = {
-  shard: text(
-    'Manifests:',
-    'Only the I-th of N parts of the projects: I/N; each run takes its share of the request limit',
-  ),
-} as const
+/** The range of `--time-scale`. */
+export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 
 export const API_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
   'api-key-file': text('Control API:', 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
-  concurrency: number('Control API:', 'Projects processed concurrently', { default: DEFAULT_CONCURRENCY }),
+  concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
@@ -75,7 +100,7 @@ export const API_FLAGS = {
       'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
   },
   seed: text('Sandbox:', 'What a new sandbox starts from'),
-  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs'),
+  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 
 export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
@@ -84,11 +109,6 @@ export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
 }
 
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
-
-export const API_ENVIRONMENT = `Environment:
-  ESPALIER_API_KEY   the API key; NEON_API_KEY if that is not set
-  ESPALIER_BASE_URL  root of the control API
-  NO_COLOR           no colour; FORCE_COLOR=1 colours what is piped`
 
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
@@ -121,26 +141,4 @@ export const durationMs = (flag: string, text: string): number => {
     throw usageError(`--${flag} ${text} is not a valid duration.`, 'Write, for example, 90s, 10m or 1h30m.')
   }
   return seconds * 1_000
-}
-
-/** @throws {EspalierError} `E_USAGE` if the value is less than `min`, or not whole where it must be. */
-export const checkNumber = (flag: string, value: number | undefined, min: number, whole = true): void => {
-  if (value === undefined) return
-  if (!Number.isFinite(value) || value < min || (whole && !Number.isInteger(value))) {
-    throw usageError(`--${flag} takes ${whole ? 'a whole number' : 'a number'} of at least ${min}.`)
-  }
-}
-
-/** @throws {EspalierError} `E_USAGE` */
-export const checkBudgets = (flags: FlagValues<typeof BUDGET_FLAGS>): void => {
-  checkNumber('max-restarts', flags.maxRestarts, 0)
-  checkNumber('max-deletes', flags.maxDeletes, 0)
-  checkNumber('max-cu-increase', flags.maxCuIncrease, 0, false)
-  checkNumber('max-cu-hours-increase', flags.maxCuHoursIncrease, 0, false)
-}
-
-/** 0 means any free port. @throws {EspalierError} `E_USAGE` */
-export const checkPort = (flag: string, value: number | undefined): void => {
-  checkNumber(flag, value, 0)
-  if (value !== undefined && value > 65_535) throw usageError(`--${flag} takes a port number up to 65535.`)
 }

@@ -2,13 +2,29 @@
 import yargs, { type Argv } from 'yargs'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import type { Command } from './command.ts'
+import type { Runnable } from './command.ts'
 import { CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
-import { EXIT_WORDS } from './exit-words.ts'
 import { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
+
+/** The type requires an entry for each code. */
+export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done, or nothing to do',
+  error: 'wrong input, wrong usage, or an error before anything changed',
+  changes: 'plan --detailed-exitcode: there are changes; drift: the live project moved; fmt --check: not formatted',
+  partial: 'applied in part',
+  stale: 'the saved plan is stale, or was edited',
+  scheduled: 'done, except for steps that wait for their restart window',
+  interrupted: 'interrupted',
+}
+
+/** For all commands that connect to the control API. */
+export const API_ENVIRONMENT = `Environment:
+  ESPALIER_API_KEY   the API key; NEON_API_KEY if that is not set
+  ESPALIER_BASE_URL  root of the control API
+  NO_COLOR           no colour; FORCE_COLOR=1 colours what is piped`
 
 const NOTES = `Exit codes:
 ${Object.entries(EXIT)
@@ -41,7 +57,7 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
   await COMMANDS.reduce(add, program).parseAsync([...words], {}, (_error, _argv, output) => print(output, io.stdout))
 }
 
-const add = (argv: Argv, command: Command): Argv =>
+const add = (argv: Argv, command: Runnable): Argv =>
   argv.command({
     command: command.command,
     aliases: command.aliases ?? [],
@@ -50,7 +66,7 @@ const add = (argv: Argv, command: Command): Argv =>
     handler: () => undefined,
   })
 
-const describe = (argv: Argv, command: Command): Argv => {
+const describe = (argv: Argv, command: Runnable): Argv => {
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     argv.positional(name, { type: 'string', ...positional })
   }
@@ -58,5 +74,5 @@ const describe = (argv: Argv, command: Command): Argv => {
   return argv
     .options({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
     .example(command.examples.map(([line, what]): [string, string] => [line, what]))
-    .epilogue(command.notes)
+    .epilogue('api-key-file' in command.flags ? `${command.notes}\n\n${API_ENVIRONMENT}` : command.notes)
 }

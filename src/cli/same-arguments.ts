@@ -1,10 +1,10 @@
 /** Arguments for suggested commands, so that they refer to the same manifests, projects and service as this run. */
 import { DEFAULT_PATHS } from '../workflow/index.ts'
-import type { ApiFlags, SelectionFlags } from './flags.ts'
+import type { ApplyFlags } from './commands/apply.ts'
+import type { ApiFlags } from './flags.ts'
 import { STDIN } from './stdin.ts'
 
-type Flags = ApiFlags &
-  SelectionFlags & { readonly sizeTable?: string | undefined; readonly shard?: string | undefined }
+type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTable' | 'shard'>
 
 /** ` espalier/ --project shop`, ready to be appended; empty if nothing was given. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>

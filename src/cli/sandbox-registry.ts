@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { isAlive } from '../base/index.ts'
 import type { Io } from './io.ts'
 
 const entryShape = z.strictObject({
@@ -71,13 +72,5 @@ const readEntry = (file: string): RegisteredSandbox | undefined => {
     return entryShape.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data
   } catch {
     return undefined
-  }
-}
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
   }
 }

@@ -9,7 +9,7 @@ export interface ManifestFile {
 export interface LoadOptions {
   /** Base of relative paths, and the tree that `extends` must not leave. Default: the current folder. */
   readonly cwd?: string
-  readonly sizeTable?: SizeTable
+  readonly sizeTable?: SizeTable | undefined
 }
 
 export interface LoadedManifests {

@@ -97,4 +97,10 @@ export interface Desired {
   readonly waves?: readonly DesiredWave[]
 }
 
+/** The computes that a branch or a rule declares. */
+export const computesDeclaredBy = ({ primary, replicas }: DesiredBranch | DesiredRule): readonly DesiredCompute[] => [
+  ...(primary === undefined || isAbsence(primary) ? [] : [primary]),
+  ...replicas,
+]
+
 export const isAbsence = (primary: DesiredCompute | DesiredAbsence): primary is DesiredAbsence => 'absent' in primary

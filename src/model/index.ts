@@ -1,5 +1,6 @@
 export { EspalierError, EXIT, type ExitCode, plainJson, plainText } from '../base/index.ts'
 export * from './addresses.ts'
+export * from './agent-view.ts'
 export * from './attributes/index.ts'
 export * from './bounded-json.ts'
 export * from './child-environment.ts'

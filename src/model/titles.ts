@@ -8,12 +8,22 @@ export const computeTitle = ({ type, name }: PlannedCompute): string => {
 }
 
 /** `update primary on main (ep-…)`, `move primary from main to restored (ep-…)`. In a fleet, with ` in PROJECT`. */
-export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>, isFleet = false): string => {
-  const from = step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined
-  const way = step.kind === 'move' ? 'to' : 'on'
-  const id = step.compute.id === undefined ? '' : ` (${step.compute.id})`
-  const project = isFleet ? ` in ${step.project}` : ''
+export const stepTitle = (step: Step, changes: ReadonlyMap<string, Change>, isFleet = false): string =>
+  titleOf(step, step.kind === 'move' ? changes.get(step.change)?.from?.name : undefined, isFleet)
+
+/** As {@link stepTitle}. */
+export const changeTitle = (change: Change): string =>
+  titleOf(change, change.kind === 'move' ? change.from?.name : undefined, false)
+
+const titleOf = (
+  { kind, compute, branch, project }: Change | Step,
+  from: string | undefined,
+  isFleet: boolean,
+): string => {
+  const origin = from === undefined ? '' : ` from ${from}`
+  const way = kind === 'move' ? 'to' : 'on'
+  const id = compute.id === undefined ? '' : ` (${compute.id})`
   return plainText(
-    `${step.kind} ${computeTitle(step.compute)}${from === undefined ? '' : ` from ${from}`} ${way} ${step.branch.name}${project}${id}`,
+    `${kind} ${computeTitle(compute)}${origin} ${way} ${branch.name}${isFleet ? ` in ${project}` : ''}${id}`,
   )
 }

@@ -44,8 +44,8 @@ export interface Matched {
 
 export interface MatchOptions {
   /** Maps the id of a replaced compute to its successor's. */
-  readonly pinAliases?: Readonly<Record<string, string>>
-  readonly sizeTable?: SizeTable
+  readonly pinAliases?: Readonly<Record<string, string>> | undefined
+  readonly sizeTable?: SizeTable | undefined
 }
 
 type Slot = Omit<Claim, 'observed'>

@@ -34,7 +34,7 @@ export interface PlanOptions extends MatchOptions {
    * Another version of the manifests (the base branch) whose policy applies too: its protection, restart windows and
    * lack of `prune` stay in force. Each weaker setting in these manifests causes a warning.
    */
-  readonly basePolicy?: Desired
+  readonly basePolicy?: Desired | undefined
   /** Which part of each change to plan; the rest is left alone. Default: everything. */
   readonly select?: (change: Change) => Selected
   /** The selection that `select` implements, for display. */

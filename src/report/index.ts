@@ -26,11 +26,6 @@ export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from 
 export { type Style, wrapped } from './terminal/style.ts'
 export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
 export {
-  AGENT_REASONS,
-  AGENT_STATES,
-  type AgentReason,
-  type AgentState,
-  type AgentStatus,
   agentGroup,
   agentStatusName,
   agentStatusWords,

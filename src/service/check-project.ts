@@ -15,11 +15,11 @@ import {
 import { checkTierReplicas, checkTierSettings, type TierProblem } from './tier-checks.ts'
 
 export interface TierOptions {
-  readonly table?: TierTable
+  readonly table?: TierTable | undefined
   /** Overrides the tier that the service reports; `none` disables the checks. */
-  readonly tier?: string
+  readonly tier?: string | undefined
   /** Whether to read the project from the service. Default: yes. */
-  readonly readProject?: boolean
+  readonly readProject?: boolean | undefined
 }
 
 /** The tier of a project, or why it is unknown. */

@@ -10,7 +10,7 @@ import {
   overriddenOf,
   type Replan,
 } from '../apply/index.ts'
-import type { OnSignal } from '../base/index.ts'
+import { defined, type OnSignal } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
@@ -26,7 +26,7 @@ import {
   type Plan,
 } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import type { OpenClient } from './connect.ts'
+import { type OpenClient, withClient } from './connect.ts'
 import { enforceBudgets } from './consents.ts'
 import { onInterrupt } from './interruption.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
@@ -106,12 +106,7 @@ export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded
   if (hasErrors(diagnostics)) return { kind: 'invalid', diagnostics }
   const manifests = await asSaved(request)
-  const { api, close } = await request.open()
-  try {
-    return await planAndApply({ ...request, manifests }, api)
-  } finally {
-    await close()
-  }
+  return withClient(request.open(), (api) => planAndApply({ ...request, manifests }, api))
 }
 
 /** Restricts the manifests to the projects and the selection that the saved plan was made from. */
@@ -154,7 +149,7 @@ const planOf = async (
   return {
     ...planned,
     // Keep the saved plan's waves: they also name the projects that it leaves out.
-    plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...(waves === undefined ? {} : { waves }) },
+    plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...defined({ waves }) },
     problems: result.ok ? [] : result.diagnostics,
     canRun: result.ok || (keepGoing && result.plan.projects.length > 0),
   }

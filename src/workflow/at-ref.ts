@@ -23,7 +23,7 @@ const MAX_TREE_BYTES = 256 * 1024 * 1024
 
 export interface AtRefOptions {
   /** What the paths are relative to; within a git repository. Default: the current folder. */
-  readonly cwd?: string
+  readonly cwd?: string | undefined
   /**
    * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base.
    * `report`: an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
@@ -62,10 +62,9 @@ export const manifestsAt = async (
     const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
     const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
-    const options = sizeTable === undefined ? {} : { sizeTable }
-    const loaded = await loadManifests(readable, { cwd: folder, ...options })
+    const loaded = await loadManifests(readable, { cwd: folder, sizeTable })
     const problems = missing === 'report' ? skipped.map(notFollowed) : []
-    const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known, ...options }
+    const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known, sizeTable }
     const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
     return await withPolicies(read, folder, policies)
   } finally {
@@ -95,9 +94,7 @@ const notRead = (path: string, ref: string): EspalierError =>
   new EspalierError(
     'E_OUTSIDE',
     `At ${ref}, ${path} is a link or a submodule. Only regular files are read from a commit.`,
-    {
-      hint: `${COPY} Until then, nothing can be compared with ${ref}.`,
-    },
+    { hint: `${COPY} Until then, nothing can be compared with ${ref}.` },
   )
 
 const notFollowed = (path: string): Diagnostic => ({

@@ -51,7 +51,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   if (!isUsable(base)) return undefined
   const planned = new Set(projects)
   const documents = base.loaded.desired.documents.filter(({ project }) => planned.has(project))
-  return plan({ documents }, observed, optionsOf(base)).plan
+  return plan({ documents }, observed, { sizeTable: base.sizeTable }).plan
 }
 
 /** Having no manifests at all is valid: the first one may not have been committed yet. */
@@ -71,11 +71,9 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
 const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
   const [before, after] = [base.loaded.desired, head.loaded.desired]
-  const { warnings } = plan(after, observed, { basePolicy: before, ...optionsOf(base) }).plan
+  const { warnings } = plan(after, observed, { basePolicy: before, sizeTable: base.sizeTable }).plan
   return [
     ...policyRemovals(before, after, observed),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),
   ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge: check that it is intended.' }))
 }
-
-const optionsOf = ({ sizeTable }: Manifests) => (sizeTable === undefined ? {} : { sizeTable })

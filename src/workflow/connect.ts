@@ -1,5 +1,6 @@
 /** The control API of a run: the service, or an embedded sandbox that stops with the run. */
 import { type ApiOptions, createReadApi, createWriteApi, type ReadApi, type WriteApi } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 
 export type Target =
   | { readonly apiKey: string; readonly baseUrl?: string | undefined }
@@ -28,9 +29,9 @@ export interface Connection {
 /** @throws {EspalierError} if the sandbox cannot start. */
 export const connect = async (target: Target, options: Omit<ApiOptions, 'apiKey' | 'baseUrl'>): Promise<Connection> => {
   if ('sandbox' in target) return embedded(target.sandbox, options)
-  const { apiKey, baseUrl = '' } = target
+  const { apiKey, baseUrl } = target
   return {
-    options: { ...options, apiKey, ...(baseUrl === '' ? {} : { baseUrl }) },
+    options: { ...options, apiKey, ...defined({ baseUrl: baseUrl || undefined }) },
     warnings: [],
     isSeedUnused: false,
     close: async () => undefined,
@@ -44,9 +45,7 @@ const embedded = async (
   const { readSeed, startSandbox } = await import('../sandbox/index.ts')
   const sandbox = await startSandbox({
     background,
-    ...(stateDir === undefined ? {} : { stateDir }),
-    ...(seed === undefined ? {} : { seed: await readSeed(seed) }),
-    ...(timeScale === undefined ? {} : { timeScale }),
+    ...defined({ stateDir, seed: seed === undefined ? undefined : await readSeed(seed), timeScale }),
   })
   return {
     options: { ...options, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
@@ -66,10 +65,7 @@ export const openReadClient = (connection: Connection): OpenClient<ReadApi> =>
 
 /** @param lockTimeoutMs how long to wait for a locked project. Default: ten minutes. */
 export const openWriteClient = (connection: Connection, lockTimeoutMs?: number): OpenClient<WriteApi> =>
-  closing(
-    createWriteApi({ ...connection.options, ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }) }),
-    connection,
-  )
+  closing(createWriteApi({ ...connection.options, ...defined({ lockTimeoutMs }) }), connection)
 
 const closing = <Api extends ReadApi>(api: Api, connection: Connection): OpenClient<Api> => ({
   api,

@@ -1,6 +1,6 @@
 /** Estimates what live projects cost, and finds the manifest lines that could save. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
-import { groupBy, mapConcurrently } from '../base/index.ts'
+import { defined, groupBy, mapConcurrently } from '../base/index.ts'
 import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'
 import {
   type Clock,
@@ -29,14 +29,14 @@ export const costLive = async (
   projects: readonly string[],
   { concurrency = DEFAULT_CONCURRENCY, clock, price, manifests }: CostOptions = {},
 ): Promise<{ readonly observed: Observed; readonly report: CostReport }> => {
-  const seen = await snapshot(api, projects, { concurrency, ...(clock && { clock }) })
+  const seen = await snapshot(api, projects, { concurrency, clock })
   const read = await mapConcurrently(seen.projects, concurrency, async (project) =>
     needsOperations(project) ? { ...project, ...(await pastOperations(api, project.id)) } : project,
   )
   const observed = { ...seen, projects: read }
   const report = costReport(observed, {
     priceOf: pricesOf(manifests?.loaded.desired ?? { documents: [] }, price),
-    ...(manifests === undefined ? {} : { placeOf: placesOf(observed, manifests) }),
+    ...defined({ placeOf: manifests && placesOf(observed, manifests) }),
   })
   return { observed, report }
 }

@@ -1,8 +1,7 @@
-export { commitOf, fetchCommit, git, parentsOf, remoteCommit } from '../base/index.ts'
 export { type Adoption, adoptFile, nothingToImport } from './adopt.ts'
 export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
-export { type BaseComparison, compareWithBase, planOfBase, removedProjects } from './base.ts'
+export { type BaseComparison, planOfBase } from './base.ts'
 export {
   type Connection,
   connect,
@@ -13,27 +12,21 @@ export {
   type Target,
   withClient,
 } from './connect.ts'
-export { allowed, enforceBudgets } from './consents.ts'
+export { allowed } from './consents.ts'
 export { costLive } from './cost.ts'
-export { digestOf } from './digest.ts'
 export {
   DEFAULT_PATHS,
   fileNotes,
-  type ManifestOptions,
   type Manifests,
   pathsOf,
   readManifests,
-  readManifestText,
-  withoutProjects,
   withPolicies,
 } from './manifests.ts'
 export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
-export type { Rehearsal } from './rehearse.ts'
 export { checkOverrides, type ReviewSettings, withReview } from './review-settings.ts'
-export { encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
+export { digestOf, encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
-  type AskedSelection,
   branchMatcher,
   matchProjects,
   select,

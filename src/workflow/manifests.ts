@@ -12,7 +12,7 @@ export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as co
 export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
-  readonly sizeTable?: SizeTable
+  readonly sizeTable?: SizeTable | undefined
   /** Policy files that were named. */
   readonly policyPaths?: readonly string[]
   /** `loaded.desired` holds only this shard of the fleet. */
@@ -54,9 +54,8 @@ export const readManifests = async (
   { sizeTablePath, sizeTable: known, cwd = process.cwd(), policyPaths }: ManifestOptions = {},
 ): Promise<Manifests> => {
   const sizeTable = sizeTablePath === undefined ? known : await readSizeTable(sizeTablePath)
-  const options = sizeTable === undefined ? {} : { sizeTable }
   const paths = await pathsOf(given, cwd)
-  return withPolicies({ loaded: await loadManifests(paths, { cwd, ...options }), paths, ...options }, cwd, policyPaths)
+  return withPolicies({ loaded: await loadManifests(paths, { cwd, sizeTable }), paths, sizeTable }, cwd, policyPaths)
 }
 
 /** An error in a policy file counts as an error in the manifests: nothing is planned. */
@@ -99,13 +98,15 @@ const defaultPath = async (cwd: string): Promise<string> => {
   })
 }
 
-/** The manifests without these projects, whose errors are still reported. */
-export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests => {
-  if (projects.length === 0) return manifests
-  const { desired } = manifests.loaded
-  const documents = desired.documents.filter(({ project }) => !projects.includes(project))
-  return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } } }
+/** The manifests with only these projects. Errors in the others are still reported. */
+export const onlyProjects = (manifests: Manifests, isKept: (project: string) => boolean): Manifests => {
+  const { loaded } = manifests
+  const documents = loaded.desired.documents.filter(({ project }) => isKept(project))
+  return { ...manifests, loaded: { ...loaded, desired: { ...loaded.desired, documents } } }
 }
+
+export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests =>
+  onlyProjects(manifests, (project) => !projects.includes(project))
 
 /** A note for each file among the manifests that is not a manifest. */
 export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {

@@ -1,8 +1,9 @@
 /** Merges the plans of a fleet's shards, made by several runs, into one plan. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
-import { readBoundedFile } from '../base/index.ts'
-import { EspalierError, leftOutIds, MAX_JSON_BYTES, type Origin, type Plan, parseShard } from '../model/index.ts'
+import { defined } from '../base/index.ts'
+import { EspalierError, leftOutIds, type Origin, type Plan, parseShard } from '../model/index.ts'
 import { mergeOrigins, mergePlans } from '../planner/index.ts'
+import { readPlanText } from './saved-plan.ts'
 
 export interface Merged {
   readonly plan: Plan
@@ -48,24 +49,15 @@ export const mergePresentPlans = async (paths: readonly string[]): Promise<Merge
   return {
     plan: mergePlans(parts.map(({ plan }) => plan)),
     missing,
-    ...(origin === undefined ? {} : { origin }),
-    ...(created === undefined ? {} : { createdAt: created }),
+    ...defined({ origin, createdAt: created }),
   }
 }
 
 const readPart = async (path: string): Promise<Part> => {
-  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
-      hint: 'Write one with `espalier plan --out FILE` or `espalier plan --format json`.',
-      cause,
-    })
-  })
-  const read = decodePlan(text, path)
-  const { shard } = read
-  const common = { path, ...(shard === undefined ? {} : { shard }) }
-  if ('kind' in read) return { ...common, plan: read.plan, file: read }
-  const { origin, shard: _shard, ...plan } = read
-  return { ...common, plan, ...(origin === undefined ? {} : { origin }) }
+  const read = decodePlan(await readPlanText(path), path)
+  if ('kind' in read) return { path, plan: read.plan, file: read, ...defined({ shard: read.shard }) }
+  const { origin, shard, ...plan } = read
+  return { path, plan, ...defined({ origin, shard }) }
 }
 
 const checkProjects = (parts: readonly Part[]): void => {

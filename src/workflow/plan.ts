@@ -1,5 +1,5 @@
 /** Makes a plan from manifests and live projects. */
-import { ApiError, countReads, type OnReading, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
 import {
@@ -69,8 +69,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
-    const past = await counted(early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))
-    return past === undefined ? project : { ...project, ...past }
+    return { ...project, ...(await counted(early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))) }
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
@@ -92,11 +91,7 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
     result.plan,
     observed,
     manifests.loaded.desired,
-    {
-      ...manifests.review,
-      ...(policies === undefined ? {} : { policies }),
-      ...(proposed === undefined ? {} : { proposed: { from: before, to: proposed } }),
-    },
+    { ...manifests.review, policies, proposed: proposed && { from: before, to: proposed } },
     base?.loaded.desired,
   )
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
@@ -131,9 +126,7 @@ const requirePolicies = (base: Manifests | undefined): void => {
   throw new EspalierError(
     'E_POLICY_BASE',
     `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,
-    {
-      hint: 'Correct them on the base branch first.',
-    },
+    { hint: 'Correct them on the base branch first.' },
   )
 }
 
@@ -150,9 +143,9 @@ const planUnreviewed = (
   const options = {
     check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
       checkProject(project, planned, manifests.review),
-    ...(sizeTable === undefined ? {} : { sizeTable }),
-    ...(pinAliases === undefined ? {} : { pinAliases }),
-    ...(enforceBasePolicy && base !== undefined ? { basePolicy: base.loaded.desired } : {}),
+    sizeTable,
+    pinAliases,
+    basePolicy: enforceBasePolicy ? base?.loaded.desired : undefined,
   }
   const whole = () => plan(loaded.desired, observed, options).plan
   const selected = planningOf(manifests, observed, whole)
@@ -162,9 +155,7 @@ const planUnreviewed = (
     manifests,
     observed,
     result,
-    ...(comparison === undefined
-      ? {}
-      : { comparison: selected === undefined ? comparison : within(comparison, result.plan) }),
+    ...(comparison && { comparison: selected === undefined ? comparison : within(comparison, result.plan) }),
   }
 }
 
@@ -202,17 +193,7 @@ export const namesOf = async (
 }
 
 /** If the operations of a project cannot be read, it is planned without an estimate. */
-const readPast = async (
-  api: ReadApi,
-  project: string,
-): Promise<Pick<ObservedProject, 'pastOperations'> | undefined> => {
-  try {
-    return await pastOperations(api, project)
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
-  }
-}
+const readPast = (api: ReadApi, project: string) => optionalRead(pastOperations(api, project))
 
 const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {
   if (read.length === 0) return observed

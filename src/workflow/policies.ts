@@ -1,7 +1,7 @@
 /** Reads the policies of a run, and evaluates them on the state after the plan. */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { groupBy } from '../base/index.ts'
+import { defined, groupBy } from '../base/index.ts'
 import { type ComputeCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
@@ -61,7 +61,7 @@ export const readPolicies = async (cwd: string, named: readonly string[], desire
   const all = [...diagnostics, ...read.diagnostics]
   const mistake = all.find(({ severity }) => severity === 'error')
   return {
-    ...(mistake === undefined ? {} : { mistake }),
+    ...defined({ mistake }),
     files: [...new Set([...texts.map(({ path }) => path), ...declared.map(({ source }) => source.file)])],
     policies: read.policies,
     diagnostics: all,
@@ -83,15 +83,25 @@ export const warnOnly = ({ files, policies }: Policies): Policies => ({
 export interface JudgeOptions {
   readonly policies: Policies
   /** Reasons by policy name. */
-  readonly overrides?: ReadonlyMap<string, string>
-  readonly actor?: string
-  readonly proposed?: ProposedPolicies
-  readonly base?: Desired
+  readonly overrides?: ReadonlyMap<string, string> | undefined
+  /** Who overrides. */
+  readonly actor?: string | undefined
+  /** If the base's policies decide: how the pull request changes them, to show it. */
+  readonly proposed?: ProposedPolicies | undefined
 }
 
-/** Adds policy results to the plan. If a project is denied, all of its changes are refused. */
-export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, options: JudgeOptions): Plan => {
-  const { policies, overrides = new Map<string, string>(), actor, proposed, base } = options
+/**
+ * Adds policy results to the plan. If a project is denied, all of its changes are refused.
+ *
+ * @param base the manifests that policies compare with.
+ */
+export const judgePlan = (
+  plan: Plan,
+  observed: Observed,
+  desired: Desired,
+  { policies, overrides = new Map(), actor, proposed }: JudgeOptions,
+  base: Desired | undefined,
+): Plan => {
   if (policies.policies.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const lookup: PlanLookup = {
@@ -132,7 +142,7 @@ export const judgePlan = (plan: Plan, observed: Observed, desired: Desired, opti
       files: policies.files,
       results: results.map(({ source: _, ...result }) => ({
         ...result,
-        ...(result.override === undefined || actor === undefined ? {} : { overriddenBy: actor }),
+        ...defined({ overriddenBy: result.override === undefined ? undefined : actor }),
       })),
       changes: proposed === undefined ? [] : proposedChanges(proposed, projects, results),
     },
@@ -231,13 +241,9 @@ const stateOf = (
       settings,
       isNew: live === undefined,
       ...(policy && {
-        hasWindow: policy.hasWindow({
-          branch: branchId,
-          ...(slot === undefined ? {} : { slot }),
-          ...(id === undefined ? {} : { id }),
-        }),
+        hasWindow: policy.hasWindow({ branch: branchId, ...defined({ slot, id }) }),
       }),
-      ...(change?.source === undefined ? {} : { source: change.source }),
+      ...defined({ source: change?.source }),
     }
     return { branchId, compute }
   }
@@ -251,13 +257,12 @@ const stateOf = (
   )
   return {
     id: project.id,
-    ...(project.name === undefined ? {} : { name: project.name }),
     isComplete: true,
-    ...(policy && { prune: policy.prune }),
+    ...defined({ name: project.name, prune: policy?.prune }),
     cuHours: cuHoursOf(costs),
     branches: project.branches.map(({ id, name }) => ({
       name,
-      ...(policy && { protect: policy.protects(id) }),
+      ...defined({ protect: policy?.protects(id) }),
       cuHours: cuHoursOf(costsOf.get(id) ?? []),
       computes: (computes.get(id) ?? []).map(({ compute }) => compute),
     })),

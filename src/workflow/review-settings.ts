@@ -1,5 +1,6 @@
 /** Price, tier, policies and overrides of a run, from flags or inputs. */
 import { userInfo } from 'node:os'
+import { defined } from '../base/index.ts'
 import { parsePrice } from '../cost/index.ts'
 import { parseTierTable } from '../manifest/index.ts'
 import { EspalierError, hasErrors, TIER_TABLE, type TierTable, tierOf } from '../model/index.ts'
@@ -43,10 +44,8 @@ export const withReview = async (
     ...manifests,
     review: {
       ...manifests.review,
-      ...(price === undefined ? {} : { price: parsePrice(price) }),
-      ...(tier === undefined ? {} : { tier }),
+      ...defined({ price: price === undefined ? undefined : parsePrice(price), tier, table }),
       ...(noProject === true ? { readProject: false } : {}),
-      ...(table === undefined ? {} : { table }),
       ...(overrides.size === 0 ? {} : { overrides, actor: actorOf(env) }),
     },
   }

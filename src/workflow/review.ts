@@ -20,17 +20,11 @@ import {
   updateRestarts,
 } from '../service/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
-import { judgePlan, type Policies, type ProposedPolicies } from './policies.ts'
+import { type JudgeOptions, judgePlan, type Policies } from './policies.ts'
 
-export interface ReviewOptions extends TierOptions {
-  readonly price?: Price
-  readonly policies?: Policies
-  /** Reasons by policy name. */
-  readonly overrides?: ReadonlyMap<string, string>
-  /** Who overrides. */
-  readonly actor?: string
-  /** If the base's policies decide: how the pull request changes them, to show it. */
-  readonly proposed?: ProposedPolicies
+export interface ReviewOptions extends TierOptions, Omit<JudgeOptions, 'policies'> {
+  readonly price?: Price | undefined
+  readonly policies?: Policies | undefined
 }
 
 /** @param price overrides those of the manifests. */
@@ -47,8 +41,7 @@ export const reviewPlan = (
   options: ReviewOptions = {},
   base?: Desired,
 ): Plan => {
-  const { price } = options
-  const cost = planCost(plan, observed, { priceOf: pricesOf(desired, price) })
+  const cost = planCost(plan, observed, { priceOf: pricesOf(desired, options.price) })
   const maintenance = plannedUpdates(plan, observed)
   const reviewed: Plan = {
     ...plan,
@@ -56,15 +49,8 @@ export const reviewPlan = (
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
-  const { policies, overrides, actor, proposed } = options
-  if (policies === undefined) return reviewed
-  return judgePlan(reviewed, observed, desired, {
-    policies,
-    ...(overrides === undefined ? {} : { overrides }),
-    ...(actor === undefined ? {} : { actor }),
-    ...(proposed === undefined ? {} : { proposed }),
-    ...(base === undefined ? {} : { base }),
-  })
+  const { policies } = options
+  return policies === undefined ? reviewed : judgePlan(reviewed, observed, desired, { ...options, policies }, base)
 }
 
 /** Warns if the expected CU-hours exceed those included or allowed. */

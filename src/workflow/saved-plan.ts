@@ -1,10 +1,10 @@
 /** Saved plans: applied exactly, or not at all. */
+import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
-import { isInside, readBoundedFile } from '../base/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
+import { defined, isInside, readBoundedFile } from '../base/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, plainText, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { digestOf } from './digest.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
 
@@ -20,13 +20,9 @@ export interface SavedPlan {
  * @throws {EspalierError} `E_PLAN_FILE` if it cannot be read, or is not a saved plan.
  */
 export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
-  const text = await readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_PLAN_FILE', `The saved plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
-      hint: 'Write one with `espalier plan --out FILE`.',
-      cause,
-    })
-  })
-  if (isSnapshotText(text)) {
+  const text = await readPlanText(path, file)
+  // We write the kind first, so the start of the file is enough.
+  if (SNAPSHOT_START.test(text.slice(0, 100))) {
     throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, not a saved plan.`, {
       hint: '`apply` reads the live project itself. To plan from a snapshot: `espalier plan --live FILE`.',
     })
@@ -34,8 +30,14 @@ export const readSavedPlan = async (path: string, file = path): Promise<SavedPla
   return { file: decodePlanFile(text, path), path }
 }
 
-/** We write the kind first, so the start of the file is enough. */
-const isSnapshotText = (text: string): boolean => SNAPSHOT_START.test(text.slice(0, 100))
+/** @throws {EspalierError} `E_PLAN_FILE` if it cannot be read. */
+export const readPlanText = (path: string, file = path): Promise<string> =>
+  readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
+      hint: 'Write one with `espalier plan --out FILE`.',
+      cause,
+    })
+  })
 
 /**
  * The manifests to read again: the given ones, else those that the plan was made from.
@@ -55,9 +57,7 @@ export const manifestPaths = (
   throw new EspalierError(
     'E_PLAN_FILE',
     `The saved plan ${path} was made from ${outside}, which is in another folder.`,
-    {
-      hint: `If you trust it, name the manifests yourself: espalier apply --plan ${path} ${outside}`,
-    },
+    { hint: `If you trust it, name the manifests yourself: espalier apply --plan ${path} ${outside}` },
   )
 }
 
@@ -94,6 +94,16 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
+/** Digest of a set of files, independent of the order in which they were read. */
+export const digestOf = (texts: ReadonlyMap<string, string>): string => {
+  const hash = createHash('sha256')
+  for (const path of [...texts.keys()].sort()) {
+    const text = texts.get(path) ?? ''
+    hash.update(`${path}\0${text.length}\0${text}\0`)
+  }
+  return hash.digest('hex')
+}
+
 /** @param label distinguishes it from other plans of one workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
@@ -104,9 +114,8 @@ export const encodeSavedPlan = (
     observed,
     manifestDigest: digestOf(loaded.texts),
     manifests: paths,
-    ...(shard === undefined ? {} : { shard }),
-    ...(label === '' ? {} : { label }),
-    espalierVersion: VERSION,
+    ...defined({ shard: shard && shardText(shard), label: label || undefined }),
+    espalier: VERSION,
     createdAt: new Date().toISOString(),
   })
 

@@ -1,5 +1,5 @@
 /** Plans and applies only some projects, branches or changes. */
-import { commitOf } from '../base/index.ts'
+import { commitOf, defined } from '../base/index.ts'
 import {
   type Change,
   EspalierError,
@@ -40,7 +40,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
     const why = globProblem(pattern)
     if (why !== undefined) throw usage(`${pattern} is not a valid glob: ${why}.`)
   }
-  const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, cwd === undefined ? {} : { cwd })
+  const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, { cwd })
   if (since !== undefined && since.paths.length > 0 && hasErrors(since.loaded.diagnostics)) {
     throw usage(`The manifests at ${ref} have errors, so the changes introduced since are unknown.`)
   }
@@ -48,11 +48,9 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
   const selection: Selection = {
     ...(projects.length === 0 ? {} : { projects }),
     ...(branches.length === 0 ? {} : { branches }),
-    ...(wave === undefined ? {} : { wave }),
-    ...(commit === undefined ? {} : { introducedSince: commit }),
-    ...(changes === undefined ? {} : { changes }),
+    ...defined({ wave, introducedSince: commit, changes }),
   }
-  return { ...manifests, selecting: { selection, leftOutProjects: 0, ...(since === undefined ? {} : { since }) } }
+  return { ...manifests, selecting: { selection, leftOutProjects: 0, ...defined({ since }) } }
 }
 
 /**
@@ -220,5 +218,4 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-const usage = (message: string, hint?: string): EspalierError =>
-  new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
+const usage = (message: string, hint?: string): EspalierError => new EspalierError('E_USAGE', message, { hint })

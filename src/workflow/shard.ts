@@ -1,7 +1,7 @@
 /** Which shard a project is in. This depends only on its id and the number of shards. */
 import { createHash } from 'node:crypto'
 import type { Shard } from '../model/index.ts'
-import type { Manifests } from './manifests.ts'
+import { type Manifests, onlyProjects } from './manifests.ts'
 
 /**
  * From 1 to `count`. Adding or removing a project moves no other project, and adding a shard only moves projects into
@@ -21,7 +21,5 @@ export const shardOf = (projectId: string, count: number): number => {
 /** The manifests with only the shard's projects. Errors in the others are still reported. */
 export const selectShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
   if (shard === undefined) return manifests
-  const { desired } = manifests.loaded
-  const documents = desired.documents.filter(({ project }) => shardOf(project, shard.count) === shard.index)
-  return { ...manifests, loaded: { ...manifests.loaded, desired: { ...desired, documents } }, shard }
+  return { ...onlyProjects(manifests, (project) => shardOf(project, shard.count) === shard.index), shard }
 }

@@ -1,13 +1,13 @@
 /** Checks manifests without the network: limits of a named tier, and policies on declared values. */
+import { defined } from '../base/index.ts'
 import {
+  computesDeclaredBy,
   type Desired,
   type DesiredBranch,
-  type DesiredCompute,
   type DesiredDocument,
   type DesiredRule,
   type Diagnostic,
   globMatcher,
-  isAbsence,
   type Policy,
   type Source,
   TIER_TABLE,
@@ -37,14 +37,12 @@ export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): O
 
 const checkTier = ({ documents }: Desired, tier: Tier, table: TierTable): readonly Diagnostic[] =>
   documents.flatMap(({ branches, rules, source }) => {
-    const computes = [...branches, ...rules].flatMap(computesOf)
+    const computes = [...branches, ...rules].flatMap(computesDeclaredBy)
     const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
     return [
       ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
-        ...(size === undefined ? [] : checkTierSettings({ size }, tier, table).map(at(sources.size ?? own))),
-        ...(scaleToZero === undefined
-          ? []
-          : checkTierSettings({ scaleToZero }, tier, table).map(at(sources.scaleToZero ?? own))),
+        ...checkTierSettings(defined({ size }), tier, table).map(at(sources.size ?? own)),
+        ...checkTierSettings(defined({ scaleToZero }), tier, table).map(at(sources.scaleToZero ?? own)),
       ]),
       ...checkTierReplicas(replicas, tier, table).map(at(source)),
     ]
@@ -59,11 +57,6 @@ const at =
     hint,
     source,
   })
-
-const computesOf = ({ primary, replicas }: DesiredBranch | DesiredRule): readonly DesiredCompute[] => [
-  ...(primary === undefined || isAbsence(primary) ? [] : [primary]),
-  ...replicas,
-]
 
 const judgeDeclared = (
   desired: Desired,
@@ -132,7 +125,7 @@ const stateOf = (name: string, shape: DesiredBranch | DesiredRule): PolicyBranch
   name,
   protect: shape.protect,
   source: shape.protectSource ?? shape.source,
-  computes: computesOf(shape).map((compute): PolicyCompute => {
+  computes: computesDeclaredBy(shape).map((compute): PolicyCompute => {
     const { key, attributes, restartWindow, sources, source } = compute
     const { size, scaleToZero } = attributes
     const isPrimary = compute === shape.primary
@@ -140,7 +133,7 @@ const stateOf = (name: string, shape: DesiredBranch | DesiredRule): PolicyBranch
       key: `${name}/${isPrimary ? 'primary' : key}`,
       title: isPrimary ? 'primary' : `replica ${key}`,
       type: isPrimary ? 'read_write' : 'read_only',
-      settings: { ...(size === undefined ? {} : { size }), ...(scaleToZero === undefined ? {} : { scaleToZero }) },
+      settings: defined({ size, scaleToZero }),
       hasWindow: restartWindow !== undefined && restartWindow !== 'always',
       source,
       sources,
@@ -159,7 +152,7 @@ const toDiagnostic = (
       severity: isDenied ? 'error' : 'warning',
       code: isDenied ? 'E_POLICY' : 'W_POLICY',
       message: `${message}. ${reason}`,
-      ...(isDenied ? { hint: `To override, pass --override ${policy}=REASON.` } : {}),
+      ...defined({ hint: isDenied ? `To override, pass --override ${policy}=REASON.` : undefined }),
       source: source ?? place,
     },
   ]

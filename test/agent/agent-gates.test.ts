@@ -76,7 +76,7 @@ describe('git', () => {
     world.moveGit({ isGone: true })
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Invalid')
-    expect(projectOf(agent, PROJECT)).not.toHaveProperty('command')
+    expect(projectOf(agent, PROJECT).command).toBeUndefined()
     expect(agent.view().source.error).toContain('no ref')
     world.moveGit({})
     await world.pass(10 * MINUTE)

@@ -1,4 +1,5 @@
 /** Back-off, shares of the request limit, wakes and suspensions. */
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -11,9 +12,8 @@ import {
   isSuspended,
   jittered,
   mayInterrupt,
-  missOf,
+  missedWindow,
   REQUESTS_PER_REFRESH,
-  STATES,
   startDelay,
   suspend,
   timerFor,
@@ -22,6 +22,7 @@ import {
   windowWakes,
   worstOf,
 } from '../../src/agent/index.ts'
+import { AGENT_STATES, type Step } from '../../src/model/index.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -33,10 +34,27 @@ describe('retries', () => {
     ])
   })
 
-  test('interrupt at most three times in 24 h', () => {
-    expect(mayInterrupt([1, 2], DAY)).toBe(true)
-    expect(mayInterrupt([1, 2, 3], DAY)).toBe(false)
-    expect(mayInterrupt([0, 2, 3], DAY)).toBe(true)
+  const step = { change: 'a', compute: { type: 'read_write' } } as Step
+  const attempted = (...times: readonly number[]) => ({
+    attempts: times.map((at) => ({ at, compute: 'a', interrupts: true, deletes: false })),
+  })
+
+  test.each([
+    ['after two attempts', attempted(1, 2), true],
+    ['after three attempts', attempted(1, 2, 3), false],
+    ['once the first of three attempts is 24 hours old', attempted(0, 2, 3), true],
+    [
+      'after attempts on other computes',
+      { attempts: attempted(1, 2, 3).attempts.map((one) => ({ ...one, compute: 'b' })) },
+      true,
+    ],
+    [
+      'after attempts that interrupted nobody',
+      { attempts: attempted(1, 2, 3).attempts.map((one) => ({ ...one, interrupts: false })) },
+      true,
+    ],
+  ])('a step may interrupt at most three times in 24 hours: %s', (_, file, expected) => {
+    expect(mayInterrupt(file, step, DAY)).toBe(expected)
   })
 
   test('reverts count for 7 days, to the same declared value', () => {
@@ -70,9 +88,9 @@ describe('the share of the requests', () => {
   test.each([
     [1, 5 * MINUTE, 5],
     [100, 1_000, 1],
-    [1_000, MINUTE, 3.8],
+    [1_000, MINUTE, 4.8],
     [1_000, 5 * MINUTE, 5],
-    [10_000, 5 * MINUTE, 38.1],
+    [10_000, 5 * MINUTE, 47.6],
   ])('%i projects, asked for every %i ms, are refreshed every %f min', (projects, wanted, minutes) => {
     expect(intervalThatFits(wanted, projects, allowance({ share: 0.5 }, 0)) / MINUTE).toBeCloseTo(minutes, 1)
   })
@@ -126,17 +144,17 @@ describe('wakes', () => {
     expect(windowWakes('a', 4 * MINUTE, 0, 0.5)).toHaveLength(1)
   })
 
-  const agent = { now: 200, runningSince: 0, isSuspended: false, failed: false }
+  const agent = { now: 200, runningSince: 0, isSuspended: false }
   test.each([
-    [undefined, { isWorkDone: true }, agent],
-    [undefined, { isWorkDone: false }, { ...agent, now: 199 }],
-    ['too-little-time', { isWorkDone: false }, agent],
-    ['failed', { isWorkDone: false }, { ...agent, failed: true }],
-    ['suspended', { isWorkDone: false }, { ...agent, isSuspended: true, failed: true }],
-    ['agent-down', { isWorkDone: false }, { ...agent, runningSince: 300, now: 400 }],
-    ['agent-down', { isWorkDone: false }, { ...agent, runningSince: 150 }],
-  ])('a window is missed: %s', (cause, work, state) => {
-    expect(missOf({ opensAt: 100, closesAt: 200, ...work }, state)).toBe(cause)
+    ['not missed if its work is done', undefined, false, agent, false],
+    ['not missed while it is open', undefined, true, { ...agent, now: 199 }, false],
+    ['missed for lack of time', 'too-little-time', true, agent, false],
+    ['missed because a step failed', 'failed', true, agent, true],
+    ['missed because the project is suspended', 'suspended', true, { ...agent, isSuspended: true }, true],
+    ['missed if the agent started after it', 'agent-down', true, { ...agent, runningSince: 300, now: 400 }, false],
+    ['missed if the agent started during it', 'agent-down', true, { ...agent, runningSince: 150 }, false],
+  ])('a window is %s', (_, cause, isWorkLeft, state, failed) => {
+    expect(missedWindow({ opensAt: 100, closesAt: 200, failed }, isWorkLeft, state)?.cause).toBe(cause)
   })
 })
 
@@ -158,5 +176,5 @@ test('the worst state is shown, and has its exit code', () => {
     state: 'Blocked',
     reason: 'Budget',
   })
-  expect(STATES.map(exitCodeOf)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
+  expect(AGENT_STATES.map(exitCodeOf)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
 })

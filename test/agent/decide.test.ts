@@ -10,7 +10,7 @@ import {
 import { CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
 const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'apply', allow: new Set(CONSENTS) }
-const FINE: Situation = { policy: POLICY, isSuspended: false, areManifestsValid: true, history: 'known' }
+const FINE: Situation = { policy: POLICY, isSuspended: false, history: 'known' }
 const introduced: Difference = {
   origin: 'introduced',
   kind: 'update',
@@ -27,8 +27,7 @@ const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: {
 describe('rows 1 to 9, of a difference', () => {
   test.each<[number | undefined, string, Difference, Partial<Situation>, string]>([
     [1, 'a suspended project', introduced, { isSuspended: true }, 'none Suspended'],
-    [1, 'suspended and invalid', introduced, { isSuspended: true, areManifestsValid: false }, 'none Suspended'],
-    [2, 'invalid manifests', introduced, { areManifestsValid: false, history: 'stale' }, 'none Invalid'],
+    [1, 'suspended and rewritten', introduced, { isSuspended: true, history: 'rewritten' }, 'none Suspended'],
     [3, 'rewritten history', introduced, { history: 'rewritten' }, 'none Blocked HistoryRewritten'],
     [3, 'a fetch that is too old', drift, { history: 'stale' }, 'none Blocked GitStale'],
     [4, 'a change that the service refuses', { ...introduced, wasRefused: true }, {}, 'hold Blocked Refused'],

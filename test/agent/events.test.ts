@@ -1,11 +1,12 @@
 /** Which events are raised, and when. */
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cloudEvent } from '../../src/agent/events/cloud-event.ts'
 import { type AgentEvent, keptOf, withoutEvent } from '../../src/agent/events/kept.ts'
 import { observeAccount, observeProject, observeRepository, removeProject } from '../../src/agent/events/observe.ts'
-import { signedHeaders, webhookKey } from '../../src/agent/events/signature.ts'
-import { notifyKey, type ProjectView, STATES, type Status, sendTo } from '../../src/agent/index.ts'
+import { cloudEvent, eventHeaders, webhookKey } from '../../src/agent/events/webhook.ts'
+import { notifyKey, sendTo } from '../../src/agent/index.ts'
+import { AGENT_STATES, type AgentStatus, type ProjectView } from '../../src/model/index.ts'
 import { at, project, START, viewOf } from './fake-control.ts'
 import { EVERY_STATE } from './views.ts'
 
@@ -64,7 +65,7 @@ describe('a state is raised', () => {
     expect(typesOf(afterRounds([both, both]))).toEqual(['blocked Conflict', 'out-of-sync Drift'])
   })
 
-  test.each<Status>([
+  test.each<AgentStatus>([
     { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
     { state: 'Scheduled' },
     { state: 'Progressing' },
@@ -96,7 +97,7 @@ describe('it is resolved', () => {
     expect(resolved?.data).toMatchObject({ resolves: raised?.id, since: at(0) })
   })
 
-  test.each<Status>([
+  test.each<AgentStatus>([
     { state: 'Suspended' },
     { state: 'Invalid' },
     { state: 'Failing', reason: 'Unreachable' },
@@ -116,11 +117,11 @@ describe('it is resolved', () => {
 })
 
 test('whatever happens: raised and resolved take turns, and no identifier is used twice', () => {
-  const status = fc.constantFrom<Status>(
+  const status = fc.constantFrom<AgentStatus>(
     DRIFT,
     CONFLICT,
     GOOD,
-    ...STATES.map((state) => ({ state })),
+    ...AGENT_STATES.map((state) => ({ state })),
     { state: 'OutOfSync', reason: 'DriftUnconfirmed' },
     { state: 'Failing', reason: 'Unreachable' },
   )
@@ -257,9 +258,7 @@ describe('what is sent', () => {
   test('is signed as Standard Webhooks describes', () => {
     const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     if (key === undefined) throw new Error('no key')
-    expect(
-      signedHeaders(key, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' }),
-    ).toEqual({
+    expect(eventHeaders(key, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}')).toMatchObject({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
@@ -280,7 +279,7 @@ describe('what is sent', () => {
   test.each(['', 'hooks.example', 'ftp://hooks.example/token-1', 'file:///token-1'])(
     '%j is not an address for events, and is not repeated',
     (url) => {
-      expect(() => sendTo(url)).toThrow(/^--notify is not an http or https address\.$/)
+      expect(() => sendTo(url)).toThrow(/^--notify must be an http or https URL\.$/)
     },
   )
 })

@@ -1,6 +1,6 @@
 /** A running agent that does nothing: tests say what it shows, and see what was asked of it. */
-import type { AgentControl, AgentView, ProjectView, RoundView } from '../../src/agent/index.ts'
-import type { Plan } from '../../src/model/index.ts'
+import type { AgentControl, RoundView } from '../../src/agent/index.ts'
+import type { AgentView, Plan, ProjectView } from '../../src/model/index.ts'
 
 export const START = Date.parse('2026-11-22T01:00:00.000Z')
 export const at = (seconds: number): string => new Date(START + seconds * 1_000).toISOString()

@@ -1,7 +1,8 @@
 /** What Prometheus reads of the agent. */
+
 import { expect, test } from 'vitest'
-import type { DifferenceView } from '../../src/agent/index.ts'
 import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
+import type { DifferenceView } from '../../src/model/index.ts'
 import { at, FakeControl, project, START } from './fake-control.ts'
 
 /** Without the lines for people. */

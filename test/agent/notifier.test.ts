@@ -1,11 +1,13 @@
 /** Delivery of events: at least once, in order for each project, for three days. */
+
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { pendingOf } from '../../src/agent/events/kept.ts'
-import { createNotifier, type Notifier, type ProjectView, type Send, sendTo } from '../../src/agent/index.ts'
+import { createNotifier, type Notifier, type Send, sendTo } from '../../src/agent/index.ts'
+import type { ProjectView } from '../../src/model/index.ts'
 import { FakeControl, project, START } from './fake-control.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -77,9 +79,7 @@ test('an event that was not taken is sent again with the same identifier, less a
   await clock.advance(5 * 60_000)
   expect(sent).toHaveLength(attempts + 1)
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1)
-  expect(lines[0]).toBe(
-    'The event blocked of p-1 was not delivered: the receiver answered 503. The next attempt is in 5 s.',
-  )
+  expect(lines[0]).toBe('Event blocked for p-1 was not delivered: the receiver returned 503. Will retry in 5 s.')
 })
 
 test('events of a project are sent in their order, and another project does not wait for them', async () => {
@@ -136,7 +136,7 @@ test('an event that cannot be delivered for three days is dropped and logged', a
   expect(pendingOf(control.kept().get('p-1'))).toHaveLength(1)
   await clock.advance(5 * 60_000)
   expect(pendingOf(control.kept().get('p-1'))).toEqual([])
-  expect(lines.at(-1)).toContain('is dropped')
+  expect(lines.at(-1)).toContain('was dropped')
 })
 
 test('a project that is no longer declared is one event, and then nothing of it is kept', async () => {
@@ -165,6 +165,18 @@ test('an outage of the service is one event for the account, and one when it is 
   expect(types()).toEqual(['account/default failing', 'account/default resolved'])
 })
 
+test('a project called `repository` has events of its own, separate from those of the git repository', async () => {
+  const { clock, control, round, types } = agent([])
+  const { source } = control.shown
+  await round(project('repository', BLOCKED))
+  control.show([project('repository', BLOCKED)], { source: { ...source, error: 'no route', errorState: 'Failing' } })
+  await clock.advance(3 * 60_000)
+  expect(types().toSorted()).toEqual(['repository blocked', 'repository/manifests failing'])
+  control.show([], { source })
+  await clock.advance(60_000)
+  expect(types().at(-1)).toBe('repository removed')
+})
+
 test('a folder that cannot be written ends nothing: the event is sent once it can', async () => {
   const { clock, control, round, types, lines } = agent([])
   await round(project('p-1', BLOCKED))
@@ -172,7 +184,7 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   control.keep = () => Promise.reject(new Error('no space left'))
   await clock.advance(70_000)
   expect(types()).toEqual([])
-  expect(lines[0]).toBe('Events could not be kept: no space left')
+  expect(lines[0]).toBe('Events could not be saved: no space left')
   control.keep = keep
   await clock.advance(10_000)
   expect(types()).toEqual(['p-1 blocked'])

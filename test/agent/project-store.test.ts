@@ -20,7 +20,7 @@ test('what is kept counts as saved once it is on disk, and no earlier', async ()
   expect(store.saved).toEqual(NEW_PROJECT_FILE)
   await saved
   expect(store.saved).toEqual(store.file)
-  await store.save()
+  await store.saveAs((file) => file)
   expect(onDisk).toEqual([store.file])
 })
 

@@ -1,9 +1,11 @@
 /** The recipes of examples/agent: an event of the agent becomes a message in Slack, or an issue on GitHub. */
+
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createNotifier, notifyKey, type ProjectView, sendTo } from '../../src/agent/index.ts'
+import { createNotifier, notifyKey, sendTo } from '../../src/agent/index.ts'
+import type { ProjectView } from '../../src/model/index.ts'
 import { FakeControl, project, START } from './fake-control.ts'
 import { VirtualClock } from './virtual-clock.ts'
 

@@ -30,7 +30,6 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
     situation: {
       policy: { ...EVERYTHING, ...policy },
       isSuspended: false,
-      areManifestsValid: true,
       history: 'known',
     },
     steps: { now: NOW, continuing: new Set(), isWaveHeld: false, mayInterrupt: () => true },

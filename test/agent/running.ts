@@ -9,12 +9,11 @@ import {
   folderSource,
   openAgent,
   openDataFolder,
-  type ProjectView,
   type RunningAgent,
   type Send,
   type Version,
 } from '../../src/agent/index.ts'
-import type { Clock } from '../../src/model/index.ts'
+import type { Clock, ProjectView } from '../../src/model/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'
 import { Life } from './life.ts'

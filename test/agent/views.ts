@@ -1,5 +1,5 @@
 /** One project in each state, as an agent shows them. */
-import type { DifferenceView, ProjectView } from '../../src/agent/index.ts'
+import type { DifferenceView, ProjectView } from '../../src/model/index.ts'
 import { at, project } from './fake-control.ts'
 
 const difference = (more: Partial<DifferenceView> & Pick<DifferenceView, 'state'>): DifferenceView => ({

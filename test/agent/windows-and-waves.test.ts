@@ -139,7 +139,6 @@ describe('a window that passes without its work', () => {
       state: 'Blocked',
       reason: 'TooManyRestarts',
     })
-    expect(projectOf(agent, PROJECT)).not.toHaveProperty('row')
     world.stage.sandbox.control.clearFaults()
     await world.pass(24 * HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
@@ -193,6 +192,19 @@ describe('waves', () => {
     const [first = '', second = ''] = world.writes()
     expect([first, second]).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
     expect(Date.parse(second.slice(0, 24)) - Date.parse(first.slice(0, 24))).toBeGreaterThan(3 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+  })
+
+  test('a later wave does not start while the state of an earlier one is that of the previous commit', async () => {
+    const agent = await begin()
+    const effect = { kind: 'latency', ms: 3 * MINUTE } as const
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'GET', path: `**/${CANARY}/**`, effect, times: 1 })
+    await declare(2)
+    await world.pass(MINUTE)
+    expect(stateOf(agent, CANARY)).toBe('Synced')
+    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+    await world.pass(10 * MINUTE)
+    expect(world.writes()).toEqual([expect.stringContaining(CANARY), expect.stringContaining(OTHER)])
     expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 

@@ -80,8 +80,8 @@ const failure = async (promise: Promise<unknown>): Promise<ApiError> =>
     (error: ApiError) => error,
   )
 
-describe('requests and answers', () => {
-  test('carry the key, and speak of computes in our words', async () => {
+describe('requests and responses', () => {
+  test('a request carries the key, and the response is converted to the model', async () => {
     const { server, api } = await setup([{ status: 200, json: { endpoints: [endpoint] } }])
     expect(await api.listComputes('p')).toMatchObject([
       {
@@ -96,7 +96,7 @@ describe('requests and answers', () => {
     ])
   })
 
-  test("leave nothing in the signal that may stop them: an agent's lasts for months", async () => {
+  test('a finished request leaves no listener on its abort signal', async () => {
     const { api } = await setup([{ status: 200, json: { endpoint } }])
     const stopping = new AbortController()
     /** Listeners, and what `AbortSignal.any` leaves. */
@@ -111,7 +111,7 @@ describe('requests and answers', () => {
     expect(left()).toBe(0)
   })
 
-  test('keep `settings` whole, for what no manifest declares to travel through', async () => {
+  test('undeclared parts of `settings` are kept', async () => {
     const settings = {
       pg_settings: { jit: 'off' },
       preload_libraries: { use_defaults: true, later: 1 },
@@ -121,14 +121,14 @@ describe('requests and answers', () => {
     expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
   })
 
-  test('unknown fields, actions and statuses pass', async () => {
+  test('unknown fields, actions and statuses are accepted', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
     ])
     expect((await api.listOperations('p')).operations).toMatchObject([{ action: 'brand_new_action', status: 'odd' }])
   })
 
-  test('a missing required field is named, with the request', async () => {
+  test('the error for a missing required field names the field and the request', async () => {
     const { host: _gone, ...incomplete } = endpoint
     const { api } = await setup([{ status: 200, json: { endpoints: [incomplete] } }])
     expect((await failure(api.listComputes('p'))).message).toMatch(
@@ -136,17 +136,17 @@ describe('requests and answers', () => {
     )
   })
 
-  test('a response without a body means that the compute was deleted already', async () => {
+  test('a DELETE with an empty response (204) succeeds', async () => {
     const { api } = await setup([{ status: 204 }])
     expect(await api.send({ method: 'DELETE', path: '/projects/p/endpoints/ep-1' })).toEqual({ operations: [] })
   })
 
-  test('a deleted compute reads as undefined', async () => {
+  test('getCompute returns undefined for a deleted compute', async () => {
     const { api } = await setup([{ status: 404, json: { code: '', message: 'endpoint not found' } }])
     expect(await api.getCompute('p', 'ep-1')).toBeUndefined()
   })
 
-  test('the reading client cannot write', async () => {
+  test('the read client has no methods that write', async () => {
     const api = createReadApi({ baseUrl: 'http://127.0.0.1:9/api/v2', apiKey: KEY })
     opened.push(api)
     expect(Object.keys(api).sort()).toEqual([
@@ -167,13 +167,13 @@ describe('requests and answers', () => {
 test.each([
   ['missing', {}],
   ['empty', { apiKey: '' }],
-])('a key that is %s is an error of its own', (_, key) => {
+])('a key that is %s is rejected with E_KEY', (_, key) => {
   // As in a program without types: the value of an environment variable that is not set.
   expect(() => createReadApi(key as { apiKey: string })).toThrow(expect.objectContaining({ code: 'E_KEY' }))
 })
 
 describe('paging', () => {
-  test('branches go on while there is a next page', async () => {
+  test('branches are read from every page', async () => {
     const branch = (id: string) => ({ id, name: id, default: false })
     const { server, api } = await setup([
       { status: 200, json: { branches: [branch('br-1')], pagination: { next: 'a b' } } },
@@ -183,7 +183,7 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
-  test('endless pages, each with something new, have ten minutes', async () => {
+  test('reading a list that never ends stops after ten minutes', async () => {
     let page = 0
     const { server, api, clock } = await setup(() => {
       page += 1
@@ -194,7 +194,7 @@ describe('paging', () => {
     expect(server.asked.length).toBeLessThan(30)
   })
 
-  test('a branch that comes on two pages is one branch', async () => {
+  test('a branch that appears on two pages is returned once', async () => {
     const page = (ids: readonly string[], next?: string): Answer => ({
       status: 200,
       json: { branches: ids.map((id) => ({ id, name: id })), pagination: next === undefined ? {} : { next } },
@@ -203,7 +203,7 @@ describe('paging', () => {
     expect((await api.listBranches('p')).map(({ id }) => id)).toEqual(['br-1', 'br-2', 'br-3'])
   })
 
-  test('a compute that is listed twice is one compute', async () => {
+  test('a compute that is listed twice is returned once', async () => {
     const { api } = await setup([{ status: 200, json: { endpoints: [endpoint, endpoint] } }])
     expect(await api.listComputes('p')).toHaveLength(1)
   })
@@ -211,7 +211,7 @@ describe('paging', () => {
   test.each([
     ['branches', 'next', (api: WriteApi) => api.listBranches('p')],
     ['projects', 'cursor', (api: WriteApi) => api.listProjects()],
-  ])('%s end where cursors lead in a circle, though each page is another one', async (list, cursor, read) => {
+  ])('reading %s stops when a cursor repeats, even if the page has new items', async (list, cursor, read) => {
     let count = 0
     const { server, api } = await setup(({ path }) => {
       count += 1
@@ -223,7 +223,7 @@ describe('paging', () => {
     expect(server.asked).toHaveLength(3)
   })
 
-  test('projects go on after a page that is shorter than was asked for', async () => {
+  test('a page that is shorter than requested does not end the list of projects', async () => {
     const page = (ids: readonly string[]): Answer => ({
       status: 200,
       json: { projects: ids.map((id) => ({ id, name: id })), pagination: { cursor: ids.join() } },
@@ -232,7 +232,7 @@ describe('paging', () => {
     expect((await api.listProjects()).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   })
 
-  test('all operations are listed where the service gives fewer a page than it was asked for', async () => {
+  test('all operations are read even if the pages are shorter than requested', async () => {
     const all = Array.from({ length: 250 }, (_, index) => ({ ...operation, id: `op-${index}` }))
     const { server, api } = await setup(({ path }) => {
       const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
@@ -245,7 +245,7 @@ describe('paging', () => {
     expect(server.asked).toHaveLength(4)
   })
 
-  test('operations end where the service gives the same page for ever', async () => {
+  test('reading operations stops when the service returns the same page again', async () => {
     let count = 0
     const { api } = await setup(() => {
       count += 1
@@ -257,12 +257,12 @@ describe('paging', () => {
   })
 })
 
-describe('waiting out', () => {
+describe('retries after a wait', () => {
   test.each([
     [423, 'locked'],
     [429, 'rate-limited'],
     [503, 'unavailable'],
-  ])('status %i is waited for, and said', async (status, why) => {
+  ])('status %i is retried, and the wait is reported', async (status, why) => {
     const busy: Answer = { status, json: { code: '', message: 'busy' } }
     const { server, api } = await setup(({ method }) =>
       method === 'PATCH' && server.asked.length < 4 ? busy : method === 'PATCH' ? ok : { status: 500 },
@@ -288,10 +288,10 @@ describe('waiting out', () => {
   })
 
   test.each([
-    ['runs now, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
-    ['is to run next, where none runs', ['scheduling', 'failed'], 'op-0'],
-    ['failed and is to be retried, where there is no other', ['finished', 'failed'], 'op-1'],
-  ])('the operation that is named is the one that %s', async (_what, statuses, named) => {
+    ['is running, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
+    ['is scheduled, if none is running', ['scheduling', 'failed'], 'op-0'],
+    ['failed and will be retried, if there is no other', ['finished', 'failed'], 'op-1'],
+  ])('the named operation is the one that %s', async (_what, statuses, named) => {
     const operations = statuses.map((status, index) => ({
       ...{ ...operation, id: `op-${index}`, status },
       ...(status === 'failed' ? { retry_at: '2026-01-01T00:00:10Z' } : {}),
@@ -308,19 +308,19 @@ describe('waiting out', () => {
   const FAILED = { ...operation, status: 'failed', failures_count: 3 }
 
   test.each([
-    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', and no running operation is shown'],
+    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', but no operation is running'],
     [
-      'was to be retried an hour ago',
+      'should have been retried an hour ago',
       {
         status: 200,
         json: {
           operations: [{ ...FAILED, updated_at: '2025-12-31T23:00:00Z', retry_at: '2025-12-31T23:00:10Z' }],
         },
       },
-      ', and no running operation is shown',
+      ', but no operation is running',
     ],
     ['cannot be read', { status: 404, json: { message: 'no' } }, ''],
-  ])('an operation that %s is not blamed for a lock', async (_what, list, words) => {
+  ])('an operation that %s is not named as the holder of a lock', async (_what, list, words) => {
     const answers = [{ status: 423, json: { message: 'busy' } }, ok]
     const { api } = await setup(({ method }) => (method === 'GET' ? list : (answers.shift() ?? ok)))
     const messages: string[] = []
@@ -329,19 +329,19 @@ describe('waiting out', () => {
   })
 
   test.each([
-    [423, 'Given up after 0s: the next attempt would be 1h later, past the 10m of --lock-timeout.'],
-    [429, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for rate limits.'],
-    [503, 'Given up after 0s: the next attempt would be 1h later, past the 2m allowed for outages.'],
-  ])('%i with a Retry-After beyond all patience does not claim that it was waited for', async (status, words) => {
+    [423, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 10m limit of --lock-timeout.'],
+    [429, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for rate limiting.'],
+    [503, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for outages.'],
+  ])('status %i with a Retry-After above the limit fails without waiting', async (status, words) => {
     const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
     expect((await failure(api.send(patch))).hint).toContain(words)
     expect(clock.slept).toEqual([])
   })
 
   test.each([
-    ['the request to send', 3, { send: { endpoint: {} } }],
-    ['what comes instead of it', 2, { instead: 'somebody was quicker' }],
-  ])('before every attempt it is asked for %s', async (_what, attempts, third) => {
+    ['sends the returned request', 3, { send: { endpoint: {} } }],
+    ['returns the result that replaces the request', 2, { instead: 'replaced' }],
+  ])('sendUnless calls back before every attempt and %s', async (_what, attempts, third) => {
     const busy: Answer = { status: 423, json: {} }
     const { server, api } = await setup(({ method }) =>
       method === 'GET'
@@ -357,19 +357,19 @@ describe('waiting out', () => {
     })
     expect(asked).toBe(3)
     expect(server.asked.filter(({ method }) => method === 'PATCH')).toHaveLength(attempts)
-    expect(answer === 'somebody was quicker').toBe(attempts === 2)
+    expect(answer === 'replaced').toBe(attempts === 2)
   })
 
   test.each([
     ['seconds', '7', 7_000],
     ['a date', new Date(Date.UTC(2026, 0, 1) + 9_000).toUTCString(), 9_000],
-  ])('Retry-After in %s comes before our own patience', async (_form, value, ms) => {
+  ])('Retry-After in %s overrides the default delay', async (_form, value, ms) => {
     const { api, clock } = await setup([{ status: 429, headers: { 'retry-after': value } }, ok])
     await api.send(patch)
     expect(clock.slept).toEqual([ms])
   })
 
-  test('the wait for a lock ends in time, with the reason', async () => {
+  test('a request for a locked project fails after the lock timeout, with the reason', async () => {
     const { api } = await setup(
       ({ method }) =>
         method === 'GET' ? { status: 200, json: { operations: [] } } : { status: 423, json: { message: 'held' } },
@@ -381,9 +381,9 @@ describe('waiting out', () => {
   })
 })
 
-describe('repeating', () => {
+describe('repeated requests', () => {
   test.each(['reset', { status: 500 }, { status: 524, text: '<html>timeout</html>' }] as const)(
-    'a GET is sent again after %j',
+    'a GET is repeated after %j',
     async (broken) => {
       const { server, api } = await setup([broken, { status: 200, json: { endpoints: [] } }])
       expect(await api.listComputes('p')).toEqual([])
@@ -396,13 +396,13 @@ describe('repeating', () => {
     ['POST', create, { status: 502 }],
     ['PATCH', patch, 'reset'],
     ['PATCH', patch, { status: 500, json: { message: 'oops' } }],
-  ] as const)('a %s is not: whether it took effect has to be read', async (_method, request, broken) => {
+  ] as const)('a %s is not repeated, and the error is marked ambiguous', async (_method, request, broken) => {
     const { server, api } = await setup([broken as Answer])
     expect(await failure(api.send(request))).toMatchObject({ ambiguous: true })
     expect(server.asked).toHaveLength(1)
   })
 
-  test('waits for the rate limit do not use up the repeats', async () => {
+  test('rate-limited attempts do not count towards the limit of repeats', async () => {
     const limited: Answer = { status: 429, json: { message: 'slow down' } }
     const { api } = await setup([
       limited,
@@ -415,7 +415,7 @@ describe('repeating', () => {
     expect(await api.listComputes('p')).toEqual([])
   })
 
-  test.each([400, 404, 409, 422])('status %i is an answer, and final', async (status) => {
+  test.each([400, 404, 409, 422])('status %i is not retried', async (status) => {
     const { server, api } = await setup([
       { status, json: { request_id: 'r-1', code: 'SOME_CODE', message: 'its own words' } },
     ])
@@ -426,8 +426,8 @@ describe('repeating', () => {
   })
 })
 
-describe('safety', () => {
-  test('the key is in no error and no debug line, even when the server says it back', async () => {
+describe('key and base URL', () => {
+  test('errors and debug lines never contain the key, even if the response does', async () => {
     const { api, lines } = await setup([{ status: 401, json: { message: `bad key ${KEY}` } }])
     const error = await failure(api.send(patch))
     expect(`${error.message} ${error.hint} ${lines.join(' ')}`).not.toContain(KEY)
@@ -447,12 +447,12 @@ describe('safety', () => {
     ['ftp://127.0.0.1/', 'not an http or https URL'],
     ['nonsense', 'not an http or https URL'],
     ['https://user:pass@example.test', 'not contain a user or password'],
-  ])('%s is refused', (baseUrl, words) => {
+  ])('the base URL %s is rejected', (baseUrl, words) => {
     expect(() => createReadApi({ baseUrl, apiKey: KEY })).toThrow(words)
   })
 
   test.each(['http://localhost:1/api', 'http://127.8.9.1:1', 'http://[::1]:1', 'https://example.test'])(
-    '%s is accepted',
+    'the base URL %s is accepted',
     (baseUrl) => {
       const api = createReadApi({ baseUrl, apiKey: KEY })
       opened.push(api)
@@ -460,7 +460,7 @@ describe('safety', () => {
   )
 })
 
-test('requests stay within 40 a second and 700 a minute', async () => {
+test('requests stay below 40 per second and 700 per minute', async () => {
   const { server, api, clock } = await setup([{ status: 200, json: { endpoints: [] } }])
   const begun = clock.now()
   await Promise.all(Array.from({ length: 41 }, () => api.listComputes('p')))
@@ -470,7 +470,7 @@ test('requests stay within 40 a second and 700 a minute', async () => {
   expect(server.asked).toHaveLength(701)
 })
 
-test('work before an attempt does not count against the rate limit too early', async () => {
+test('a request counts towards the rate limit when it is sent, not when it is prepared', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   const begun = clock.now()
   await api.sendUnless(patch, async () => {
@@ -482,7 +482,7 @@ test('work before an attempt does not count against the rate limit too early', a
   expect(clock.now() - begun).toBe(1_900)
 })
 
-test('values read before a long wait for the rate limit are read again', async () => {
+test('sendUnless calls back again if waiting for the rate limit took long', async () => {
   const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
   for (let count = 0; count < 700; count += 1) await api.listComputes('p')
   const asked: number[] = []
@@ -494,7 +494,7 @@ test('values read before a long wait for the rate limit are read again', async (
   expect(clock.now() - (asked[1] ?? 0)).toBeLessThan(5_000)
 })
 
-test('each of several clients that share the limits stays within its share', async () => {
+test('each of several clients uses only its share of the rate limit', async () => {
   const { server } = await setup([{ status: 200, json: { endpoints: [] } }])
   const clock = fakeClock()
   const api = createReadApi({ baseUrl: server.url, apiKey: KEY, clock, clients: 7 })
@@ -504,7 +504,7 @@ test('each of several clients that share the limits stays within its share', asy
   expect(clock.now() - begun).toBeGreaterThanOrEqual(60_000)
 })
 
-test('a snapshot costs two requests a project plus its names, and lists the missing projects', async () => {
+test('a snapshot reads branches and computes of each project, and lists missing projects', async () => {
   const { server, api } = await setup(({ path }) => {
     if (path.includes('gone')) return { status: 404, json: { message: 'project not found' } }
     return path.includes('branches')
@@ -517,7 +517,7 @@ test('a snapshot costs two requests a project plus its names, and lists the miss
   expect(server.asked.filter(({ path }) => /\/projects\/[ab]\//.test(path))).toHaveLength(4)
 })
 
-test('past operations are the finished ones, with their durations', async () => {
+test('pastOperations returns only finished operations, with their durations', async () => {
   const { api } = await setup([
     {
       status: 200,

@@ -1,4 +1,4 @@
-/** Answers that are not as documented: what is refused, in which words, and what passes. */
+/** Undocumented responses: which are rejected with which message, and which are accepted. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { createWriteApi, snapshot, type WriteApi } from '../../src/api/index.ts'
 import { apiPath, projectOf } from '../../src/model/index.ts'
@@ -29,21 +29,41 @@ const endpoint = {
   autoscaling_limit_max_cu: 2,
 }
 
-describe('an odd value names the compute and the field', () => {
+describe('the error for an invalid value names the compute and the field', () => {
   test.each([
-    ['a size as text', { autoscaling_limit_min_cu: '0.25' }, '`autoscaling_limit_min_cu` is "0.25", where a size'],
-    ['a negative size', { autoscaling_limit_max_cu: -1 }, '`autoscaling_limit_max_cu` is -1, where a size'],
-    ['a size of 0', { autoscaling_limit_min_cu: 0 }, '`autoscaling_limit_min_cu` is 0, where a size'],
-    ['a tiny size', { autoscaling_limit_min_cu: 1e-320 }, '`autoscaling_limit_min_cu` is 1e-320, where a size'],
-    ['a huge size', { autoscaling_limit_max_cu: 1e21 }, '`autoscaling_limit_max_cu` is 1e+21, where a size'],
-    ['a size of null', { autoscaling_limit_min_cu: null }, '`autoscaling_limit_min_cu` is null, where a size'],
-    ['no size', { autoscaling_limit_max_cu: undefined }, '`autoscaling_limit_max_cu` is missing, where a size'],
-    ['limits the wrong way round', { autoscaling_limit_min_cu: 4 }, 'is 4, where at most `autoscaling_limit_max_cu`'],
-    ['an unknown type', { type: 'analytics' }, '`type` is "analytics", where read_write or read_only is expected'],
-    ['a time as text', { suspend_timeout_seconds: '300' }, '`suspend_timeout_seconds` is "300", where a whole number'],
-    ['a flag as text', { disabled: 'no' }, '`disabled` is "no", where true or false is expected'],
-    ['a setting as a number', { settings: { pg_settings: { a: 1 } } }, '`settings.pg_settings.a` is 1, where text'],
-    ['an odd branch id', { branch_id: '../x' }, '`branch_id` is "../x", where an id'],
+    [
+      'a size that is a string',
+      { autoscaling_limit_min_cu: '0.25' },
+      '`autoscaling_limit_min_cu` is "0.25"; expected a size',
+    ],
+    ['a negative size', { autoscaling_limit_max_cu: -1 }, '`autoscaling_limit_max_cu` is -1; expected a size'],
+    ['a size of 0', { autoscaling_limit_min_cu: 0 }, '`autoscaling_limit_min_cu` is 0; expected a size'],
+    ['a tiny size', { autoscaling_limit_min_cu: 1e-320 }, '`autoscaling_limit_min_cu` is 1e-320; expected a size'],
+    ['a huge size', { autoscaling_limit_max_cu: 1e21 }, '`autoscaling_limit_max_cu` is 1e+21; expected a size'],
+    ['a size of null', { autoscaling_limit_min_cu: null }, '`autoscaling_limit_min_cu` is null; expected a size'],
+    [
+      'a missing size',
+      { autoscaling_limit_max_cu: undefined },
+      '`autoscaling_limit_max_cu` is missing; expected a size',
+    ],
+    [
+      'a minimum above the maximum',
+      { autoscaling_limit_min_cu: 4 },
+      'is 4; expected at most `autoscaling_limit_max_cu`',
+    ],
+    ['an unknown type', { type: 'analytics' }, '`type` is "analytics"; expected read_write or read_only'],
+    [
+      'a time that is a string',
+      { suspend_timeout_seconds: '300' },
+      '`suspend_timeout_seconds` is "300"; expected a whole number',
+    ],
+    ['a flag that is a string', { disabled: 'no' }, '`disabled` is "no"; expected true or false'],
+    [
+      'a Postgres setting that is a number',
+      { settings: { pg_settings: { a: 1 } } },
+      '`settings.pg_settings.a` is 1; expected a string',
+    ],
+    ['an invalid branch id', { branch_id: '../x' }, '`branch_id` is "../x"; expected an id'],
   ])('%s', async (_what, odd, words) => {
     const api = await open(() =>
       ok({
@@ -55,15 +75,15 @@ describe('an odd value names the compute and the field', () => {
     )
     await expect(api.listComputes('shop')).rejects.toMatchObject({
       code: 'E_ANSWER',
-      message: expect.stringMatching(/answer for project shop is not as documented: compute ep-1: /),
+      message: expect.stringMatching(/undocumented response for project shop: compute ep-1: /),
     })
     await expect(api.listComputes('shop')).rejects.toThrow(words)
   })
 
   test.each([
-    ['a list that is none', { endpoints: {} }, 'the answer: `endpoints` is {}, where a list is expected'],
-    ['no list', {}, 'the answer: `endpoints` is missing, where a list is expected'],
-    ['an item that is none', { endpoints: [endpoint, 7] }, 'compute 2 of the list: is 7, where an object is expected'],
+    ['an object instead of a list', { endpoints: {} }, 'the body: `endpoints` is {}; expected a list'],
+    ['a missing list', {}, 'the body: `endpoints` is missing; expected a list'],
+    ['a number instead of a compute', { endpoints: [endpoint, 7] }, 'compute 2 in the list: is 7; expected an object'],
     ['control characters', { endpoints: [{ ...endpoint, type: '\u001b[2J' }] }, '\\u001b[2J'],
   ])('%s', async (_what, json, words) => {
     const api = await open(() => ok(json))
@@ -71,11 +91,11 @@ describe('an odd value names the compute and the field', () => {
   })
 
   test.each([
-    ['sizes that no table has', { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 17 }],
-    ['odd times of scaling to zero', { suspend_timeout_seconds: -5 }],
-    ['states and fields of a later version', { current_state: 'hibernating', brand_new: { a: [1] } }],
+    ['sizes outside the size table', { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 17 }],
+    ['a negative scale-to-zero time', { suspend_timeout_seconds: -5 }],
+    ['unknown states and fields', { current_state: 'hibernating', brand_new: { a: [1] } }],
     ['null in every optional field', { name: null, settings: null, disabled: null, suspend_timeout_seconds: null }],
-  ])('%s pass', async (_what, odd) => {
+  ])('accepts %s', async (_what, odd) => {
     const api = await open(() => ok({ endpoints: [{ ...endpoint, ...odd }] }))
     expect(await api.listComputes('shop')).toHaveLength(1)
   })
@@ -94,15 +114,15 @@ const BAD_IDS = [
   '%2e%2e',
 ]
 
-describe('an invalid id never becomes part of a path', () => {
-  test.each(BAD_IDS)('%j, of a compute', async (id) => {
+describe('an invalid id never becomes part of a request path', () => {
+  test.each(BAD_IDS)('%j as a compute id is rejected', async (id) => {
     const api = await open(({ path }) =>
       ok(path.includes('branches') ? { branches: [] } : { endpoints: [{ ...endpoint, id }] }),
     )
     await expect(snapshot(api, ['shop'])).rejects.toMatchObject({ code: 'E_ANSWER' })
   })
 
-  test.each(BAD_IDS)('%j, of a branch and of a project', async (id) => {
+  test.each(BAD_IDS)('%j as a branch or project id is rejected', async (id) => {
     const api = await open(({ path }) => {
       if (path.includes('branches')) return ok({ branches: [{ id, name: 'main' }] })
       return ok({ projects: [{ id, name: 'shop' }] })
@@ -111,7 +131,7 @@ describe('an invalid id never becomes part of a path', () => {
     await expect(api.listProjects()).rejects.toMatchObject({ code: 'E_ANSWER' })
   })
 
-  test.each(BAD_IDS.filter((id) => id !== 'EP-1'))('%j, of an operation', async (id) => {
+  test.each(BAD_IDS.filter((id) => id !== 'EP-1'))('%j as an operation id is rejected', async (id) => {
     const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' }
     const api = await open(() =>
       ok({ operations: [{ id, project_id: 'p', action: 'a', status: 's', failures_count: 0, ...times }] }),
@@ -119,14 +139,14 @@ describe('an invalid id never becomes part of a path', () => {
     await expect(api.listOperations('shop')).rejects.toMatchObject({ code: 'E_ANSWER' })
   })
 
-  test.each(['../admin', 'a?b', 'a#b', 'a/b', '%2e'])('%j, typed by a person', (id) => {
+  test.each(['../admin', 'a?b', 'a#b', 'a/b', '%2e'])('%j in a command is encoded', (id) => {
     const path = apiPath(id, 'endpoints', id)
     expect(new URL(path, 'http://x.test').pathname.split('/').slice(1)).toHaveLength(4)
     expect(path).toMatch(/^\/projects\/[^/?#]+\/endpoints\/[^/?#]+$/)
     expect(projectOf(path)).toBe(id)
   })
 
-  test.each(['..', '.', ''])('%j, typed by a person, is refused: a URL resolves it however it is encoded', (id) => {
+  test.each(['..', '.', ''])('%j in a command is rejected, since URLs resolve it even if encoded', (id) => {
     expect(() => apiPath(id)).toThrow('is not an id')
     expect(() => apiPath('shop', 'endpoints', id)).toThrow('is not an id')
   })
@@ -135,7 +155,7 @@ describe('an invalid id never becomes part of a path', () => {
 test.each([
   ['an operation', (api: WriteApi) => api.getOperation('shop', 'op-1')],
   ['a compute', (api: WriteApi) => api.getCompute('shop', 'ep-9')],
-])('%s that is another one than was asked for is not taken for it', async (_what, read) => {
+])('a response with %s other than the requested one is rejected', async (_what, read) => {
   const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' }
   const api = await open(() =>
     ok({
@@ -147,24 +167,21 @@ test.each([
   await expect(read(api)).rejects.toThrow(/responded with (op-2|ep-1|other) instead of (op-1|ep-9|shop)/)
 })
 
-describe('a base URL that leads past the API', () => {
+describe('wrong base URLs', () => {
   test.each([
     ['without its version', '', 404, 'this route does not exist'],
     ['with another path', '/v2', 404, 'this route does not exist'],
-    ['with half of its path', '/api', 400, 'unknown resource'],
-  ])(
-    '%s is named, with the words of the service, and not taken for a project that is not there',
-    async (_how, root, status, message) => {
-      const api = await open(() => ({ status, json: { code: '', message } }), root)
-      await expect(snapshot(api, ['shop'])).rejects.toMatchObject({
-        code: 'E_BASE_URL',
-        message: expect.stringMatching(new RegExp(`at http://127.0.0.1:\\d+${root || '/'} answered: ${message}`)),
-        hint: expect.stringContaining('/api/v2'),
-      })
-    },
-  )
+    ['with half of the path', '/api', 400, 'unknown resource'],
+  ])('a base URL %s is reported as wrong, not as a missing project', async (_how, root, status, message) => {
+    const api = await open(() => ({ status, json: { code: '', message } }), root)
+    await expect(snapshot(api, ['shop'])).rejects.toMatchObject({
+      code: 'E_BASE_URL',
+      message: expect.stringMatching(new RegExp(`at http://127.0.0.1:\\d+${root || '/'} responded: ${message}`)),
+      hint: expect.stringContaining('/api/v2'),
+    })
+  })
 
-  test('a project that is not there is still that', async () => {
+  test('a 404 for a project still counts as a missing project', async () => {
     const api = await open(() => ({ status: 404, json: { code: '', message: 'project not found' } }))
     expect(await snapshot(api, ['shop'])).toMatchObject({ projects: [], missing: ['shop'] })
   })

@@ -1,4 +1,4 @@
-/** A server that answers as a script says, one answer a request, and remembers what it was asked. */
+/** A server that returns scripted responses, one per request, and records the requests. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -25,7 +25,7 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** The last answer is given again to whoever asks more. */
+/** The last answer is repeated for all further requests. */
 export const scriptedServer = async (
   answers: readonly Answer[] | ((asked: Asked) => Answer),
 ): Promise<ScriptedServer> => {

@@ -1,4 +1,4 @@
-/** One project that cannot be read does not hide the others; what concerns all of them ends the snapshot. */
+/** An unreadable project does not hide the others; problems that affect all projects fail the snapshot. */
 import { expect, test } from 'vitest'
 import { ApiError, type ReadApi, snapshot, streamOperations } from '../../src/api/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
@@ -12,16 +12,16 @@ const read = (failures: Readonly<Record<string, Error>>, ids: readonly string[] 
 test.each([
   ['access denied', refused(403)],
   ['a server error', refused(500)],
-  ['an answer that is not as documented', refused(200, 'E_ANSWER')],
-  ['an answer that is too large', new ApiError('E_ANSWER_SIZE', 'too large', { method: 'GET', path: '/' })],
-])('%s for one project leaves out that one, and says why', async (_why, error) => {
+  ['an undocumented response', refused(200, 'E_ANSWER')],
+  ['a response that is too large', new ApiError('E_ANSWER_SIZE', 'too large', { method: 'GET', path: '/' })],
+])('%s for one project leaves it out and records why', async (_why, error) => {
   const seen = await read({ b: error })
   expect(seen.projects.map(({ id }) => id)).toEqual(['a', 'c'])
   expect(seen.missing).toEqual([])
   expect(seen.unreadable).toMatchObject([{ id: 'b', message: error.message }])
 })
 
-test('a project that is not there is missing, and nothing is unreadable', async () => {
+test('a project that does not exist is listed as missing, not as unreadable', async () => {
   expect(await read({}, ['a', 'gone'])).toMatchObject({ missing: ['gone'], projects: [{ id: 'a' }] })
   expect(await read({}, ['a', 'gone'])).not.toHaveProperty('unreadable')
 })
@@ -29,13 +29,13 @@ test('a project that is not there is missing, and nothing is unreadable', async 
 test.each([
   ['a wrong key', refused(401)],
   ['the rate limit', refused(429)],
-  ['no answer at all', new ApiError('E_NETWORK', 'no answer', { method: 'GET', path: '/' })],
+  ['a missing response', new ApiError('E_NETWORK', 'no answer', { method: 'GET', path: '/' })],
   ['a redirect', refused(302, 'E_REDIRECT')],
-])('%s concerns every project', async (_why, error) => {
+])('%s for one project fails the whole snapshot', async (_why, error) => {
   await expect(read({ b: error })).rejects.toBe(error)
 })
 
-test('where the service fails for every project of the first round, the rest is not tried', async () => {
+test('a snapshot stops if all of the first projects fail', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => `p${index}`)
   const asked: string[] = []
   const api = fakeProjects([])
@@ -50,7 +50,7 @@ test('where the service fails for every project of the first round, the rest is 
   expect(asked.length).toBeLessThan(10)
 })
 
-test('projects carry the names that the key can read, and a name in place of an id is answered with the ids', async () => {
+test('a snapshot contains project names, and finds projects whose name was given instead of the id', async () => {
   const named: readonly ObservedProject[] = [
     { id: 'amber-field-1', name: 'billing', branches: [], computes: [] },
     { id: 'calm-sea-2', branches: [], computes: [] },
@@ -61,7 +61,7 @@ test('projects carry the names that the key can read, and a name in place of an 
   expect(seen.namesakes).toEqual([{ name: 'billing', ids: ['amber-field-1'] }])
 })
 
-test('operations are read to the end, though pages are shorter than was asked for and cursors repeat', async () => {
+test('all operations are read if pages are shorter than requested and the last cursor repeats', async () => {
   const all = Array.from({ length: 250 }, (_, at) => ({ id: `op-${at}` }))
   const api = {
     listOperations: async (_project: string, { cursor = '0' }: { cursor?: string } = {}) => {

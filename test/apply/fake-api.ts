@@ -50,10 +50,10 @@ export const operation = (id: string, overrides: Partial<Operation> = {}): Opera
 })
 
 export const lost = (method: string): ApiError =>
-  new ApiError('E_NETWORK', 'The control API gave no answer: ECONNRESET', { method, path: '/x', ambiguous: true })
+  new ApiError('E_NETWORK', 'The control API did not respond: ECONNRESET', { method, path: '/x', ambiguous: true })
 
 export const refused = (status: number): ApiError =>
-  new ApiError('E_API', 'The control API refused: no', { method: 'PATCH', path: '/x', status })
+  new ApiError('E_API', 'The control API rejected the request: no', { method: 'PATCH', path: '/x', status })
 
 export interface Script {
   readonly computes?: readonly ObservedCompute[]

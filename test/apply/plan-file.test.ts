@@ -20,7 +20,7 @@ const saved = (manifestDigest = 'a'.repeat(64)): string =>
     plan: planOf(manifest, live),
     observed: live,
     manifestDigest,
-    espalierVersion: '1.0.0',
+    espalier: '1.0.0',
     createdAt: '2026-01-01T00:00:00.000Z',
   })
 

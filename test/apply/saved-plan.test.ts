@@ -15,7 +15,7 @@ const save = (declared: DeclaredDocument, observed: Observed): string =>
     observed,
     manifestDigest: DIGEST,
     manifests: ['espalier.yaml'],
-    espalierVersion: VERSION,
+    espalier: VERSION,
     createdAt: '2026-01-01T00:00:00.000Z',
   })
 

@@ -61,20 +61,20 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
     'a move to a branch that has a primary now',
     moving,
     add('ep-9', { branchId: 'br-dev' }),
-    'primary of dev none → ep-9',
+    'primary on dev none → ep-9',
   ],
   ['a move of what is elsewhere', moving, change('ep-1', { branchId: 'br-x' }), 'branch br-main → br-x'],
   [
     'a primary where there is another one now',
     sized(creatingPrimary),
     add('ep-9', { branchId: 'br-dev', attributes: {} }),
-    'primary of main none → ep-9',
+    'primary on main none → ep-9',
   ],
   [
     'a replica whose name is taken by another size',
     sized(creating),
     add('ep-9', replica),
-    'replica r of main none → ep-9',
+    'replica "r" on main none → ep-9',
   ],
 ]
 

@@ -45,14 +45,15 @@ const wait = async (
       return { operations: show() }
     },
   }
-  const waited = await waitForOperations(show(), {
-    ...{ api, clock, project: 'p', timeoutMs: 600_000, signal: undefined, timings },
-    verify: async () => {
-      reads += 1
-      return clock.now() - began
-    },
-    onProgress: async () => undefined,
-  })
+  const verify = async () => {
+    reads += 1
+    return clock.now() - began
+  }
+  const waited = await waitForOperations(
+    show(),
+    { api, clock, project: 'p', timeoutMs: 600_000, signal: undefined, timings, onProgress: async () => undefined },
+    verify,
+  )
   return { ...waited, looks, reads, lateMs: clock.now() - began - (ends.at(-1) ?? 0) }
 }
 

@@ -48,7 +48,7 @@ test.each([
   ['explain', { code: undefined }],
   ['apply --yes', { autoApprove: true }],
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
-  ['apply --max-cu-increase -1', { maxCuIncrease: -1 }],
+  ['apply --max-cu-increase 1.5', { maxCuIncrease: 1.5 }],
   ['operations list -o json', { format: 'json' }],
 ])('%s is understood', (line, values) => {
   expect(read(line).values).toMatchObject(values)

@@ -1,27 +1,33 @@
 import { expect, test } from 'vitest'
-import { checkNumber, checkPort, durationMs } from '../../src/cli/flags.ts'
+import { readCommandLine } from '../../src/cli/command-line.ts'
+import { durationMs } from '../../src/cli/flags.ts'
 
-test('a duration flag is milliseconds', () => {
+test('a duration flag is converted to milliseconds', () => {
   expect(durationMs('operation-timeout', '1m30s')).toBe(90_000)
 })
 
-test.each(['10', '0s', 'soon', ''])('%j is no duration', (text) => {
+test.each(['10', '0s', 'soon', ''])('the duration %j is rejected, and the message names the flag', (text) => {
   expect(() => durationMs('operation-timeout', text)).toThrow(/--operation-timeout/)
 })
 
 test.each([
-  [Number.NaN, true],
-  [-1, true],
-  [1.5, true],
-  [2, false],
-  [undefined, false],
-])('--max-restarts %s is refused: %s', (value, refused) => {
-  const check = () => checkNumber('max-restarts', value, 0)
-  if (refused) expect(check).toThrow(/--max-restarts takes a whole number/)
-  else expect(check).not.toThrow()
+  ['apply --max-restarts many', '--max-restarts must be a whole number of at least 0.'],
+  ['apply --max-restarts -1', '--max-restarts must be a whole number of at least 0.'],
+  ['apply --max-restarts 1.5', '--max-restarts must be a whole number of at least 0.'],
+  ['apply --max-cu-increase -1', '--max-cu-increase must be a number of at least 0.'],
+  ['plan --concurrency 0', '--concurrency must be a whole number of at least 1.'],
+  ['operations list --limit 0', '--limit must be a whole number of at least 1.'],
+  ['plan --time-scale Infinity', '--time-scale must be a number of at least 0.001.'],
+  ['agent run --request-share 2', '--request-share must be a number from 0.001 to 1.'],
+  ['sandbox serve --port -1', '--port must be a whole number from 0 to 65535.'],
+  ['sandbox serve --pg-port 65536', '--pg-port must be a whole number from 0 to 65535.'],
+])('espalier %s is rejected: %s', (line, message) => {
+  expect(() => readCommandLine(line.split(' '))).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
 
-test('a port is at most 65535, and 0 is any free one', () => {
-  for (const fine of [undefined, 0, 65_535]) expect(() => checkPort('port', fine)).not.toThrow()
-  for (const wrong of [-1, 1.5, 65_536]) expect(() => checkPort('port', wrong)).toThrow(/^--port takes/)
+test.each([
+  'apply --max-restarts 0 --max-cu-increase 0.25',
+  'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5',
+])('espalier %s is accepted', (line) => {
+  expect(() => readCommandLine(line.split(' '))).not.toThrow()
 })

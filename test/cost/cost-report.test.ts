@@ -113,7 +113,7 @@ test('totals count known values, and the worst comes first', () => {
 test('the table has the worst on top, and below it the lines to change', () => {
   expect(costTable(reportOf(fleet), 'compute', { color: false, width: 120 })).toMatchInlineSnapshot(`
     "Cost  3,212 CU-hours a month, at most 4,380; 1 compute unknown
-          1,606.00 USD a month, at 0.5 USD a CU-hour
+          1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
 
       CU-HOURS A MONTH  AT MOST  ACTIVE      SIZE    PROJECT     BRANCH   COMPUTE  COULD SAVE
                  2,920    2,920  24 h a day  4 CU    shop front  staging  primary  up to 2,920
@@ -128,7 +128,7 @@ test('the table has the worst on top, and below it the lines to change', () => {
   `)
   expect(costTable(reportOf(fleet), 'project', { color: false, width: 80 })).toMatchInlineSnapshot(`
     "Cost  3,212 CU-hours a month, at most 4,380; 1 compute unknown
-          1,606.00 USD a month, at 0.5 USD a CU-hour
+          1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
 
       CU-HOURS A MONTH  AT MOST        AMOUNT  PROJECT
                  3,212    3,650  1,606.00 USD  shop front
@@ -147,7 +147,7 @@ test('as Markdown, details are folded and names stay text', () => {
   expect(costMarkdown(reportOf(fleet))).toMatchInlineSnapshot(`
     "### Espalier: 3,212 CU-hours a month, at most 4,380; 1 compute unknown
 
-    1,606.00 USD a month, at 0.5 USD a CU-hour
+    1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
 
     **What would save the most, in CU-hours a month**
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Command } from '../../src/cli/command.ts'
+import type { Runnable } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type Ended, ROOT, start } from './espalier.ts'
@@ -91,7 +91,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'source <(espalier completion zsh)': { elsewhere: 'test/e2e/help.test.ts' },
 }
 
-const lines = (commands: readonly Command[]): readonly string[] => [
+const lines = (commands: readonly Runnable[]): readonly string[] => [
   ...new Set(
     commands.flatMap(({ examples, subcommands = [] }) => [
       ...examples.map(([line]) => line.replaceAll('$0', 'espalier')),
@@ -178,7 +178,7 @@ const anOperation = async (folder: string): Promise<string> => {
 
 describe('every example in a help', () => {
   test('there is one for each command', () => {
-    const bare = (commands: readonly Command[]): readonly string[] =>
+    const bare = (commands: readonly Runnable[]): readonly string[] =>
       commands.flatMap(({ command, examples, subcommands = [] }) => [
         ...(examples.length === 0 ? [command] : []),
         ...bare(subcommands),

@@ -187,7 +187,7 @@ test.each([
   [['operations', 'get', '00000000-0000-4000-8000-000000000000'], 'operation not found'],
   [['operations', 'list', '--project', 'nowhere'], 'project not found'],
   [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a valid duration'],
-  [['operations', 'list', '--limit', '0'], '--limit takes a whole number'],
+  [['operations', 'list', '--limit', '0'], '--limit must be a whole number'],
 ])('%s: what is wrong', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })

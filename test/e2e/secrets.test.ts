@@ -202,7 +202,7 @@ test('a redirect is not followed: neither to another host nor on the same one', 
     writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
     const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `http://127.0.0.1:${port}/api/v2` }
     const { code, stderr } = await espalier(['apply', '--auto-approve'], env, cwd)
-    expect({ code, told: stderr.includes('where the key is not sent') }).toEqual({ code: 1, told: true })
+    expect({ code, told: stderr.includes('and the key is not sent there') }).toEqual({ code: 1, told: true })
   }
   expect(asked).toEqual([])
 })

@@ -240,7 +240,7 @@ describe('a saved plan', () => {
       plan: planOf(declared, live),
       observed: live,
       manifestDigest: 'a'.repeat(64),
-      espalierVersion: '1.0.0',
+      espalier: '1.0.0',
       createdAt: '2026-01-01T00:00:00.000Z',
     }),
   )

@@ -49,7 +49,7 @@ test.each(Object.entries(FORMS))(
     const branch = `{"id":"br-1","name":"my ${text}","default":true}`
     const api = await open(200, `{"branches":[${branch}]}`)
     const error: unknown = await api.listBranches('p').catch((thrown: unknown) => thrown)
-    expect(String(error)).toContain("The control API's answer contains the API key itself, in branches.0.name")
+    expect(String(error)).toContain("The control API's response contains the API key, in branches.0.name")
     expectNoKey(String(error))
   },
 )
@@ -57,7 +57,7 @@ test.each(Object.entries(FORMS))(
 test('nor one with the key as a name of something, however deep', async () => {
   const deep = `${'{"a":'.repeat(3_000)}{"${KEY}":1}${'}'.repeat(3_000)}`
   const api = await open(200, `{"branches":[],"x":${deep}}`)
-  await expect(api.listBranches('p')).rejects.toThrow('contains the API key itself, in a name in x.a.a')
+  await expect(api.listBranches('p')).rejects.toThrow('contains the API key, in a name in x.a.a')
 })
 
 test('a change whose answer contains the key may have taken effect', async () => {

@@ -77,7 +77,7 @@ const LIVE = {
 }
 
 describe('adoptInto', () => {
-  it('adds missing values, updates differing ones, and keeps every other byte', () => {
+  it('adds missing values, updates different ones and leaves every other byte unchanged', () => {
     const observed = world(LIVE)
     const adopted = adopt(WRITTEN, observed)
     const text = textOf(adopted)
@@ -98,28 +98,28 @@ describe('adoptInto', () => {
     expect(adopted).toMatchObject({ leftOut: [expect.stringContaining('has no name')] })
   })
 
-  it('finds nothing to do the second time', () => {
+  it('changes nothing when it runs a second time', () => {
     const observed = world(LIVE)
     const once = textOf(adopt(WRITTEN, observed))
     expect(adopt(once, observed)).toMatchObject({ text: once, added: 0, updated: 0 })
   })
 
-  it('keeps Windows line ends', () => {
+  it('keeps CRLF line endings', () => {
     const text = textOf(adopt(WRITTEN.replaceAll('\n', '\r\n'), world(LIVE)))
     expect(text.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
-  it('adopts only the branches that are asked for', () => {
+  it('adopts only branches that match the `branches` globs', () => {
     const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'] }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { size: 0.5 }\n')
   })
 
-  it('pins added computes with --pin', () => {
+  it('writes the ids of added computes when `pin` is set', () => {
     const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'], pin: true }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
   })
 
-  it('takes along what the rule said of a branch that gets its own place', () => {
+  it('copies the settings of a rule to a branch that gets its own entry', () => {
     const rule = `rules:
   - match: preview/*
     protect: true
@@ -151,7 +151,7 @@ describe('adoptInto', () => {
     `)
   })
 
-  it('blocks rather than loses a comment, and says where', () => {
+  it('reports a conflict with its position when a write would lose a comment', () => {
     const observed = world({ main: { primary: { size: 2 } } })
     const before = `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary:\n      size:\n        min: 1 # ticket 123\n        max: 4\n`
     expect(adopt(before, observed)).toEqual({
@@ -165,7 +165,7 @@ describe('adoptInto', () => {
     })
   })
 
-  it('replaces a value that is written over several lines', () => {
+  it('replaces a value that spans several lines', () => {
     const observed = world({ main: { primary: { size: 2, scaleToZero: 600 } } })
     const before = `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary:\n      scaleToZero: >-\n        5m\n      size: 2\n`
     expect(changes(before, textOf(adopt(before, observed)))).toBe(
@@ -173,7 +173,7 @@ describe('adoptInto', () => {
     )
   })
 
-  it('gives what prune would delete a declaration', () => {
+  it('declares the computes that prune would delete', () => {
     const pruning = `${WRITTEN}prune: true\n`
     const text = textOf(adopt(pruning, world(LIVE), { branches: ['main'] }))
     expect(text).toContain('search')
@@ -181,33 +181,33 @@ describe('adoptInto', () => {
 
   it.each([
     [
-      'a setting that is not live',
+      'a declared setting is not live',
       LIVE,
       WRITTEN.replace('size: 1   #', 'postgres: { settings: { a: b } } #'),
       'settings.a',
     ],
     [
-      'one declared absent',
+      'the declared primary is absent',
       LIVE,
       WRITTEN.replace('staging: { primary: { size: 1 } }', 'staging: { primary: absent }'),
       'absent',
     ],
     [
-      'an alias in its place',
+      'the branch is a YAML alias',
       LIVE,
       WRITTEN.replace('branches:', 'x: 1\nbranches:')
         .replace('x: 1\n', '')
         .replace('staging: { primary: { size: 1 } }', 'staging: &s { primary: { size: 1 } }\n    other: *s'),
       'alias',
     ],
-  ])('changes nothing for %s, and says why', (_what, live, text, why) => {
+  ])('writes nothing and names the conflict when %s', (_what, live, text, why) => {
     const adopted = adopt(text, world({ ...live, other: { primary: { size: 8, scaleToZero: 300 } } }))
     expect(adopted).toMatchObject({
       conflicts: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(why) })]),
     })
   })
 
-  it('keeps a declared compute that is not live, and imports the rest', () => {
+  it('keeps a declared compute that is not live and imports the others', () => {
     const live = { main: { primary: { size: 1 } }, other: { primary: { size: 8, scaleToZero: 300 } } }
     const adopted = adopt(WRITTEN, world({ ...LIVE, ...live }))
     expect(adopted).toMatchObject({ notLive: ['main, replica reporting'], added: expect.any(Number) })
@@ -215,7 +215,7 @@ describe('adoptInto', () => {
     expect(textOf(adopted)).toContain('other:')
   })
 
-  it('whatever was live and whatever is, the merged manifest plans empty or nothing is written', () => {
+  it('produces a manifest with an empty plan, or no manifest, for any change of the live project', () => {
     let merged = 0
     fc.assert(
       fc.property(liveWorld, liveWorld, fc.boolean(), (before, more, pin) => {

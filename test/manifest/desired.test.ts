@@ -24,8 +24,8 @@ const primaryOf = (document: DesiredDocument | undefined): DesiredCompute => {
   return primary
 }
 
-describe('defaults lie under profiles, profiles under what a compute says itself', () => {
-  test('each attribute comes from the nearest that has it', () => {
+describe('inherited attributes', () => {
+  test('a compute overrides its profile, and the profile overrides the defaults', () => {
     const { attributes } = primaryOf(
       readOne(
         [
@@ -38,12 +38,12 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(attributes).toEqual({ size: { min: 2, max: 2 }, scaleToZero: 60, disabled: false })
   })
 
-  test('a range replaces a fixed size as a whole', () => {
+  test('a range replaces a fixed size', () => {
     const document = readOne('defaults: { size: 4 }\nbranches: { m: { primary: { size: { min: 1, max: 2 } } } }')
     expect(primaryOf(document).attributes.size).toEqual({ min: 1, max: 2 })
   })
 
-  test('Postgres settings merge name by name, preloaded libraries are replaced', () => {
+  test('Postgres settings are merged by name, and the list of preloaded libraries is replaced', () => {
     const { attributes } = primaryOf(
       readOne(
         [
@@ -57,7 +57,7 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(attributes.postgresPreload).toEqual(['z'])
   })
 
-  test('the two halves of the pooler are separate attributes', () => {
+  test('`pooler.enabled` and `pooler.mode` are inherited separately', () => {
     const { attributes } = primaryOf(
       readOne(
         'defaults: { pooler: { mode: transaction } }\nbranches: { m: { primary: { pooler: { enabled: true } } } }',
@@ -66,14 +66,14 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(attributes).toEqual({ poolerEnabled: true, poolerMode: 'transaction' })
   })
 
-  test('what is left out is not managed', () => {
+  test('attributes and primaries that are not declared are not managed', () => {
     expect(primaryOf(readOne('branches: { m: { primary: {} } }')).attributes).toEqual({})
     const [branch] = readOne('branches: { m: {} }').branches
     expect(branch).not.toHaveProperty('primary')
     expect(branch).toMatchObject({ ref: 'm', protect: false, replicas: [] })
   })
 
-  test('the nearest restart window applies; the document’s is above extended files and below its defaults', () => {
+  test('a restart window is inherited from the profile, the defaults, the document and extended files, in this order', () => {
     const day = (name: string): string => `{ days: [${name}], from: "02:00", to: "04:00", timezone: UTC }`
     const documents = read({
       'shared.yaml': `defaults: { restartWindow: ${day('mon')} }\n`,
@@ -107,7 +107,7 @@ describe('defaults lie under profiles, profiles under what a compute says itself
     expect(windowsOf('p3')).toEqual(['Wed 02:00–04:00 UTC'])
   })
 
-  test('they reach replicas and rules as well', () => {
+  test('defaults apply to replicas and rules', () => {
     const { branches, rules } = readOne(
       'defaults: { size: 2 }\nbranches: { m: { replicas: { r: {} } } }\nrules: [{ match: "p/*", primary: {} }]',
     )
@@ -124,13 +124,13 @@ describe('values', () => {
     ['90s', 90],
     ['1h30m', 5_400],
     ['7d', 604_800],
-  ])('scaleToZero: %s', (text, seconds) => {
+  ])('`scaleToZero: %s` is read as %s seconds', (text, seconds) => {
     expect(primaryOf(readOne(`branches: { m: { primary: { scaleToZero: ${text} } } }`)).attributes.scaleToZero).toBe(
       seconds,
     )
   })
 
-  test('an alias takes the last anchor before it', () => {
+  test('an alias refers to the last anchor before it', () => {
     const { branches } = readOne(
       [
         'branches:',
@@ -145,7 +145,7 @@ describe('values', () => {
     )
   })
 
-  test('names that objects have by themselves are names like others', () => {
+  test('names of JavaScript object members are ordinary names', () => {
     const { branches } = readOne('branches: { constructor: { replicas: { toString: { size: 1 } } } }')
     expect(branches.map(({ ref, replicas }) => [ref, replicas.map(({ key }) => key)])).toEqual([
       ['constructor', ['toString']],
@@ -154,7 +154,7 @@ describe('values', () => {
 })
 
 describe('branches and rules', () => {
-  test('the key of a replica is its name', () => {
+  test('a replica is named by its key', () => {
     const [branch] = readOne('branches: { main: { replicas: { reporting: { id: ep-a, size: 1 }, etl: {} } } }').branches
     expect(branch?.replicas.map(({ key, id, attributes }) => [key, id, attributes.name])).toEqual([
       ['reporting', 'ep-a', 'reporting'],
@@ -162,17 +162,17 @@ describe('branches and rules', () => {
     ])
   })
 
-  test('a primary has its own name and pin', () => {
+  test('a primary can have a name and a pin', () => {
     const primary = primaryOf(readOne('branches: { main: { primary: { name: front, id: ep-a } } }'))
     expect([primary.id, primary.attributes.name, primary.key]).toEqual(['ep-a', 'front', undefined])
   })
 
-  test('absent says that there is to be no primary', () => {
+  test('`primary: absent` is read with its position', () => {
     const [branch] = readOne('branches:\n  main:\n    primary: absent').branches
     expect(branch?.primary).toEqual({ absent: true, source: { file: 'a.yaml', line: 5, column: 14, length: 6 } })
   })
 
-  test('rules keep their order, their exceptions and their shape', () => {
+  test('rules are read in order, with their exceptions, primaries and replicas', () => {
     const { rules } = readOne(
       [
         'rules:',
@@ -196,7 +196,7 @@ describe('branches and rules', () => {
     ])
   })
 
-  test('prune is off by default; parkOn names a branch', () => {
+  test('`prune` defaults to false, and `parkOn` is read as a branch', () => {
     expect(readOne('branches: {}').prune).toBe(false)
     expect(readOne('branches: {}')).not.toHaveProperty('parkOn')
     expect(readOne('prune: true\nparkOn: parking')).toMatchObject({
@@ -206,8 +206,8 @@ describe('branches and rules', () => {
   })
 })
 
-describe('a source points at the value in the file', () => {
-  test('in the defaults, in the profile, at the compute', () => {
+describe('the source of a value', () => {
+  test('is its position in the defaults, in the profile or in the compute', () => {
     const { source, sources } = primaryOf(
       readOne(
         [
@@ -236,7 +236,7 @@ describe('a source points at the value in the file', () => {
     })
   })
 
-  test('in the shared file that it came from', () => {
+  test('is its position in the shared file that sets it', () => {
     const [document] = read({
       'projects/a.yaml': `${HEAD}extends: ../shared.yaml\nbranches: { main: { primary: { profile: p } } }\n`,
       'shared.yaml': 'defaults: { size: 1 }\nprofiles: { p: { disabled: true } }\n',
@@ -247,7 +247,7 @@ describe('a source points at the value in the file', () => {
     expect(sources.disabled).toEqual({ file: 'shared.yaml', line: 2, column: 28, length: 4 })
   })
 
-  test('with Windows line ends and characters outside the basic plane before it', () => {
+  test('is correct after CRLF line endings and characters outside the Basic Multilingual Plane', () => {
     const { sources } = primaryOf(readOne('branches:\r\n  "🐘":\r\n    primary: { name: "🐘", size: 1 }\r\n'))
     expect(sources.size).toEqual({ file: 'a.yaml', line: 5, column: 34, length: 1 })
   })
@@ -257,7 +257,7 @@ describe('files and documents', () => {
   const own = 'extends: s.yaml\ndefaults: { size: 2 }\nprofiles: { p: { disabled: true } }\n'
   const shared = 'defaults: { size: 1, scaleToZero: 1m }\nprofiles: { p: { disabled: false }, q: { size: 4 } }\n'
 
-  test('own defaults lie over shared ones, and an own profile replaces its namesake', () => {
+  test('the defaults and profiles of a document take precedence over those of a shared file', () => {
     const [document] = read({
       'a.yaml': `${HEAD}${own}branches: { a: { primary: { profile: p } }, b: { primary: { profile: q } } }\n`,
       's.yaml': shared,
@@ -268,12 +268,12 @@ describe('files and documents', () => {
     ])
   })
 
-  test('a shared file declares nothing by itself, but counts as read', () => {
+  test('a shared file that nothing extends declares nothing and is listed as read', () => {
     const { desired, files } = parseManifests([{ path: 's.yaml', text: shared }])
     expect([desired.documents, files]).toEqual([[], ['s.yaml']])
   })
 
-  test('each document of a file is a manifest with its own defaults', () => {
+  test('each document in a file is a manifest with its own defaults', () => {
     const documents = read({
       'a.yaml': `${HEAD}defaults: { size: 1 }\nbranches: { m: { primary: {} } }\n---\nversion: 1\nproject: other\nbranches: { m: { primary: {} } }\n`,
     })
@@ -284,7 +284,7 @@ describe('files and documents', () => {
     expect(documents.map((document) => primaryOf(document).attributes)).toEqual([{ size: { min: 1, max: 1 } }, {}])
   })
 
-  test('two documents may speak of one project', () => {
+  test('two documents can declare branches of one project', () => {
     const documents = read({ 'a.yaml': `${HEAD}branches: { a: {} }\n`, 'b.yaml': `${HEAD}branches: { b: {} }\n` })
     expect(documents.map(({ project, branches }) => [project, branches.map(({ ref }) => ref)])).toEqual([
       ['quiet-river-12345678', ['a']],
@@ -292,7 +292,7 @@ describe('files and documents', () => {
     ])
   })
 
-  test('lineOf gives the text that a source points at', () => {
+  test('`lineOf` returns the line that a source refers to', () => {
     const { lineOf } = parseManifests([{ path: 'a.yaml', text: `${HEAD}prune: true\r\nbranches: {}\n` }])
     expect(lineOf({ file: 'a.yaml', line: 3, column: 1, length: 1 })).toBe('prune: true')
     expect(lineOf({ file: 'a.yaml', line: 9, column: 1, length: 1 })).toBeUndefined()
@@ -300,7 +300,7 @@ describe('files and documents', () => {
   })
 })
 
-test('a replica may declare its previous name, in a rule too', () => {
+test('a replica can declare its previous name, also in a rule', () => {
   const replicas = 'replicas: { olap: { renamedFrom: bi } }'
   const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)
   for (const shape of [...branches, ...rules])

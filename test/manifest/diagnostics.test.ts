@@ -22,13 +22,13 @@ type Row = readonly [name: string, yaml: string, code: ManifestCode, line: numbe
 
 const ROWS: readonly Row[] = [
   // YAML itself
-  ['a bracket is left open', doc('branches: { main: {}'), 'E_YAML', 4, 1],
-  ['a tab indents', doc('branches:\n\tmain: {}'), 'E_YAML', 4, 1],
-  ['a key stands twice', doc('prune: true\nprune: false'), 'E_DUPLICATE_KEY', 4, 1],
-  ['a branch stands twice', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE_KEY', 5, 3],
+  ['an unclosed bracket', doc('branches: { main: {}'), 'E_YAML', 4, 1],
+  ['a tab as indentation', doc('branches:\n\tmain: {}'), 'E_YAML', 4, 1],
+  ['a duplicate key', doc('prune: true\nprune: false'), 'E_DUPLICATE_KEY', 4, 1],
+  ['a duplicate branch', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE_KEY', 5, 3],
   ['a custom tag', attribute('size: !cu 1'), 'E_TAG', 6, 13],
   [
-    'more aliases than are followed',
+    'more aliases than the limit',
     doc(`defaults: &d { size: 1 }\nprofiles: { ${Array.from({ length: 1_001 }, (_, at) => `p${at}: *d`).join(', ')} }`),
     'E_ALIAS_LIMIT',
     4,
@@ -36,40 +36,40 @@ const ROWS: readonly Row[] = [
   ],
   ['an alias without an anchor', doc('branches: *all'), 'E_YAML', 3, 11],
   ['an alias before its anchor', doc('branches: { m: *all }\nprofiles: { p: &all {} }'), 'E_YAML', 3, 16],
-  ['nested too deep', doc(`branches: ${nested(100)}`), 'E_TOO_DEEP', 3, 11 + 64],
-  ['nothing in the file', '', 'E_EMPTY', 1, 1],
-  ['comments only', '# nothing\n', 'E_EMPTY', 1, 1],
-  ['a file above 32 MiB', `# ${'x'.repeat(32 * 1024 * 1024)}\n`, 'E_TOO_LARGE', 1, 1],
+  ['nesting that is too deep', doc(`branches: ${nested(100)}`), 'E_TOO_DEEP', 3, 11 + 64],
+  ['an empty file', '', 'E_EMPTY', 1, 1],
+  ['a file with only comments', '# nothing\n', 'E_EMPTY', 1, 1],
+  ['a file larger than 32 MiB', `# ${'x'.repeat(32 * 1024 * 1024)}\n`, 'E_TOO_LARGE', 1, 1],
 
   // the document
-  ['no version', 'project: p\n', 'E_REQUIRED', 1, 1],
-  ['no project', 'version: 1\nbranches: {}\n', 'E_REQUIRED', 1, 1],
-  ['another version', 'version: 2\nproject: p\n', 'E_VERSION', 1, 10],
+  ['a missing version', 'project: p\n', 'E_REQUIRED', 1, 1],
+  ['a missing project', 'version: 1\nbranches: {}\n', 'E_REQUIRED', 1, 1],
+  ['an unsupported version', 'version: 2\nproject: p\n', 'E_VERSION', 1, 10],
   ['a version in quotes', 'version: "1"\nproject: p\n', 'E_VERSION', 1, 10],
-  ['a project that is no id', 'version: 1\nproject: My Project\n', 'E_VALUE', 2, 10],
-  ['a project that is a number', 'version: 1\nproject: 12\n', 'E_TYPE', 2, 10],
-  ['a document that is a list', '- version: 1\n', 'E_TYPE', 1, 1],
+  ['a project that is not a valid id', 'version: 1\nproject: My Project\n', 'E_VALUE', 2, 10],
+  ['a number as a project id', 'version: 1\nproject: 12\n', 'E_TYPE', 2, 10],
+  ['a list as a document', '- version: 1\n', 'E_TYPE', 1, 1],
   ['an unknown key', doc('branch: {}'), 'E_UNKNOWN_KEY', 3, 1],
   ['null as a value', doc('branches: null'), 'E_NULL', 3, 11],
   ['a key without a value', doc('branches:'), 'E_NULL', 3, 10],
   ['a branch without a value', doc('branches:\n  main: ~'), 'E_NULL', 4, 9],
-  ['a key that is a map', doc('branches:\n  { a: b }: {}'), 'E_TYPE', 4, 3],
-  ['prune as text', doc('prune: "yes"'), 'E_TYPE', 3, 8],
-  ['rules as a map', doc('rules: {}'), 'E_TYPE', 3, 8],
+  ['a map as a key', doc('branches:\n  { a: b }: {}'), 'E_TYPE', 4, 3],
+  ['a string for `prune`', doc('prune: "yes"'), 'E_TYPE', 3, 8],
+  ['a map for `rules`', doc('rules: {}'), 'E_TYPE', 3, 8],
 
   // sizes
   ['a size between the steps', attribute('size: 3.5'), 'E_SIZE_STEP', 6, 13],
-  ['a size above the table', attribute('size: 57'), 'E_SIZE_STEP', 6, 13],
-  ['a size that is infinite', attribute('size: .inf'), 'E_SIZE_STEP', 6, 13],
-  ['a min between the steps', attribute('size: { min: 0.3, max: 1 }'), 'E_SIZE_STEP', 6, 20],
-  ['a size as text', attribute('size: "1"'), 'E_TYPE', 6, 13],
-  ['a range without max', attribute('size: { min: 1 }'), 'E_REQUIRED', 6, 13],
+  ['a size above the largest step', attribute('size: 57'), 'E_SIZE_STEP', 6, 13],
+  ['an infinite size', attribute('size: .inf'), 'E_SIZE_STEP', 6, 13],
+  ['a minimum between the steps', attribute('size: { min: 0.3, max: 1 }'), 'E_SIZE_STEP', 6, 20],
+  ['a size in quotes', attribute('size: "1"'), 'E_TYPE', 6, 13],
+  ['a range without a maximum', attribute('size: { min: 1 }'), 'E_REQUIRED', 6, 13],
   ['a range that is too wide', attribute('size: { min: 1, max: 10 }'), 'E_SPREAD', 6, 28],
-  ['min above max', attribute('size: { min: 4, max: 1 }'), 'E_MIN_ABOVE_MAX', 6, 20],
-  ['autoscaling above 16', attribute('size: { min: 16, max: 18 }'), 'E_AUTOSCALING_MAX', 6, 29],
-  ['scale to zero above 16', attribute('size: 18\n      scaleToZero: 5m'), 'E_SCALE_TO_ZERO_SIZE', 7, 20],
+  ['a minimum above the maximum', attribute('size: { min: 4, max: 1 }'), 'E_MIN_ABOVE_MAX', 6, 20],
+  ['autoscaling above 16 CU', attribute('size: { min: 16, max: 18 }'), 'E_AUTOSCALING_MAX', 6, 29],
+  ['scale to zero above 16 CU', attribute('size: 18\n      scaleToZero: 5m'), 'E_SCALE_TO_ZERO_SIZE', 7, 20],
   [
-    'scale to zero above 16, where the default says so',
+    'inherited scale to zero above 16 CU',
     doc('defaults: { scaleToZero: 5m }\nbranches:\n  main:\n    primary: { size: 18 }'),
     'E_SCALE_TO_ZERO_SIZE',
     3,
@@ -77,40 +77,40 @@ const ROWS: readonly Row[] = [
   ],
 
   // durations
-  ['a duration without its unit', attribute('scaleToZero: 300'), 'E_DURATION_UNIT', 6, 20],
-  ['a duration without its unit, in quotes', attribute('scaleToZero: "300"'), 'E_DURATION', 6, 20],
-  ['a duration in other words', attribute('scaleToZero: 5 minutes'), 'E_DURATION', 6, 20],
-  ['units in the wrong order', attribute('scaleToZero: 5m1h'), 'E_DURATION', 6, 20],
+  ['a duration without a unit', attribute('scaleToZero: 300'), 'E_DURATION_UNIT', 6, 20],
+  ['a quoted duration without a unit', attribute('scaleToZero: "300"'), 'E_DURATION', 6, 20],
+  ['a duration with a unit in words', attribute('scaleToZero: 5 minutes'), 'E_DURATION', 6, 20],
+  ['duration units in the wrong order', attribute('scaleToZero: 5m1h'), 'E_DURATION', 6, 20],
   ['an empty duration', attribute('scaleToZero: ""'), 'E_DURATION', 6, 20],
   ['a duration that is too short', attribute('scaleToZero: 59s'), 'E_DURATION_RANGE', 6, 20],
   ['a duration that is too long', attribute('scaleToZero: 7d1s'), 'E_DURATION_RANGE', 6, 20],
-  ['zero seconds', attribute('scaleToZero: 0s'), 'E_DURATION_RANGE', 6, 20],
+  ['a duration of zero seconds', attribute('scaleToZero: 0s'), 'E_DURATION_RANGE', 6, 20],
 
   // other attributes
-  ['a pooler mode that is not there', attribute('pooler: { mode: session }'), 'E_VALUE', 6, 23],
-  ['a setting that is a list', attribute('postgres: { settings: { work_mem: [1] } }'), 'E_TYPE', 6, 41],
-  ['preload as text', attribute('postgres: { preload: vector }'), 'E_TYPE', 6, 28],
-  ['a setting that is a map', attribute('postgres: { settings: { work_mem: {} } }'), 'E_TYPE', 6, 41],
-  ['a pin that is no id of a compute', attribute('id: br-cool-dawn'), 'E_PIN', 6, 11],
-  ['a name that is empty', attribute('name: ""'), 'E_NAME', 6, 13],
-  ['a name of 65 characters', attribute(`name: ${'n'.repeat(65)}`), 'E_NAME', 6, 13],
-  ['a name with a control character', attribute('name: "a\\eb"'), 'E_NAME', 6, 13],
+  ['an unknown pooler mode', attribute('pooler: { mode: session }'), 'E_VALUE', 6, 23],
+  ['a list as a Postgres setting', attribute('postgres: { settings: { work_mem: [1] } }'), 'E_TYPE', 6, 41],
+  ['a string for `preload`', attribute('postgres: { preload: vector }'), 'E_TYPE', 6, 28],
+  ['a map as a Postgres setting', attribute('postgres: { settings: { work_mem: {} } }'), 'E_TYPE', 6, 41],
+  ['a pin that is not a compute id', attribute('id: br-cool-dawn'), 'E_PIN', 6, 11],
+  ['an empty compute name', attribute('name: ""'), 'E_NAME', 6, 13],
+  ['a compute name of 65 characters', attribute(`name: ${'n'.repeat(65)}`), 'E_NAME', 6, 13],
+  ['a compute name with a control character', attribute('name: "a\\eb"'), 'E_NAME', 6, 13],
   [
-    'the primary has the name of a replica',
+    'a primary with the name of a replica',
     doc('branches:\n  main:\n    primary: { name: reporting }\n    replicas: { reporting: { size: 1 } }'),
     'E_NAME_TAKEN',
     5,
     22,
   ],
-  ['a primary that is a word', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
-  ['a profile where none is defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
+  ['a primary that is a string other than `absent`', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
+  ['a profile that is not defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
 
   // prices, policies and expiry
   ['a price without a currency', doc('price: { cuHour: 0.222 }'), 'E_REQUIRED', 3, 8],
-  ['a price of nothing', doc('price: { cuHour: 0, currency: USD }'), 'E_VALUE', 3, 18],
-  ['a currency in words', doc('price: { cuHour: 0.222, currency: dollars }'), 'E_VALUE', 3, 35],
+  ['a price of zero', doc('price: { cuHour: 0, currency: USD }'), 'E_VALUE', 3, 18],
+  ['a currency that is not an ISO code', doc('price: { cuHour: 0.222, currency: dollars }'), 'E_VALUE', 3, 35],
   [
-    'two prices of a project',
+    'two prices for one project',
     `${doc('price: { cuHour: 0.222, currency: USD }')}\n---\n${doc('price: { cuHour: 0.16, currency: USD }')}`,
     'E_PRICE_TWICE',
     8,
@@ -124,27 +124,27 @@ const ROWS: readonly Row[] = [
     46,
   ],
   ['a policy without a reason', doc('policy:\n  - { name: a, level: deny, rule: { maxSize: 1 } }'), 'E_REQUIRED', 4, 5],
-  ['a time to skip without its unit', doc('skipExpiring: "60"'), 'E_DURATION', 3, 15],
-  ['a rule for branches that expire in words', doc('rules:\n  - { match: "a/*", expires: never }'), 'E_TYPE', 4, 30],
+  ['`skipExpiring` without a unit', doc('skipExpiring: "60"'), 'E_DURATION', 3, 15],
+  ['a string for `expires` in a rule', doc('rules:\n  - { match: "a/*", expires: never }'), 'E_TYPE', 4, 30],
 
   // restart windows
-  ['a window without a time zone', doc('restartWindow: { from: "02:00", to: "04:00" }'), 'E_REQUIRED', 3, 16],
-  ['a window that is a word', doc('restartWindow: sundays'), 'E_TYPE', 3, 16],
-  ['a day in full', window('days: [sunday], from: "02:00", to: "04:00"'), 'E_VALUE', 3, 25],
-  ['days that are one day', window('days: sun, from: "02:00", to: "04:00"'), 'E_TYPE', 3, 24],
-  ['a window on no day', window('days: [], from: "02:00", to: "04:00"'), 'E_WINDOW_EMPTY', 3, 24],
-  ['a window that closes as it opens', window('from: "02:00", to: "02:00"'), 'E_WINDOW_EMPTY', 3, 37],
-  ['an hour without minutes', window('from: 2, to: "04:00"'), 'E_TIME', 3, 24],
-  ['a window that opens at 24:00', window('from: "24:00", to: "04:00"'), 'E_TIME', 3, 24],
+  ['a restart window without a time zone', doc('restartWindow: { from: "02:00", to: "04:00" }'), 'E_REQUIRED', 3, 16],
+  ['an unknown string for `restartWindow`', doc('restartWindow: sundays'), 'E_TYPE', 3, 16],
+  ['the full name of a weekday', window('days: [sunday], from: "02:00", to: "04:00"'), 'E_VALUE', 3, 25],
+  ['a string for `days`', window('days: sun, from: "02:00", to: "04:00"'), 'E_TYPE', 3, 24],
+  ['a restart window with no days', window('days: [], from: "02:00", to: "04:00"'), 'E_WINDOW_EMPTY', 3, 24],
+  ['a restart window of zero length', window('from: "02:00", to: "02:00"'), 'E_WINDOW_EMPTY', 3, 37],
+  ['a time without minutes', window('from: 2, to: "04:00"'), 'E_TIME', 3, 24],
+  ['a restart window that starts at 24:00', window('from: "24:00", to: "04:00"'), 'E_TIME', 3, 24],
   [
-    'an offset for a time zone',
+    'a UTC offset as a time zone',
     doc('restartWindow: { from: "02:00", to: "04:00", timezone: +02:00 }'),
     'E_TIMEZONE',
     3,
     56,
   ],
   [
-    'a time zone that is not there',
+    'an unknown time zone',
     doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
     'E_TIMEZONE',
     3,
@@ -152,37 +152,55 @@ const ROWS: readonly Row[] = [
   ],
 
   // rules
-  ['a rule without match', doc('rules:\n  - protect: true'), 'E_REQUIRED', 4, 5],
-  ['a glob with an open bracket', doc('rules:\n  - match: "preview/["'), 'E_GLOB', 4, 12],
-  ['a glob with an open brace', doc('rules:\n  - match: "preview/{a,b"'), 'E_GLOB', 4, 12],
-  ['an exception that is no glob', doc('rules:\n  - match: a\n    except: ["["]'), 'E_GLOB', 5, 14],
-  ['two rules for a pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
-  ['a rule that pins', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
+  ['a rule without `match`', doc('rules:\n  - protect: true'), 'E_REQUIRED', 4, 5],
+  ['a glob with an unclosed bracket', doc('rules:\n  - match: "preview/["'), 'E_GLOB', 4, 12],
+  ['a glob with an unclosed brace', doc('rules:\n  - match: "preview/{a,b"'), 'E_GLOB', 4, 12],
+  ['an invalid glob in `except`', doc('rules:\n  - match: a\n    except: ["["]'), 'E_GLOB', 5, 14],
+  ['two rules for the same pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
+  ['a pin in a rule', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
 
   // what is shared
-  ['extends leaves the tree', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
-  ['extends is absolute', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
-  ['extends names no file', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],
+  ['a path in `extends` outside the current folder', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
+  ['an absolute path in `extends`', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
+  ['a missing file in `extends`', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],
 
-  ['one of several extended files is missing', doc('extends: [b.yaml]'), 'E_EXTENDS', 3, 11],
+  ['a missing file in an `extends` list', doc('extends: [b.yaml]'), 'E_EXTENDS', 3, 11],
 
   // several projects
-  ['project and projects', doc('projects: [a, b]'), 'E_VALUE', 2, 10],
-  ['no projects', 'version: 1\nprojects: []\n', 'E_VALUE', 2, 11],
-  ['a project that is listed twice', 'version: 1\nprojects: [a, b, a]\n', 'E_VALUE', 2, 18],
-  ['a projects entry that is no id', 'version: 1\nprojects: [a, B]\n', 'E_VALUE', 2, 15],
+  ['`project` together with `projects`', doc('projects: [a, b]'), 'E_VALUE', 2, 10],
+  ['an empty `projects` list', 'version: 1\nprojects: []\n', 'E_VALUE', 2, 11],
+  ['a duplicate project in `projects`', 'version: 1\nprojects: [a, b, a]\n', 'E_VALUE', 2, 18],
+  ['an invalid project id in `projects`', 'version: 1\nprojects: [a, B]\n', 'E_VALUE', 2, 15],
   [
-    'a pin for several projects',
+    'a pin in a document for several projects',
     'version: 1\nprojects: [a, b]\nbranches:\n  main:\n    replicas: { r: { id: ep-a } }\n',
     'E_ONE_PROJECT',
     5,
     26,
   ],
-  ['a branch id for several projects', 'version: 1\nprojects: [a, b]\nbranches:\n  br-a: {}\n', 'E_ONE_PROJECT', 4, 3],
-  ['parkOn by id for several projects', 'version: 1\nprojects: [a, b]\nparkOn: br-a\n', 'E_ONE_PROJECT', 3, 9],
-  ['waves in two documents', `${doc(WAVES)}---\nversion: 1\nproject: q\n${WAVES}\n`, 'E_TWO_WAVES', 7, 17],
-  ['two waves of one name', doc('waves: [{ name: a, projects: [p] }, { name: a, projects: [q] }]'), 'E_VALUE', 3, 45],
-  ['a wave that holds no glob', doc('waves: [{ name: a, projects: ["["] }]'), 'E_GLOB', 3, 31],
+  [
+    'a branch id in a document for several projects',
+    'version: 1\nprojects: [a, b]\nbranches:\n  br-a: {}\n',
+    'E_ONE_PROJECT',
+    4,
+    3,
+  ],
+  [
+    'a branch id for `parkOn` in a document for several projects',
+    'version: 1\nprojects: [a, b]\nparkOn: br-a\n',
+    'E_ONE_PROJECT',
+    3,
+    9,
+  ],
+  ['`waves` in two documents', `${doc(WAVES)}---\nversion: 1\nproject: q\n${WAVES}\n`, 'E_TWO_WAVES', 7, 17],
+  [
+    'two waves with the same name',
+    doc('waves: [{ name: a, projects: [p] }, { name: a, projects: [q] }]'),
+    'E_VALUE',
+    3,
+    45,
+  ],
+  ['an invalid glob in a wave', doc('waves: [{ name: a, projects: ["["] }]'), 'E_GLOB', 3, 31],
   ['a wave without projects', doc('waves: [{ name: a, projects: [] }]'), 'E_VALUE', 3, 30],
 
   // several documents
@@ -194,7 +212,7 @@ const ROWS: readonly Row[] = [
     13,
   ],
   [
-    'a compute pinned in two documents',
+    'a compute that is pinned in two documents',
     `${doc('branches: { main: { primary: { id: ep-a } } }')}---\n${doc('branches: { dev: { primary: { id: ep-a } } }')}`,
     'E_TWO_PINS',
     7,
@@ -202,20 +220,20 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
-describe('each problem has a code and a place', () => {
-  test.each(ROWS)('%s', (_name, yaml, code, line, column) => {
+describe('manifest problems', () => {
+  test.each(ROWS)('%s is reported with its code and position', (_name, yaml, code, line, column) => {
     const diagnostics = diagnosticsOf(yaml)
     expect(diagnostics.map(({ code, source }) => [code, source?.line, source?.column])).toEqual([[code, line, column]])
     expect(diagnostics[0]).toMatchObject({ severity: 'error', source: { file: 'a.yaml' } })
   })
 
-  test('no manifest at all is a problem without a place', () => {
+  test('no files at all are reported as E_NO_MANIFESTS without a position', () => {
     const { diagnostics, desired } = parseManifests([])
     expect(diagnostics.map(({ code, source }) => [code, source])).toEqual([['E_NO_MANIFESTS', undefined]])
     expect(desired.documents).toEqual([])
   })
 
-  test('the table has every code that parsing can produce', () => {
+  test('the table above covers every code that parsing can produce', () => {
     const fromFilesOnly = ['E_NO_MANIFESTS', 'E_NOT_FOUND', 'E_OUTSIDE', 'E_ENCODING']
     const covered = new Set<string>([...ROWS.map(([, , code]) => code), ...fromFilesOnly, 'E_TOO_MANY'])
     expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !code.startsWith('E_POLICY_') && !covered.has(code))).toEqual(
@@ -224,7 +242,7 @@ describe('each problem has a code and a place', () => {
   })
 })
 
-describe('the hint names the way out', () => {
+describe('hints', () => {
   const hints: readonly (readonly [yaml: string, hint: string | undefined])[] = [
     [doc('branch: {}'), 'Did you mean `branches`?'],
     [doc('branches: { main: { replicas: } }'), 'Set a value, or delete the line: what is left out is not managed.'],
@@ -275,29 +293,29 @@ describe('the hint names the way out', () => {
       'Did you mean `small`?',
     ],
   ]
-  test.each(hints)('%j', (yaml, hint) => {
+  test.each(hints)('the hint for %j says how to fix it', (yaml, hint) => {
     expect(diagnosticsOf(yaml).map(({ hint }) => hint)).toEqual([hint])
   })
 })
 
-describe('what is allowed', () => {
+describe('accepted manifests', () => {
   test.each([
-    ['every step of the table ends', attribute('size: 56\n      scaleToZero: never')],
-    ['a range over the whole spread', attribute('size: { min: 8, max: 16 }')],
-    ['a fixed range above 16', attribute('size: { min: 20, max: 20 }')],
-    ['the ends of the time span', attribute('scaleToZero: 1m\n    replicas: { r: { scaleToZero: 7d } }')],
+    ['the largest step of the size table', attribute('size: 56\n      scaleToZero: never')],
+    ['a range with the largest allowed spread', attribute('size: { min: 8, max: 16 }')],
+    ['a range above 16 CU whose ends are equal', attribute('size: { min: 20, max: 20 }')],
+    ['the shortest and the longest duration', attribute('scaleToZero: 1m\n    replicas: { r: { scaleToZero: 7d } }')],
     [
       '1,000 aliases',
       doc(`defaults: &d {}\nprofiles: { ${Array.from({ length: 1_000 }, (_, at) => `p${at}: *d`).join(', ')} }`),
     ],
-    ['a separator at the end', `${HEAD}---\n# nothing more\n`],
+    ['a document separator at the end of the file', `${HEAD}---\n# nothing more\n`],
     ['a name of 64 characters', attribute(`name: ${'n'.repeat(64)}`)],
     [
       'the same pin in two projects',
       `${doc('branches: { m: { primary: { id: ep-a } } }')}---\nversion: 1\nproject: other\nbranches: { m: { primary: { id: ep-a } } }\n`,
     ],
-    ['a file of defaults alone', 'defaults: { size: 1 }\n'],
-  ])('%s', (_name, yaml) => {
+    ['a file that contains only defaults', 'defaults: { size: 1 }\n'],
+  ])('%s is accepted', (_name, yaml) => {
     expect(diagnosticsOf(yaml)).toEqual([])
   })
 })
@@ -308,7 +326,7 @@ describe('shared files', () => {
       ({ code, source }) => [code, source?.file, source?.line, source?.column],
     )
 
-  test('two files that extend each other are not valid shared files, and reading ends', () => {
+  test('two files that extend each other are reported as invalid shared files', () => {
     const other = (name: string) => `version: 1\nproject: p\nextends: ${name}\n`
     expect(at({ 'a.yaml': other('b.yaml'), 'b.yaml': other('a.yaml') })).toEqual([
       ['E_UNKNOWN_KEY', 'a.yaml', 2, 1],
@@ -318,13 +336,13 @@ describe('shared files', () => {
     ])
   })
 
-  test('a shared file has one document', () => {
+  test('a shared file with two documents is rejected', () => {
     expect(at({ 'a.yaml': doc('extends: s.yaml'), 's.yaml': 'defaults: {}\n---\ndefaults: {}\n' })).toEqual([
       ['E_EXTENDS', 'a.yaml', 3, 10],
     ])
   })
 
-  test('a missing one that two name is reported for both', () => {
+  test('a missing shared file is reported for each document that extends it', () => {
     expect(
       at({ 'a.yaml': doc('extends: s.yaml'), 'b.yaml': HEAD.replace('12345678', 'x').concat('extends: s.yaml\n') }),
     ).toEqual([
@@ -333,17 +351,17 @@ describe('shared files', () => {
     ])
   })
 
-  test('what a missing one may hold is not reported as well', () => {
+  test('an unknown profile is not reported when an extended file is missing', () => {
     const profile = 'branches: { main: { primary: { profile: small } } }'
     expect(at({ 'a.yaml': doc(`extends: s.yaml\n${profile}`) })).toEqual([['E_EXTENDS', 'a.yaml', 3, 10]])
   })
 
-  test('one outside of the current folder: where to run it', () => {
+  test('the hint for a shared file outside the current folder says where to run Espalier', () => {
     const [problem] = diagnosticsOf(doc('extends: ../s.yaml'))
     expect(problem?.hint).toBe('Run Espalier in a folder that holds the shared file too.')
   })
 
-  test('a problem in it is reported once, where it is, however many files extend it', () => {
+  test('a problem in a shared file is reported once, at its position in that file', () => {
     expect(
       at({
         'a.yaml': doc('extends: s.yaml'),
@@ -354,7 +372,7 @@ describe('shared files', () => {
   })
 })
 
-test('all problems of all files come in one run, in the order of files and lines', () => {
+test('the problems of all files are reported together, sorted by file and line', () => {
   const { diagnostics } = parseManifests([
     { path: 'b.yaml', text: attribute('size: 3.5\n      scaleToZero: 300').replace('main', 'dev') },
     {
@@ -376,12 +394,12 @@ test('all problems of all files come in one run, in the order of files and lines
 test.each([
   ['rules:\n  - match: a\n    id: ep-a', 'An entry of `rules` has no key `id`;'],
   ['branches:\n  "0": { id: ep-a }', '`0` has no key `id`;'],
-])('an unknown key is reported with the name of what it is in: %s', (body, start) => {
+])('an unknown key is reported with the name of its parent: %s', (body, start) => {
   const [first] = diagnosticsOf(doc(body))
   expect(first?.message.slice(0, start.length)).toBe(start)
 })
 
-test('the second claim points back at the first, also across files', () => {
+test('a duplicate claim is reported with the position of the first claim, even in another file', () => {
   const { diagnostics } = parseManifests([
     { path: 'a.yaml', text: doc('branches:\n  main: {}') },
     { path: 'b.yaml', text: doc('branches:\n  main: {}') },

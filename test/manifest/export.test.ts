@@ -24,7 +24,7 @@ const planOf = (text: string, observed: Observed): readonly string[] => {
   return isEmptyPlan(result.plan) ? [] : result.plan.changes.map(({ id, reasons }) => `${id} ${reasons}`)
 }
 
-test('whatever is live, its import plans empty', () => {
+test('the exported manifest of any live project has an empty plan', () => {
   fc.assert(
     fc.property(liveWorld, fc.boolean(), (branches, pin) => {
       const observed = world(branches)
@@ -35,7 +35,7 @@ test('whatever is live, its import plans empty', () => {
   )
 })
 
-test('names that mean something to YAML are names', () => {
+test('branch names with a special meaning in YAML are quoted', () => {
   const names = [
     'yes',
     '1.5',
@@ -72,7 +72,7 @@ test('names that mean something to YAML are names', () => {
   )
 })
 
-test('200 branches and 400 computes: imported, planned empty, with the previews as one suggested rule', () => {
+test('an export of 200 branches has an empty plan and suggests one rule for the preview branches', () => {
   const previews = Array.from({ length: 150 }, (_, index) => [
     `preview/${index}`,
     { primary: { id: `ep-p${index}`, size: 0.25 } },
@@ -95,7 +95,7 @@ test('200 branches and 400 computes: imported, planned empty, with the previews 
   expect(text).not.toContain('preview/7')
 })
 
-test('the default branch comes first, then others by name, previews last; a comment on defaults names their source', () => {
+test('branches are sorted by default branch, name and preview, and the report says where the defaults come from', () => {
   const observed = world(
     Object.fromEntries(['zeta', 'preview/1', 'main', 'alpha'].map((name) => [name, { primary: { size: 1 } }])),
   )
@@ -108,7 +108,7 @@ test('the default branch comes first, then others by name, previews last; a comm
   expect(inferred).toContain('defaults: `size: 1`, which 4 of 4 computes have')
 })
 
-test('what no manifest can hold is listed, in the manifest too', () => {
+test('values that a manifest cannot express are listed in the result and in the manifest', () => {
   const observed = world({
     main: {
       primary: { id: 'ep-1', size: 17, scaleToZero: -5, name: 'bi' },
@@ -142,7 +142,7 @@ test('what no manifest can hold is listed, in the manifest too', () => {
   expect(planOf(text, observed)).toEqual([])
 })
 
-test('a manifest that a person would have written', async () => {
+test('the exported manifest matches the golden file', async () => {
   const observed = world({
     main: {
       primary: { id: 'ep-main', size: { min: 1, max: 4 }, scaleToZero: -1, settings: { work_mem: '64MB' } },

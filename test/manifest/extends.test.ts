@@ -24,7 +24,7 @@ const primaryOf = ({ documents }: Desired): DesiredCompute => {
 describe('a document for several projects', () => {
   const fleet = 'version: 1\nprojects: [a, b]\nprune: true\nbranches: { main: { primary: { size: 2 } } }\n'
 
-  test('declares the same for each', () => {
+  test('declares the same branches for each project', () => {
     const { documents } = read({ 'fleet.yaml': fleet })
     expect(documents.map(({ project, source }) => [project, source.column])).toEqual([
       ['a', 12],
@@ -33,7 +33,7 @@ describe('a document for several projects', () => {
     expect(documents.every(({ prune, branches }) => prune && branches[0]?.ref === 'main')).toBe(true)
   })
 
-  test('claims its branches: another document cannot declare them again', () => {
+  test('cannot declare a branch that another document declares', () => {
     const { diagnostics } = load({
       'fleet.yaml': fleet,
       'one.yaml': 'version: 1\nproject: b\nbranches: { main: {} }\n',
@@ -43,14 +43,14 @@ describe('a document for several projects', () => {
     ])
   })
 
-  test('and its rules need not match a branch in each', () => {
+  test('marks its rules as shared, because they need not match a branch in every project', () => {
     const { documents } = read({ 'fleet.yaml': 'version: 1\nprojects: [a, b]\nrules: [{ match: "preview/*" }]\n' })
     expect(documents.map(({ rules }) => rules[0]?.isShared)).toEqual([true, true])
   })
 })
 
 describe('a shared file', () => {
-  test('may hold all but projects', () => {
+  test('can contain every key except `project` and `projects`', () => {
     const desired = read({
       'a.yaml': 'version: 1\nproject: a\nextends: s.yaml\n',
       's.yaml': [
@@ -74,7 +74,7 @@ describe('a shared file', () => {
     ])
   })
 
-  test('its rules come after those of the document, which replaces one of the same pattern', () => {
+  test('adds its rules after those of the document, unless the document has a rule for the same pattern', () => {
     const { documents } = read({
       'a.yaml':
         'version: 1\nproject: a\nextends: [s.yaml, t.yaml]\nrules: [{ match: own }, { match: both, protect: true }]\n',
@@ -90,10 +90,15 @@ describe('a shared file', () => {
   })
 
   test.each([
-    ['absent over a compute', '{ size: 1 }', 'absent', { absent: true, source: { file: 'a.yaml' } }],
-    ['a compute over absent', 'absent', '{ size: 1 }', { attributes: { size: { min: 1 } } }],
     [
-      'a compute over a compute',
+      '`absent` replaces a compute of the shared file',
+      '{ size: 1 }',
+      'absent',
+      { absent: true, source: { file: 'a.yaml' } },
+    ],
+    ['a compute replaces `absent` of the shared file', 'absent', '{ size: 1 }', { attributes: { size: { min: 1 } } }],
+    [
+      'a compute inherits the attributes that it does not set from the shared file',
       '{ size: 1, disabled: true }',
       '{ size: 2 }',
       { attributes: { size: { min: 2 }, disabled: true } },
@@ -106,7 +111,7 @@ describe('a shared file', () => {
     expect(documents[0]?.branches).toMatchObject([{ ref: 'main', protect: true, primary }])
   })
 
-  test('cannot pin', () => {
+  test('cannot pin a compute', () => {
     const { diagnostics } = load({
       'a.yaml': 'version: 1\nproject: a\nextends: s.yaml\n',
       's.yaml': 'branches: { main: { primary: { id: ep-a } } }\n',
@@ -116,14 +121,14 @@ describe('a shared file', () => {
     ])
   })
 
-  test('that declares something and that nothing extends is a manifest without its project', () => {
+  test('is reported as a manifest without a project if it declares branches and no file extends it', () => {
     const text = 'version: 1\nbranches: { main: {} }\n'
     expect(load({ 'a.yaml': text }).diagnostics).toMatchObject([{ code: 'E_REQUIRED' }])
     read({ 'a.yaml': text, 'b.yaml': 'version: 1\nproject: b\nextends: a.yaml\n' })
     read({ 'a.yaml': 'defaults: { size: 1 }\n' })
   })
 
-  test('extended by two documents of a project is an error if both would get its branches', () => {
+  test('cannot give its branches to two documents of one project', () => {
     const document = 'version: 1\nproject: a\nextends: s.yaml\n'
     const { diagnostics } = load({ 'a.yaml': `${document}---\n${document}`, 's.yaml': 'branches: { main: {} }\n' })
     expect(diagnostics).toMatchObject([
@@ -139,7 +144,7 @@ describe('precedence', () => {
   /** In which files the profile is defined: the last one replaces the others. */
   const homes = fc.uniqueArray(fc.constantFrom('s', 't', 'a'), { minLength: 1 })
 
-  test('the size of a compute comes from the uppermost place, and is known to', () => {
+  test('the size and the source of a compute come from the place with the highest precedence', () => {
     fc.assert(
       fc.property(sizes, homes, (sites, profiles) => {
         const size = (site: string): string =>
@@ -174,7 +179,7 @@ describe('precedence', () => {
   } as const
 
   test.each(Object.entries(LINES))(
-    '`%s` of the document replaces that of the last file, and so on',
+    '`%s` of the document takes precedence over the last extended file, which takes precedence over the first',
     (key, [one, other]) => {
       const shared = { 's.yaml': `${one}\n`, 't.yaml': `${other}\n` }
       const head = 'version: 1\nproject: a\nextends: [s.yaml, t.yaml]\n'
@@ -189,17 +194,17 @@ describe('waves', () => {
   const waves = 'waves:\n  - { name: canary, projects: [a] }\n  - { name: eu, projects: ["eu-*"] }\n'
 
   test.each([
-    ['in a document', { 'a.yaml': `version: 1\nproject: a\n${waves}` }],
+    ['a document', { 'a.yaml': `version: 1\nproject: a\n${waves}` }],
     [
-      'in a file that is extended by several',
+      'a file that several documents extend',
       {
         'a.yaml': 'version: 1\nproject: a\nextends: s.yaml\n',
         'b.yaml': 'version: 1\nproject: eu-b\nextends: s.yaml\n',
         's.yaml': waves,
       },
     ],
-    ['in a file of their own', { 'a.yaml': 'version: 1\nproject: a\n', 'waves.yaml': waves }],
-  ])('%s', (_where, files: Files) => {
+    ['a file of their own', { 'a.yaml': 'version: 1\nproject: a\n', 'waves.yaml': waves }],
+  ])('are read from %s', (_where, files: Files) => {
     const { waves: found = [] } = read(files)
     expect(found.map(({ name }) => name)).toEqual(['canary', 'eu'])
     expect(['a', 'eu-b', 'other'].map((project) => waveOf(found, project))).toEqual([0, 1, 2])

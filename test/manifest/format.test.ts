@@ -8,7 +8,7 @@ import { runs } from '../long-runs.ts'
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
 describe('formatManifest', () => {
-  it('keeps files that are already in order, with comments, blank lines, quotes and odd spacing', () => {
+  it('leaves a file in canonical order unchanged, including comments, blank lines, quotes and spacing', () => {
     const text = `# yaml-language-server: $schema=x
 # The web shop.
 
@@ -28,11 +28,11 @@ branches:
 
   it.each([
     ['a duration', '300s', '5m'],
-    ['one of two units', '60m30s', '1h30s'],
-    ['a quoted one', "'3600s'", "'1h'"],
-    ['a word', 'never', 'never'],
-    ['what is no duration', 'soon', 'soon'],
-  ])('spells %s', (_what, before, after) => {
+    ['a duration with two units', '60m30s', '1h30s'],
+    ['a quoted duration', "'3600s'", "'1h'"],
+    ['the word `never`', 'never', 'never'],
+    ['an invalid duration', 'soon', 'soon'],
+  ])('writes %s in canonical form', (_what, before, after) => {
     const manifest = (time: string) => `${HEAD}defaults:\n  scaleToZero: ${time} # so long\n`
     expect(formatManifest(manifest(before))).toBe(manifest(after))
   })
@@ -43,17 +43,17 @@ branches:
     ['{ max: 4, min: 1.0 }', '{ min: 1, max: 4 }'],
     ['{ min: 2, max: 2.0 }', '2'],
     ['{ min: 2, max: 2 } # fixed', '2 # fixed'],
-  ])('spells the size %s', (before, after) => {
+  ])('writes the size %s in canonical form', (before, after) => {
     const manifest = (size: string) => `${HEAD}defaults:\n  size: ${size}\n`
     expect(formatManifest(manifest(before))).toBe(manifest(after))
   })
 
-  it('makes one number of a range over several lines', () => {
+  it('replaces a multi-line range with equal ends by one number', () => {
     const manifest = (size: string) => `${HEAD}defaults:\n  size:${size}\n  disabled: false\n`
     expect(formatManifest(manifest('\n    min: 2\n    max: 2'))).toBe(manifest(' 2'))
   })
 
-  it('moves an entry with the comments that lead to it, and with those further in that go on about it', () => {
+  it('moves an entry together with the comments above it and inside it', () => {
     expect(
       formatManifest(`# The fleet's file.
 project: quiet-river-12345678 # shop
@@ -103,7 +103,7 @@ rules:
     )
   })
 
-  it('keeps sections under their headings, and commented-out lines in place', () => {
+  it('keeps entries under their heading comments and commented-out lines in place', () => {
     expect(
       formatManifest(`version: 1
 project: p
@@ -162,20 +162,20 @@ rules: []
   })
 
   it.each([
-    ['a duration over several lines', 'scaleToZero: >-\n    300s\n  disabled: true\n'],
-    ['one at the end of the file', 'scaleToZero: |-\n    300s\n'],
+    ['a duration that spans several lines', 'scaleToZero: >-\n    300s\n  disabled: true\n'],
+    ['a block scalar at the end of the file', 'scaleToZero: |-\n    300s\n'],
     ['a key with a question mark', '? size\n  : { min: 1, max: 1 }\n'],
-    ['a range with a comment in it', 'size: # once more\n    min: 1\n    max: 1\n'],
-  ])('leaves the spelling of %s', (_what, text) => {
+    ['a range that contains a comment', 'size: # once more\n    min: 1\n    max: 1\n'],
+  ])('does not rewrite %s', (_what, text) => {
     const manifest = `${HEAD}defaults:\n  ${text}`
     expect(formatManifest(manifest)).toBe(manifest)
   })
 
-  it('keeps Windows line ends', () => {
+  it('keeps CRLF line endings', () => {
     expect(formatManifest('project: a\r\nversion: 1\r\n')).toBe('version: 1\r\nproject: a\r\n')
   })
 
-  it('formats each document of a file, and shared files', () => {
+  it('formats every document in a file and shared files', () => {
     expect(formatManifest(`project: a\nversion: 1\n---\nproject: b\nversion: 1\n`)).toBe(
       `version: 1\nproject: a\n---\nversion: 1\nproject: b\n`,
     )
@@ -183,12 +183,12 @@ rules: []
   })
 
   it.each([
-    ['other YAML', 'services: {}\nversion: "3"\n'],
-    ['what is no YAML', 'project: a\nversion: [1\n'],
-    ['an order that anchors need', `project: &p a\nversion: 1\nparkOn: *p\n`],
-    ['an order among comments inside braces', `${HEAD}defaults: {\n  scaleToZero: 1m, # short\n  size: 1 }\n`],
-    ['nothing', ''],
-  ])('leaves %s', (_what, text) => {
+    ['YAML that is not a manifest', 'services: {}\nversion: "3"\n'],
+    ['invalid YAML', 'project: a\nversion: [1\n'],
+    ['an order that an alias depends on', `project: &p a\nversion: 1\nparkOn: *p\n`],
+    ['a flow map that contains comments', `${HEAD}defaults: {\n  scaleToZero: 1m, # short\n  size: 1 }\n`],
+    ['an empty file', ''],
+  ])('does not change %s', (_what, text) => {
     expect(formatManifest(text)).toBe(text)
   })
 
@@ -246,7 +246,7 @@ rules: []
         .join('\n')
     })
 
-  it('changes no meaning, loses no comment, and has nothing to do a second time', () => {
+  it('keeps the meaning and all comments and changes nothing on a second run', () => {
     fc.assert(
       fc.property(texts, (text) => {
         const formatted = formatManifest(text)

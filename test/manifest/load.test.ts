@@ -30,7 +30,7 @@ const branchesOf = ({ desired }: LoadedManifests) =>
 describe('a sandbox seed next to manifests', () => {
   const seed = 'projects:\n  - { id: p, branches: [{ name: a }] }\n'
 
-  test('is left out and named; the manifests are as without it', async () => {
+  test('is ignored and listed in the result', async () => {
     await write({ 'tree/m.yaml': manifest('a') })
     const { texts } = await load('.')
     await write({ 'tree/seed.yaml': `# what to start from\n${seed}keys: []\n` })
@@ -39,7 +39,7 @@ describe('a sandbox seed next to manifests', () => {
     expect(loaded).toMatchObject({ files: ['m.yaml'], seeds: ['seed.yaml'], texts })
   })
 
-  test('is not a manifest by itself', async () => {
+  test('is not counted as a manifest', async () => {
     await write({ 'tree/seed.yaml': seed })
     const { diagnostics } = await load('.')
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
@@ -48,14 +48,14 @@ describe('a sandbox seed next to manifests', () => {
   })
 
   test.each([
-    ['a manifest that says projects for project', 'version: 1\nprojects:\n  - { id: p }\n'],
+    ['a manifest with `projects` instead of `project`', 'version: 1\nprojects:\n  - { id: p }\n'],
     ['a list of names', 'projects: [p, q]\n'],
-    ['projects that are a map', 'projects: { p: { id: p } }\n'],
-    ['an empty list', 'projects: []\n'],
-    ['a seed with a key that no seed has', `${seed}branches: {}\n`],
-    ['a seed with a document after it', `${seed}---\nversion: 1\nproject: p\nbranches: {}\n`],
-    ['a seed that is not YAML', `${seed}  - [\n`],
-  ])('is not taken for one: %s', async (_what, text) => {
+    ['a map of projects', 'projects: { p: { id: p } }\n'],
+    ['an empty list of projects', 'projects: []\n'],
+    ['a seed with an unknown key', `${seed}branches: {}\n`],
+    ['a seed followed by another document', `${seed}---\nversion: 1\nproject: p\nbranches: {}\n`],
+    ['a seed with invalid YAML', `${seed}  - [\n`],
+  ])('is not recognized in %s', async (_what, text) => {
     await write({ 'tree/m.yaml': manifest('a'), 'tree/odd.yaml': text })
     const loaded = await load('.')
     expect(loaded.seeds).toEqual([])
@@ -64,7 +64,7 @@ describe('a sandbox seed next to manifests', () => {
 })
 
 describe('folders', () => {
-  test('are walked for .yaml and .yml; hidden ones, node_modules and other files are left out', async () => {
+  test('are searched for .yaml and .yml files, except hidden folders and node_modules', async () => {
     await write({
       'tree/a.yaml': manifest('a'),
       'tree/b.yml': manifest('b'),
@@ -82,27 +82,27 @@ describe('folders', () => {
     expect(branchesOf(loaded)).toEqual(['a', 'b', 'c'])
   })
 
-  test('without a manifest are a problem, since empty never means "delete everything"', async () => {
+  test('without a manifest are an error, so that an empty folder cannot delete everything', async () => {
     await write({ 'tree/readme.md': '' })
     const loaded = await load('.')
     expect(codesOf(loaded)).toEqual([['E_NO_MANIFESTS', undefined]])
     expect(loaded.desired.documents).toEqual([])
   })
 
-  test('no path at all is that problem too', async () => {
+  test('an empty list of paths is the same error', async () => {
     expect(codesOf(await load())).toEqual([['E_NO_MANIFESTS', undefined]])
   })
 })
 
 describe('files and globs', () => {
-  test('a file is read whatever it is called, and once however often it is named', async () => {
+  test('a named file is read once, with any extension', async () => {
     await write({ 'tree/manifest.txt': manifest('a'), 'tree/b.yaml': manifest('b') })
     const loaded = await load('manifest.txt', 'b.yaml', './b.yaml', '*.yaml', join(root, 'tree/b.yaml'))
     expect(codesOf(loaded)).toEqual([])
     expect(loaded.files).toEqual(['b.yaml', 'manifest.txt'])
   })
 
-  test('a glob reads the files that it matches', async () => {
+  test('a glob selects the files that it matches', async () => {
     await write({
       'tree/projects/a.yaml': manifest('a'),
       'tree/projects/b.yml': manifest('b'),
@@ -113,12 +113,12 @@ describe('files and globs', () => {
     expect((await load('**/*.{yaml,yml}')).files).toEqual(['projects/a.yaml', 'projects/b.yml', 'projects/in/c.yaml'])
   })
 
-  test('a file whose name looks like a glob is that file', async () => {
+  test('a path that exists is read as a file even if it looks like a glob', async () => {
     await write({ 'tree/[a].yaml': manifest('a'), 'tree/a.yaml': manifest('b') })
     expect((await load('[a].yaml')).files).toEqual(['[a].yaml'])
   })
 
-  test('each path that matches nothing is reported, and the rest is read', async () => {
+  test('each path that matches no file is reported, and the other paths are read', async () => {
     await write({ 'tree/a.yaml': manifest('a') })
     const loaded = await load('gone.yaml', 'a.yaml', 'gone/*.yaml')
     expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
@@ -128,7 +128,7 @@ describe('files and globs', () => {
     expect(branchesOf(loaded)).toEqual(['a'])
   })
 
-  test('problems of several files come in the order of files', async () => {
+  test('problems in several files are sorted by file', async () => {
     await write({ 'tree/b.yaml': 'a: [', 'tree/a.yaml': 'version: 1\n\nproject: P\n', 'tree/c.yaml': '' })
     const { diagnostics } = await load('c.yaml', 'b.yaml', 'a.yaml')
     expect(diagnostics.map(({ code, source }) => [code, source?.file, source?.line])).toEqual([
@@ -139,29 +139,29 @@ describe('files and globs', () => {
   })
 })
 
-describe('contents of a file', () => {
-  test('bytes that are not UTF-8 are a problem of that file alone', async () => {
+describe('file contents', () => {
+  test('a file that is not UTF-8 is reported, and other files are read', async () => {
     await write({ 'tree/a.yaml': Uint8Array.of(0x70, 0x3a, 0x20, 0xff, 0xfe), 'tree/b.yaml': manifest('b') })
     const loaded = await load('.')
     expect(codesOf(loaded)).toEqual([['E_ENCODING', 'a.yaml']])
     expect(branchesOf(loaded)).toEqual(['b'])
   })
 
-  test('a byte order mark is not part of the text', async () => {
+  test('a byte order mark is ignored', async () => {
     await write({ 'tree/a.yaml': `\ufeff${manifest('a')}` })
     const loaded = await load('a.yaml')
     expect(codesOf(loaded)).toEqual([])
     expect(loaded.desired.documents[0]?.source).toMatchObject({ line: 2, column: 10 })
   })
 
-  test('above 32 MiB it is not read', async () => {
+  test('a file larger than 32 MiB is not read', async () => {
     await write({ 'tree/a.yaml': new Uint8Array(32 * 1024 * 1024 + 1).fill(0x23) })
     expect(codesOf(await load('a.yaml'))).toEqual([['E_TOO_LARGE', 'a.yaml']])
   })
 })
 
-describe('links', () => {
-  test('one that leads out of the tree is not followed', async () => {
+describe('symbolic links', () => {
+  test('a link that leads out of the tree is not followed', async () => {
     await write({ 'secret.yaml': 'token: hunter2\n', 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'secret.yaml'), join(root, 'tree/link.yaml'))
     const named = await load('link.yaml')
@@ -172,13 +172,13 @@ describe('links', () => {
     }
   })
 
-  test('nor is a folder that one leads to walked', async () => {
+  test('a linked folder is not searched', async () => {
     await write({ 'other/secret.yaml': 'token: hunter2\n', 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'other'), join(root, 'tree/link'))
     expect((await load('.')).files).toEqual(['a.yaml'])
   })
 
-  test('nor a file below a linked folder, when it is named', async () => {
+  test('a named file below a linked folder is not read', async () => {
     await write({ 'other/secret.yaml': 'token: hunter2\n', 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'other'), join(root, 'tree/link'))
     for (const path of ['link/secret.yaml', 'link', 'link/*.yaml']) {
@@ -189,20 +189,20 @@ describe('links', () => {
     }
   })
 
-  test('one that stays inside the tree is followed', async () => {
+  test('a link that stays inside the tree is followed', async () => {
     await write({ 'tree/real/a.txt': manifest('a') })
     await symlink(join(root, 'tree/real/a.txt'), join(root, 'tree/a.yaml'))
     expect(branchesOf(await load('a.yaml'))).toEqual(['a'])
   })
 
-  test('a tree that is itself reached by a link is a tree', async () => {
+  test('a tree that is itself a link is read', async () => {
     await write({ 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'tree'), join(root, 'alias'))
     const loaded = await loadManifests(['.', 'a.yaml'], { cwd: join(root, 'alias') })
     expect([codesOf(loaded), loaded.files]).toEqual([[], ['a.yaml']])
   })
 
-  test('a path that says openly that it leads out is read', async () => {
+  test('a path that starts with ../ is read', async () => {
     await write({ 'other/a.yaml': manifest('a'), 'tree/b.yaml': manifest('b') })
     expect((await load('../other/a.yaml')).files).toEqual(['../other/a.yaml'])
   })
@@ -212,7 +212,7 @@ describe('extends', () => {
   const extending = (path: string): string =>
     `version: 1\nproject: p\nextends: ${path}\nbranches: { m: { primary: {} } }\n`
 
-  test('is found in the file system without being named, and counts as read', async () => {
+  test('reads the shared file, although it was not named, and lists it as read', async () => {
     await write({
       'tree/projects/a.yaml': extending('../shared/s.yaml'),
       'tree/shared/s.yaml': 'defaults: { size: 2 }\n',
@@ -226,7 +226,7 @@ describe('extends', () => {
     })
   })
 
-  test('in a mounted Kubernetes ConfigMap, with its links through ..data', async () => {
+  test('reads a shared file in a mounted Kubernetes ConfigMap, whose links go through ..data', async () => {
     await write({
       'tree/..2026_11_21/a.yaml': extending('shared.yaml'),
       'tree/..2026_11_21/shared.yaml': 'defaults: { size: 2 }\n',
@@ -239,7 +239,7 @@ describe('extends', () => {
     expect(loaded.files).toEqual(['a.yaml', 'shared.yaml'])
   })
 
-  test('in a folder that also holds the shared file, nothing is reported twice', async () => {
+  test('reports a problem once when the folder also contains the shared file', async () => {
     await write({
       'tree/a.yaml': extending('s.yaml'),
       'tree/b.yaml': extending('s.yaml').replace('m:', 'n:'),
@@ -249,12 +249,12 @@ describe('extends', () => {
   })
 
   test.each([
-    ['a file that is not there', 'gone.yaml'],
+    ['a missing file', 'gone.yaml'],
     ['a folder', 'deep'],
-    ['a file outside', '../outside.yaml'],
-    ['a way out and in again', '../tree/../outside.yaml'],
-    ['a link that leads out', 'link.yaml'],
-  ])('%s cannot be extended', async (_name, path) => {
+    ['a file outside the tree', '../outside.yaml'],
+    ['a path that leaves the tree and comes back', '../tree/../outside.yaml'],
+    ['a link that leads out of the tree', 'link.yaml'],
+  ])('rejects %s', async (_name, path) => {
     await write({ 'tree/a.yaml': extending(path), 'tree/deep/x.txt': '', 'outside.yaml': 'defaults: { size: 2 }\n' })
     await symlink(join(root, 'outside.yaml'), join(root, 'tree/link.yaml'))
     const loaded = await load('a.yaml')
@@ -263,13 +263,13 @@ describe('extends', () => {
   })
 })
 
-describe('a table of sizes from a file', () => {
+describe('a size table file', () => {
   const table = async (text: string) => {
     await write({ 'sizes.json': text })
     return readSizeTable(join(root, 'sizes.json'))
   }
 
-  test('is sorted, and takes the limits that it leaves out from the built-in one', async () => {
+  test('is sorted, and limits that it does not set come from the built-in table', async () => {
     const steps = [
       { cu: 60, maxConnections: 4000 },
       { cu: 2, maxConnections: 800 },
@@ -287,13 +287,13 @@ describe('a table of sizes from a file', () => {
   })
 
   test.each(['', '[', 'null', '{}', '{"steps":[]}', '{"steps":[{"cu":0,"maxConnections":1}]}', '{"steps":[null]}'])(
-    'is refused where it is %j',
+    'is rejected when it contains %j',
     async (text) => {
       await expect(table(text)).rejects.toMatchObject({ code: 'E_SIZE_TABLE' })
     },
   )
 
-  test('is refused if it does not exist', async () => {
+  test('is rejected when it does not exist', async () => {
     await expect(readSizeTable(join(root, 'gone.json'))).rejects.toMatchObject({ code: 'E_SIZE_TABLE' })
   })
 })

@@ -8,7 +8,7 @@ const codesOf = (text: string): readonly string[] => {
 }
 
 test.each(Object.entries(MISTAKES))(
-  '%s: the mistake yields it, the correction yields nothing',
+  'the example mistake for %s produces this code, and its correction is valid',
   (code, { mistake, correction }) => {
     // A manifest without content has no version either.
     expect(codesOf(code === 'E_EMPTY' ? `# version: 1` : mistake)).toEqual([code])
@@ -20,6 +20,6 @@ test.each(Object.entries(MISTAKES))(
 const WITHOUT =
   /^E_(?:NO_MANIFESTS|NOT_FOUND|OUTSIDE|TOO_\w+|ENCODING|ALIAS_LIMIT|EXTENDS|ONE_PROJECT|TWO_WAVES|POLICY_\w+)$/
 
-test('every other code of manifests has an example', () => {
+test('every manifest code that one file can produce has an example', () => {
   expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !(code in MISTAKES) && !WITHOUT.test(code))).toEqual([])
 })

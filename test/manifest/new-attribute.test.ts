@@ -87,7 +87,7 @@ const planOf = (attributes: string): Plan => {
   return result.plan
 }
 
-test('it is parsed and validated', () => {
+test('a new attribute is parsed and validated', () => {
   expect(parse(manifest('{ start: { warmUp: 90s } }'))).toMatchObject({
     diagnostics: [],
     desired: { documents: [{ branches: [{ primary: { attributes: { warmUp: 90 } } }] }] },
@@ -104,7 +104,7 @@ test('it is parsed and validated', () => {
   ).toBe(false)
 })
 
-test('it is inherited from defaults and profiles', () => {
+test('a new attribute is inherited from defaults and profiles', () => {
   const text = `${manifest('{ profile: fast }')}defaults: { start: { warmUp: 5m } }\nprofiles: { fast: { start: { warmUp: 1m } } }\n`
   expect(parse(text).desired.documents[0]?.branches[0]?.primary).toMatchObject({
     attributes: { warmUp: 60 },
@@ -112,7 +112,7 @@ test('it is inherited from defaults and profiles', () => {
   })
 })
 
-test('it is read from the API, planned, saved in a plan, and sent', async () => {
+test('a new attribute is read from the API, planned, saved in a plan file and sent', async () => {
   expect(observed.projects[0]?.computes[0]?.attributes).toMatchObject({ warmUp: 30 })
   expect(planOf('{ start: { warmUp: 30s } }').steps).toEqual([])
   const changed = planOf('{ start: { warmUp: 90s } }')
@@ -128,7 +128,7 @@ test('it is read from the API, planned, saved in a plan, and sent', async () => 
     plan: changed,
     observed,
     manifestDigest: 'a'.repeat(64),
-    espalierVersion: '1',
+    espalier: '1',
     createdAt: observed.takenAt,
   }
   const saved = decodePlanFile(encodePlanFile(parts), 'plan.json')
@@ -138,13 +138,13 @@ test('it is read from the API, planned, saved in a plan, and sent', async () => 
   expect(JSON.parse(server.asked.at(-1)?.body ?? '')).toEqual({ endpoint: { warm_up_seconds: 90 } })
 })
 
-test('it is kept in a snapshot file', async () => {
+test('a new attribute is saved in a snapshot file', async () => {
   const file = join(folder, 'snapshot.json')
   writeFileSync(file, encodeSnapshot(observed))
   expect((await readSnapshot(file)).projects).toEqual(observed.projects)
 })
 
-test('it is imported into a new file and into an existing one', () => {
+test('a new attribute is imported into a new file and into an existing one', () => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   const { text } = exportProject(project, { pin: false, schema: 'x' })
@@ -156,11 +156,11 @@ test('it is imported into a new file and into an existing one', () => {
   expect(adopted).toMatchObject({ text: manifest('{ start: { warmUp: 30s } } # slow') })
 })
 
-test('it is put in its place and spelled the canonical way by fmt', () => {
+test('a new attribute is ordered and spelled canonically by fmt', () => {
   const text = manifest('{ start: { warmUp: 90s }, size: 1 }')
   expect(formatManifest(text)).toBe(manifest('{ size: 1, start: { warmUp: 1m30s } }'))
 })
 
-test('it is in the reference', () => {
+test('a new attribute is listed in the reference', () => {
   expect(manifestTables().compute).toContain('| `start.warmUp` | text | `warm_up_seconds` | How long to warm up. |')
 })

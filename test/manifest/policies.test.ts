@@ -11,7 +11,7 @@ policies:
     reason: Previews are paid by the platform team.
 ${lines}`
 
-test('a policy has a name, a level, a reason, selectors and a rule', () => {
+test('a policy is read with its name, level, reason, selectors and rule', () => {
   const text = policy(`    branches: [preview/**]
     except: [preview/load-*]
     rule: { maxSize: 0.25 }
@@ -41,7 +41,7 @@ test('a policy has a name, a level, a reason, selectors and a rule', () => {
   ])
 })
 
-test('JSON is YAML', () => {
+test('a policy file can be JSON', () => {
   const text = JSON.stringify({
     version: 1,
     policies: [{ name: 'a', level: 'warn', reason: 'r', rule: { prune: 'forbidden' } }],
@@ -49,7 +49,7 @@ test('JSON is YAML', () => {
   expect(read(text).policies).toMatchObject([{ rule: { kind: 'prune', is: 'forbidden' } }])
 })
 
-describe('a mistake has its place', () => {
+describe('mistakes in a policy file', () => {
   test.each([
     [policy('    rule: { maxSize: big }\n'), '6:22 E_TYPE `maxSize` must be a number, not text.'],
     [
@@ -84,16 +84,16 @@ describe('a mistake has its place', () => {
     ['version: 2\npolicies: []\n', '1:10 E_VERSION This program reads version 1 of the format.'],
     ['', '1:1 E_EMPTY A policy file has one document, and here is none.'],
     ['version: 1\npolicies: []\n---\nversion: 1\n', '1:1 E_EMPTY A policy file has one document, and here is more.'],
-  ])('%j', (text, problem) => {
+  ])('a mistake is reported at its position: %j', (text, problem) => {
     expect(problems(text)).toEqual([problem])
   })
 
-  test('invalid YAML', () => {
+  test('invalid YAML is reported at its position', () => {
     expect(problems('version: [1\n')[0]).toMatch(/^\d+:\d+ E_YAML /)
   })
 })
 
-test('a tier table is read with the place of each mistake', () => {
+test('a mistake in a tier table is reported at its position', () => {
   const table = (limit: string) => ({
     path: 'tiers.json',
     text: `{"version":"x","tiers":[{"name":"free","title":"Free","subscriptions":[],"fixedCu":${limit}}]}`,

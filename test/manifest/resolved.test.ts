@@ -41,8 +41,8 @@ const FILES = {
   ].join('\n'),
 }
 
-describe('manifests as they count', () => {
-  test('as YAML, each line with the place that it comes from', () => {
+describe('resolved manifests', () => {
+  test('the YAML shows the source of each line in a comment', () => {
     expect(resolvedText(resolvedManifests(read(FILES)))).toBe(`version: 1
 project: shop # a.yaml:2
 prune: true # s.yaml:1
@@ -90,7 +90,7 @@ waves:
 `)
   })
 
-  test('as JSON, each value with its source', () => {
+  test('the JSON holds the source of each value', () => {
     const { documents, waves } = resolvedManifests(read(FILES))
     expect(waves).toMatchObject([{ name: 'all', projects: ['*'] }])
     expect(documents[0]?.branches.main).toMatchObject({
@@ -104,7 +104,7 @@ waves:
     })
   })
 
-  test('the YAML is a manifest that means the same', async () => {
+  test('the YAML is a manifest with the same meaning as its sources', async () => {
     const examples = await Promise.all(
       ['fleet', 'policy', 'preview-branches', 'quickstart', 'restore'].map((name) =>
         loadManifests([`examples/${name}`]),
@@ -116,7 +116,7 @@ waves:
     }
   })
 
-  test('whatever branches, replicas and settings are called', () => {
+  test('the YAML has the same meaning whatever branches, replicas and settings are called', () => {
     const name = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' }).filter((one) => !/[\p{Cc}]/u.test(one))
     fc.assert(
       fc.property(fc.uniqueArray(name, { minLength: 3, maxLength: 3 }), ([branch = '', replica = '', setting = '']) => {

@@ -11,59 +11,62 @@ const validate = new Ajv2020({ strict: true }).compile(manifestSchema())
 const document = (rest: object): object => ({ version: 1, project: 'quiet-river-12345678', ...rest })
 const primary = (attributes: object): object => document({ branches: { main: { primary: attributes } } })
 
-describe('the schema alone', () => {
+describe('the published schema', () => {
   test.each<readonly [name: string, value: object]>([
-    ['nothing but a project', document({})],
+    ['a document with only a project', document({})],
     ['a fixed size', primary({ size: 0.25 })],
     ['a range', primary({ size: { min: 8, max: 16 } })],
-    ['a fixed size above 16 that never scales to zero', primary({ size: 56, scaleToZero: 'never' })],
-    ['a fixed size above 16 that says nothing of scale to zero', primary({ size: 18 })],
-    ['a fixed range above 16', primary({ size: { min: 18, max: 18 }, scaleToZero: 'never' })],
-    ['16 CU that scale to zero', primary({ size: 16, scaleToZero: '5m' })],
-    ['no primary', document({ branches: { main: { primary: 'absent' } } })],
+    ['a fixed size above 16 CU that never scales to zero', primary({ size: 56, scaleToZero: 'never' })],
+    ['a fixed size above 16 CU without `scaleToZero`', primary({ size: 18 })],
+    ['a range above 16 CU whose ends are equal', primary({ size: { min: 18, max: 18 }, scaleToZero: 'never' })],
+    ['16 CU with scale to zero', primary({ size: 16, scaleToZero: '5m' })],
+    ['an absent primary', document({ branches: { main: { primary: 'absent' } } })],
     ['a rule', document({ rules: [{ match: 'preview/*', except: ['preview/x'], replicas: { r: { size: 1 } } }] })],
-    ['settings of every plain type', primary({ postgres: { settings: { a: 'x', b: 1, c: true }, preload: ['x'] } })],
+    [
+      'settings that are strings, numbers and booleans',
+      primary({ postgres: { settings: { a: 'x', b: 1, c: true }, preload: ['x'] } }),
+    ],
   ])('accepts %s', (_name, value) => {
     expect(validate(value) ? [] : validate.errors).toEqual([])
   })
 
   test.each<readonly [name: string, value: object, at: string]>([
     ['a size between the steps', primary({ size: 3.5 }), '/branches/main/primary/size'],
-    ['a size above the table', primary({ size: 58 }), '/branches/main/primary/size'],
-    ['a range without max', primary({ size: { min: 1 } }), '/branches/main/primary/size'],
+    ['a size above the largest step', primary({ size: 58 }), '/branches/main/primary/size'],
+    ['a range without a maximum', primary({ size: { min: 1 } }), '/branches/main/primary/size'],
     ['a range that is too wide', primary({ size: { min: 1, max: 10 } }), '/branches/main/primary/size/max'],
-    ['min above max', primary({ size: { min: 4, max: 1 } }), '/branches/main/primary/size/max'],
-    ['autoscaling above 16', primary({ size: { min: 16, max: 18 } }), '/branches/main/primary/size/max'],
+    ['a minimum above the maximum', primary({ size: { min: 4, max: 1 } }), '/branches/main/primary/size/max'],
+    ['autoscaling above 16 CU', primary({ size: { min: 16, max: 18 } }), '/branches/main/primary/size/max'],
     [
-      'a size above 16 that scales to zero',
+      'a size above 16 CU with scale to zero',
       primary({ size: 18, scaleToZero: '5m' }),
       '/branches/main/primary/scaleToZero',
     ],
     [
-      'a fixed range above 16 that scales to zero',
+      'an equal-ended range above 16 CU with scale to zero',
       primary({ size: { min: 18, max: 18 }, scaleToZero: 'default' }),
       '/branches/main/primary/scaleToZero',
     ],
-    ['a bare number as a duration', primary({ scaleToZero: 300 }), '/branches/main/primary/scaleToZero'],
-    ['a duration without units', primary({ scaleToZero: '300' }), '/branches/main/primary/scaleToZero'],
+    ['a number as a duration', primary({ scaleToZero: 300 }), '/branches/main/primary/scaleToZero'],
+    ['a duration without a unit', primary({ scaleToZero: '300' }), '/branches/main/primary/scaleToZero'],
     ['an empty duration', primary({ scaleToZero: '' }), '/branches/main/primary/scaleToZero'],
-    ['null', primary({ size: null }), '/branches/main/primary/size'],
-    ['null for a branch', document({ branches: { main: null } }), '/branches/main'],
-    ['an unknown key of the document', document({ branch: {} }), ''],
-    ['an unknown key of a branch', document({ branches: { main: { replica: {} } } }), '/branches/main'],
-    ['an unknown key of a compute', primary({ scaletozero: '5m' }), '/branches/main/primary'],
-    ['a pin that is no id of a compute', primary({ id: 'br-a' }), '/branches/main/primary/id'],
+    ['null as a size', primary({ size: null }), '/branches/main/primary/size'],
+    ['null as a branch', document({ branches: { main: null } }), '/branches/main'],
+    ['an unknown key in the document', document({ branch: {} }), ''],
+    ['an unknown key in a branch', document({ branches: { main: { replica: {} } } }), '/branches/main'],
+    ['an unknown key in a compute', primary({ scaletozero: '5m' }), '/branches/main/primary'],
+    ['a pin that is not a compute id', primary({ id: 'br-a' }), '/branches/main/primary/id'],
     ['a pin in a rule', document({ rules: [{ match: 'a', primary: { id: 'ep-a' } }] }), '/rules/0/primary'],
-    ['a rule without match', document({ rules: [{}] }), '/rules/0'],
-    ['another version', { version: 2, project: 'p' }, '/version'],
-    ['no project', { version: 1 }, ''],
+    ['a rule without `match`', document({ rules: [{}] }), '/rules/0'],
+    ['an unsupported version', { version: 2, project: 'p' }, '/version'],
+    ['a missing project', { version: 1 }, ''],
   ])('rejects %s', (_name, value, at) => {
     expect(validate(value)).toBe(false)
     expect(validate.errors?.map(({ instancePath }) => instancePath)).toContain(at)
   })
 })
 
-describe('the published schema and the program agree', () => {
+describe('the published schema and the program accept the same', () => {
   const accepted = (value: object): boolean =>
     parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }]).diagnostics.length === 0
 
@@ -95,7 +98,7 @@ describe('the published schema and the program agree', () => {
     300,
   )
 
-  test('on every range of sizes', () => {
+  test('size ranges', () => {
     const seen = { yes: 0, no: 0 }
     fc.assert(
       fc.property(range, ([min, max]) => {
@@ -114,7 +117,7 @@ describe('the published schema and the program agree', () => {
   const isRange = ({ min, max }: { readonly min: number; readonly max: number }): boolean =>
     min === max || (max > min && max <= 16 && max - min <= 8)
 
-  test('on every pair of steps, and with the rule', () => {
+  test("pairs of size steps, as the service's rule does", () => {
     const steps = SIZE_TABLE.steps.map((step) => step.cu)
     const ranges = steps.flatMap((min) => steps.map((max) => ({ min, max })))
     for (const judge of [accepted, validate]) {
@@ -122,7 +125,7 @@ describe('the published schema and the program agree', () => {
     }
   })
 
-  test('on every size with a scale to zero, and with the rule', () => {
+  test("sizes with scale to zero, as the service's rule does", () => {
     const sizes = SIZE_TABLE.steps.flatMap(({ cu }) => [cu, { min: cu, max: cu }])
     const [large = 0] = SIZE_TABLE.steps.map(({ cu }) => cu).filter((cu) => cu > 16)
     const cuOf = (size: (typeof sizes)[number]): number => (typeof size === 'number' ? size : size.max)
@@ -135,7 +138,7 @@ describe('the published schema and the program agree', () => {
     }
   })
 
-  test('on size together with scale to zero', () => {
+  test('combinations of size and scale to zero', () => {
     fc.assert(
       fc.property(size, scaleToZero, (size, scaleToZero) => {
         const value = primary({ size, scaleToZero })
@@ -146,11 +149,11 @@ describe('the published schema and the program agree', () => {
   })
 })
 
-describe('a table of one’s own', () => {
+describe('a custom size table', () => {
   const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
   beforeAll(() => compileValidators(table))
 
-  test('is the one that a wrong size is measured by, in words too', () => {
+  test('determines which sizes are valid and how the message lists them', () => {
     const files = [{ path: 'a.yaml', text: JSON.stringify(primary({ size: 16 })) }]
     const [problem] = parseManifests(files, { sizeTable: table }).diagnostics
     expect(problem?.message).toBe(
@@ -165,7 +168,7 @@ describe('a table of one’s own', () => {
     [{ size: 5 }, false],
     [{ size: { min: 2, max: 4 } }, true],
     [{ size: { min: 1, max: 4 } }, false],
-  ])('%j', (attributes, fits) => {
+  ])('determines whether %j is accepted', (attributes, fits) => {
     const value = primary(attributes)
     expect(own(value)).toBe(fits)
     const { diagnostics } = parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }], { sizeTable: table })
@@ -173,7 +176,7 @@ describe('a table of one’s own', () => {
   })
 })
 
-describe('what an editor shows', () => {
+describe('editor support', () => {
   const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
   const schema: unknown = manifestSchema()
   const definitions = isObject(schema) && isObject(schema.$defs) ? schema.$defs : {}
@@ -193,7 +196,7 @@ describe('what an editor shows', () => {
   }
   const properties = propertiesIn(schema)
 
-  test('every property has a description and examples', () => {
+  test('every property in the schema has a description and examples', () => {
     expect(properties.length).toBeGreaterThan(30)
     const bare = properties.filter(
       ([, { description, examples }]) =>
@@ -202,7 +205,7 @@ describe('what an editor shows', () => {
     expect(bare.map(([path]) => path)).toEqual([])
   })
 
-  test('every example fits the property that it is for', () => {
+  test('every example is valid for its property', () => {
     const ajv = new Ajv2020({ strict: true })
     const wrong = properties.flatMap(([path, property]) => {
       const fits = ajv.compile({ ...property, $defs: definitions })

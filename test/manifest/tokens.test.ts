@@ -113,7 +113,7 @@ const manifest = fc
     ),
   )
 
-test('for any document, reading tokens and composing give the same result', () => {
+test('reading a document from its tokens gives the same result as composing it', () => {
   fc.assert(
     fc.property(manifest, (text) => {
       expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, readDocuments)))

@@ -20,22 +20,22 @@ const live: ComputeAttributes = {
   postgresPreload: ['pg_cron'],
 }
 
-describe('when two values are the same', () => {
+describe('the comparison of attributes', () => {
   test.each([
-    ['nothing is managed', {}, []],
-    ['0 and 300 seconds are the default', { scaleToZero: 300 }, []],
-    ['never is not', { scaleToZero: -1 }, ['scaleToZero']],
-    ['1 and 1.0 are one size', { size: { min: 1.0, max: 4 } }, []],
-    ['one limit differs', { size: { min: 1, max: 5 } }, ['size']],
-    ['a setting that is there', { postgresSettings: { jit: 'off' } }, []],
+    ['an unmanaged attribute', {}, []],
+    ['300 seconds instead of 0', { scaleToZero: 300 }, []],
+    ['`never` instead of the default', { scaleToZero: -1 }, ['scaleToZero']],
+    ['1.0 instead of 1', { size: { min: 1.0, max: 4 } }, []],
+    ['another upper limit', { size: { min: 1, max: 5 } }, ['size']],
+    ['an equal setting', { postgresSettings: { jit: 'off' } }, []],
     ['a setting with another value', { postgresSettings: { jit: 'on' } }, ['postgresSettings']],
-    ['libraries in another order', { postgresPreload: ['pg_cron'] }, []],
-    ['one library fewer', { postgresPreload: [] }, ['postgresPreload']],
+    ['an equal list of libraries', { postgresPreload: ['pg_cron'] }, []],
+    ['a missing library', { postgresPreload: [] }, ['postgresPreload']],
   ] as const)('%s', (_what, desired, keys) => {
     expect(differingKeys(desired, live)).toEqual(keys)
   })
 
-  test('an attribute missing from the answer counts as different, except `disabled: false`', () => {
+  test('an attribute that is missing from the response counts as different, except `disabled: false`', () => {
     expect(differingKeys({ size: { min: 1, max: 1 }, poolerEnabled: true, disabled: false }, {})).toEqual([
       'size',
       'poolerEnabled',
@@ -43,8 +43,8 @@ describe('when two values are the same', () => {
   })
 })
 
-describe('what is sent', () => {
-  test('one limit if one differs, both if neither is set', () => {
+describe('the request body', () => {
+  test('contains only the limit that differs, or both if no live size is known', () => {
     expect(attributesToWire({ size: { min: 1, max: 8 } }, ['size'], { attributes: live })).toEqual({
       autoscaling_limit_max_cu: 8,
     })
@@ -54,7 +54,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('all settings, since the API replaces the existing ones', () => {
+  test('contains all live settings, because the API replaces them', () => {
     const desired = { postgresSettings: { work_mem: '64MB' }, postgresPreload: ['pg_stat_statements'] }
     expect(attributesToWire(desired, ['postgresSettings'], { attributes: live }).settings).toEqual({
       pg_settings: { jit: 'off', work_mem: '64MB' },
@@ -70,7 +70,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('what no manifest declares travels through untouched, unknown keys too', () => {
+  test('contains undeclared settings unchanged, including unknown keys', () => {
     const settings = {
       pg_settings: { jit: 'off' },
       pgbouncer_settings: { pool_size: 5 },
@@ -88,14 +88,14 @@ describe('what is sent', () => {
     })
   })
 
-  test('the same bytes, however the settings are listed', () => {
+  test('does not depend on the order of the settings', () => {
     const send = (postgresSettings: Record<string, string>) =>
       JSON.stringify(attributesToWire({ postgresSettings }, ['postgresSettings'], { attributes: live }))
     expect(send({ b: '1', a: '2' })).toBe(send({ a: '2', b: '1' }))
   })
 })
 
-test('the value that was sent is read back', () => {
+test('attributes read from a request body equal those that were sent', () => {
   const attributes: fc.Arbitrary<ComputeAttributes> = fc.record(
     {
       name: fc.string({ minLength: 1 }),

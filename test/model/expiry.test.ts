@@ -4,7 +4,7 @@ import { expiryReason, expiryWords, secondsToLive } from '../../src/model/index.
 const NOW = Date.parse('2026-11-21T21:00:00Z')
 const at = (minutes: number) => ({ name: 'preview/x', expiresAt: new Date(NOW + minutes * 60_000).toISOString() })
 
-test('a branch has so long to live', () => {
+test('secondsToLive returns the seconds until the expiry, or undefined without a valid one', () => {
   expect(secondsToLive(at(40), NOW)).toBe(2400)
   expect(secondsToLive(at(-5), NOW)).toBe(0)
   expect(secondsToLive({}, NOW)).toBeUndefined()
@@ -16,7 +16,7 @@ test.each([
   [40, 'expires Sat 21 Nov 21:40 UTC (in 40 min)'],
   [1260, 'expires Sun 22 Nov 18:00 UTC (in 21 h)'],
   [14_400, 'expires Tue 1 Dec 21:00 UTC (in 10 days)'],
-])('in %s minutes it %s', (minutes, words) => {
+])('a branch with %s minutes to live "%s"', (minutes, words) => {
   expect(expiryWords(at(minutes), NOW)).toBe(words)
 })
 
@@ -26,6 +26,9 @@ test.each([
   [90, true, 3600, undefined],
   [40, true, 0, undefined],
   [-1, false, 3600, 'preview/x has expired and is about to be deleted'],
-])('in %s minutes, interrupting: %s, limit %s s: %s', (minutes, interrupts, skipSeconds, expected) => {
-  expect(expiryReason(at(minutes), { interrupts, now: NOW, skipSeconds })).toBe(expected)
-})
+])(
+  'with %s minutes to live, interrupting %s and a limit of %s s, the reason is %s',
+  (minutes, interrupts, skipSeconds, expected) => {
+    expect(expiryReason(at(minutes), { interrupts, now: NOW, skipSeconds })).toBe(expected)
+  },
+)

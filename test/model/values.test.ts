@@ -18,7 +18,7 @@ import {
 } from '../../src/model/index.ts'
 
 describe('sizes', () => {
-  test('the table is that of the public API reference', () => {
+  test('the built-in table contains the sizes of the public API reference', () => {
     const sizes = SIZE_TABLE.steps.map(({ cu }) => cu)
     expect(sizes).toHaveLength(2 + 16 + 20)
     expect(sizes.slice(0, 4)).toEqual([0.25, 0.5, 1, 2])
@@ -46,7 +46,7 @@ describe('sizes', () => {
     [{ min: 1, max: 8 }, 3357],
     [{ min: 0.5, max: 2 }, 839],
     [{ min: 8, max: 16 }, 4000],
-  ])('with autoscaling both limits count: %o', (size, connections) => {
+  ])('the connection limit of %o depends on both autoscaling limits: %s', (size, connections) => {
     expect(maxConnections(size)).toBe(connections)
   })
 
@@ -55,11 +55,11 @@ describe('sizes', () => {
     [17, 16],
     [0, 0.25],
     [1_000, 56],
-  ])('the step nearest to %s is %s', (cu, step) => {
+  ])('the step nearest to %s CU is %s CU', (cu, step) => {
     expect(nearestStep(cu)?.cu).toBe(step)
   })
 
-  test('a range and a fixed size read differently', () => {
+  test('a range is formatted as 1–8 CU and a fixed size as 2 CU', () => {
     expect([formatSize({ min: 1, max: 8 }), formatSize({ min: 2, max: 2 })]).toEqual(['1–8 CU', '2 CU'])
   })
 })
@@ -70,7 +70,7 @@ test.each([
   [[2], '2'],
   [[1, 2, 3], '1, 2 and 3'],
   [[0.25, 0.5, 1, 2, 4, 8], '0.25, 0.5, 1, 2, 4 and 8'],
-])('sizes %j are "%s" in words', (sizes, words) => {
+])('the sizes %j are described as "%s"', (sizes, words) => {
   const steps = sizes.map((cu) => ({ cu, ramGb: 4, cacheGb: 3, maxConnections: 1 }))
   expect(sizesInWords({ ...SIZE_TABLE, steps })).toBe(words)
 })
@@ -86,11 +86,14 @@ describe('durations', () => {
     expect(parseDuration(text)).toBe(seconds)
   })
 
-  test.each(['', '5', 'm', '5 m', '30m1h', '1h1h', '-5m', '1.5h', '5M', '5m ', '99999999s'])('`%s` is none', (text) => {
-    expect(parseDuration(text)).toBeUndefined()
-  })
+  test.each(['', '5', 'm', '5 m', '30m1h', '1h1h', '-5m', '1.5h', '5M', '5m ', '99999999s'])(
+    '`%s` is not a valid duration',
+    (text) => {
+      expect(parseDuration(text)).toBeUndefined()
+    },
+  )
 
-  test('a value is read back as it was written', () => {
+  test('a formatted duration is parsed to the same value', () => {
     fc.assert(
       fc.property(fc.nat({ max: 700_000 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds))).toBe(seconds)
@@ -99,13 +102,13 @@ describe('durations', () => {
   })
 })
 
-test('scale to zero: the default is five minutes, and never is not a duration', () => {
+test('scale to zero of 0 equals the default of 300 seconds and differs from `never`', () => {
   expect([0, 300, -1, 5_400].map(formatScaleToZero)).toEqual(['default (5m)', '5m', 'never', '1h30m'])
   expect(sameScaleToZero(0, 300)).toBe(true)
   expect(sameScaleToZero(0, -1)).toBe(false)
 })
 
-test('the worst of several impacts', () => {
+test('worstImpact returns the most severe impact, or `none` without any', () => {
   expect(worstImpact([])).toBe('none')
   expect(worstImpact(['restart', 'may-restart', 'none'])).toBe('restart')
   expect(worstImpact(['move', 'delete', 'replace'])).toBe('delete')
@@ -118,7 +121,7 @@ test.each([
   [{ state: 'active' }, false],
   [{ state: 'init' }, false],
   [{ state: 'a state of next year' }, false],
-])('nobody is connected to %o: %s', (state, idle) => {
+])('isIdle for a compute with %o is %s', (state, idle) => {
   const compute: ObservedCompute = {
     id: 'ep-1',
     branchId: 'br-1',

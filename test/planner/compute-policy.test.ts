@@ -16,7 +16,7 @@ const policy = (declared: DeclaredDocument, id: string, live: ObservedProject | 
 }
 const window = (from: string): RestartWindow => ({ days: ['sun'], from, to: '04:00', timezone: 'UTC' })
 
-test('protect: true keeps everything on its branch, declared or not', () => {
+test('`protect: true` makes every compute on its branch undeletable, declared or not', () => {
   const declared: DeclaredDocument = { branches: { main: { protect: true, primary: {} } } }
   for (const id of ['ep-main', 'ep-bi']) {
     expect(policy(declared, id).undeletable).toContain(
@@ -26,17 +26,17 @@ test('protect: true keeps everything on its branch, declared or not', () => {
   expect(policy(declared, 'ep-qa')).toEqual({})
 })
 
-test('a rule protects the branches that it matches', () => {
+test('`protect: true` in a rule applies to the branches that it matches', () => {
   expect(policy({ rules: [{ match: 'q*', protect: true }] }, 'ep-qa').undeletable).toContain('branch `qa` is protected')
 })
 
-test('the service protects a branch whatever the manifests say', () => {
+test('a branch that the service protects is undeletable without any manifest', () => {
   expect(policy({}, 'ep-guarded').undeletable).toBe(
     'the service protects branch `guarded`: its computes cannot be deleted',
   )
 })
 
-test("a compute's own restart window takes precedence over the document's; `always` means no window", () => {
+test("a compute's own restart window takes precedence over the document's, and `always` removes the window", () => {
   const declared: DeclaredDocument = {
     restartWindow: window('01:00'),
     branches: { main: { primary: { restartWindow: window('02:00') } }, qa: { primary: { restartWindow: 'always' } } },
@@ -46,6 +46,6 @@ test("a compute's own restart window takes precedence over the document's; `alwa
   expect(policy(declared, 'ep-qa')).toEqual({})
 })
 
-test('manifests of another project say nothing of this one', () => {
+test('manifests of another project do not affect the policy', () => {
   expect(policy({ project: 'other', branches: { main: { protect: true } } }, 'ep-main')).toEqual({})
 })

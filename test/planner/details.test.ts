@@ -3,8 +3,8 @@ import type { Observed } from '../../src/model/index.ts'
 import { plan, projectIds } from '../../src/planner/index.ts'
 import { branchId, type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from './world.ts'
 
-describe('what is sent', () => {
-  test('a move with other differences is one call, and asks for both consents', () => {
+describe('requests', () => {
+  test('a move with other changes is one request and requires both consents', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app', size: 2, scaleToZero: -1 } }, main: { primary: 'absent' } } },
       world({ main: { primary: { id: 'ep-app' } }, old: {} }),
@@ -32,7 +32,7 @@ describe('what is sent', () => {
     expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'SIZE_DIFFERS', 'SCALE_TO_ZERO_DIFFERS'])
   })
 
-  test('an idle compute is moved or deleted with consent only, although no one is connected', () => {
+  test('moving or deleting an idle compute requires consent although no one is connected', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app', size: 2 } }, main: {} }, prune: true },
       world({ main: { primary: { id: 'ep-app', state: 'idle' }, replicas: [{ state: 'idle' }] }, old: {} }),
@@ -44,9 +44,9 @@ describe('what is sent', () => {
   })
 
   test.each([
-    ['nothing of it declared', {}, {}],
-    ['a setting declared', { settings: { work_mem: '8MB' } }, { pg_settings: { jit: 'off', work_mem: '8MB' } }],
-  ])('a replacement takes the settings of the old compute along: %s', (_name, declared, changed) => {
+    ['no setting is declared', {}, {}],
+    ['a setting is declared', { settings: { work_mem: '8MB' } }, { pg_settings: { jit: 'off', work_mem: '8MB' } }],
+  ])('a replacement keeps the settings of the old compute when %s', (_name, declared, changed) => {
     const settings = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
     const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
     const observed: Observed = {
@@ -61,7 +61,7 @@ describe('what is sent', () => {
     expect(steps[1]?.request.body?.endpoint.settings).toEqual({ ...settings, ...changed })
   })
 
-  test('a replacement sends no settings where the old compute had none', () => {
+  test('a replacement sends no settings when the old compute has none', () => {
     const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
     const observed: Observed = {
       ...seen,
@@ -74,7 +74,7 @@ describe('what is sent', () => {
     expect(steps[1]?.request.body?.endpoint).not.toHaveProperty('settings')
   })
 
-  test('a change without a new size does not change the capacity', () => {
+  test('a change of another attribute than the size does not change the capacity', () => {
     const { changes, summary } = planOf(
       { branches: { main: { primary: { scaleToZero: 600 } } } },
       world({ main: { primary: { size: 2 } } }),
@@ -83,7 +83,7 @@ describe('what is sent', () => {
     expect(summary.capacity.after).toEqual(summary.capacity.before)
   })
 
-  test('a create has every managed attribute, including defaults', () => {
+  test('a create request contains every managed attribute, including those with default values', () => {
     const plan = planOf(
       { branches: { main: { primary: { disabled: false, preload: [], settings: {}, size: { min: 1, max: 2 } } } } },
       world({ main: {} }),
@@ -98,7 +98,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('a step names the rule behind its impact, that of the worst on an idle compute too', () => {
+  test('a step references the rule for its impact, also for an idle compute', () => {
     for (const state of ['active', 'idle'] as const) {
       const plan = planOf(
         { branches: { main: { primary: { name: 'app', size: 2 } } } },
@@ -110,7 +110,7 @@ describe('what is sent', () => {
 })
 
 describe('order', () => {
-  test('restarts of one branch wait for each other, replicas first; another branch waits for none of them', () => {
+  test('restarts on one branch run in sequence with replicas first, and restarts on another branch do not wait for them', () => {
     const plan = planOf(
       {
         branches: {
@@ -134,7 +134,7 @@ describe('order', () => {
     ])
   })
 
-  test('an update of an idle compute waits for no restart', () => {
+  test('an update of an idle compute does not wait for restarts', () => {
     const plan = planOf(
       { branches: { main: { primary: { size: 2 }, replicas: { a: { size: 2 } } } } },
       world({ main: { primary: {}, replicas: [{ name: 'a', state: 'idle' }] } }),
@@ -146,14 +146,14 @@ describe('order', () => {
 describe('protection', () => {
   const pinned: DeclaredDocument = { branches: { main: { replicas: { reporting: { id: 'ep-app' } } } } }
 
-  test('the service protects what a branch has: a replacement may come to it, not leave it', () => {
+  test('service protection allows a replacement to be created on a branch but not to be deleted from it', () => {
     const refusals = (branches: Record<string, LiveBranch>) =>
       planOf(pinned, world(branches)).steps.map(({ refused }) => refused !== undefined)
     expect(refusals({ main: { protected: true }, other: { primary: { id: 'ep-app' } } })).toEqual([false, false])
     expect(refusals({ main: {}, other: { protected: true, primary: { id: 'ep-app' } } })).toEqual([true, true])
   })
 
-  test('the service lets computes of its protected branches move; `protect: true` does not, from or to', () => {
+  test('service protection allows moves, and `protect: true` rejects moves from and to the branch', () => {
     const live = world({ a: { primary: { id: 'ep-1' }, protected: true }, b: {} })
     const moved = (protect: { a?: boolean; b?: boolean }) =>
       planOf(
@@ -170,7 +170,7 @@ describe('protection', () => {
     expect(moved({ b: true })).toContain('`b` is protected')
   })
 
-  test("a branch that the base's rules protect is not parked on", () => {
+  test('a branch that a rule of the base protects cannot be used for parking', () => {
     const swap = { branches: { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }, parkOn: 'spare/1' }
     const result = plan(
       desired(swap),
@@ -182,7 +182,7 @@ describe('protection', () => {
 })
 
 describe('warnings', () => {
-  test('a rule to which earlier rules leave nothing', () => {
+  test('a rule is reported as shadowed when earlier rules match all its branches', () => {
     const plan = planOf(
       {
         rules: [
@@ -195,7 +195,7 @@ describe('warnings', () => {
     expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_SHADOWED'])
   })
 
-  test('a rule whose branches are all listed explicitly', () => {
+  test('a rule is reported as unused when all its branches are listed explicitly', () => {
     const plan = planOf(
       { branches: { 'preview/1': {} }, rules: [{ match: 'preview/*', primary: {} }] },
       world({ 'preview/1': {} }),
@@ -212,14 +212,14 @@ describe('names', () => {
       world({ main: { primary: { name: 'a' }, replicas: [{ name: 'a' }] } }),
       /not declared/,
     ],
-  ])('a declared name that %s has as well is a warning', (_who, live, message) => {
+  ])('a declared name that %s also has causes a warning', (_who, live, message) => {
     const plan = planOf({ branches: { main: { primary: {}, replicas: { a: {} } } } }, live)
     expect(plan.warnings).toMatchObject([{ code: 'W_NAME_TAKEN', message: expect.stringMatching(message) }])
   })
 })
 
 describe('hints', () => {
-  test('the nearest name, the same however branches are listed', () => {
+  test('the suggested branch name does not depend on the order of the branches', () => {
     const hints = [
       ['man', 'min'],
       ['min', 'man'],
@@ -235,7 +235,7 @@ describe('hints', () => {
   })
 })
 
-test('many nameless replicas are paired by what they are', () => {
+test('many nameless replicas are paired with declarations by size', () => {
   const sizes = Array.from({ length: 300 }, (_, index) => (index % 3) + 1)
   const plan = planOf(
     { branches: { main: { replicas: Object.fromEntries(sizes.map((size, index) => [`r${index}`, { size }])) } } },
@@ -244,7 +244,7 @@ test('many nameless replicas are paired by what they are', () => {
   expect(plan.summary).toMatchObject({ restarts: 0, create: 0, update: 300 })
 })
 
-test('rules of several documents are tried in the order of their files', () => {
+test('rules of several documents are matched in the order of their files', () => {
   const [first, second] = [0.5, 2].map((size, index) => {
     const [own] = desired({ rules: [{ match: '**', primary: { size } }] }).documents
     return own === undefined ? [] : [{ ...own, source: { ...own.source, file: `${index}.yaml` } }]
@@ -253,7 +253,7 @@ test('rules of several documents are tried in the order of their files', () => {
   expect(result.plan.changes.map(({ after }) => after?.size.max)).toEqual([0.5])
 })
 
-test('several projects: each planned by itself, sorted, and an unknown one is named with the nearest', () => {
+test('several projects are planned independently in sorted order, and an unknown one is reported with the nearest id', () => {
   const one = world({ main: { primary: {} } })
   const observed: Observed = {
     ...one,
@@ -275,7 +275,7 @@ test('several projects: each planned by itself, sorted, and an unknown one is na
   ])
 })
 
-test('no manifests, no plan to delete anything', () => {
+test('a plan without manifests deletes nothing', () => {
   const result = plan({ documents: [] }, world({ main: { primary: {} } }))
   expect(result.ok && result.plan).toMatchObject({ projects: [], steps: [], changes: [], unmanaged: [] })
 })

@@ -42,20 +42,26 @@ const RESIZE = 'branches: { preview/x: { primary: { size: 2 } } }'
 const RELAX = 'branches: { preview/x: { primary: { scaleToZero: 10m } } }'
 
 test.each([
-  ['interrupts, an hour left and more', RESIZE, 61, 1, []],
-  ['interrupts, less than an hour left', RESIZE, 59, 0, ['preview/x expires in 59 min']],
-  ['interrupts no one', RELAX, 59, 1, []],
-  ['interrupts no one, after the end', RELAX, -1, 0, ['preview/x has expired and is about to be deleted']],
-  ['interrupts, with a shorter limit', `skipExpiring: 30m\n${RESIZE}`, 59, 1, []],
-  ['interrupts, with a longer limit', `skipExpiring: 3h\n${RESIZE}`, 61, 0, ['preview/x expires in 61 min']],
-  ['interrupts, with no limit', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
-] as const)('a change that %s', (_, manifest, minutes, steps, sentences) => {
+  ['interrupts connections over an hour before the expiry', RESIZE, 61, 1, []],
+  ['interrupts connections less than an hour before the expiry', RESIZE, 59, 0, ['preview/x expires in 59 min']],
+  ['interrupts no connections', RELAX, 59, 1, []],
+  ['interrupts no connections after the expiry', RELAX, -1, 0, ['preview/x has expired and is about to be deleted']],
+  ['interrupts connections with a shorter `skipExpiring`', `skipExpiring: 30m\n${RESIZE}`, 59, 1, []],
+  [
+    'interrupts connections with a longer `skipExpiring`',
+    `skipExpiring: 3h\n${RESIZE}`,
+    61,
+    0,
+    ['preview/x expires in 61 min'],
+  ],
+  ['interrupts connections with `skipExpiring: 0s`', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
+] as const)('the time left decides whether the plan skips a change that %s', (_, manifest, minutes, steps, sentences) => {
   const made = planned(manifest, live({ 'preview/x': minutes }))
   expect(made.steps).toHaveLength(steps)
   expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
 })
 
-test('skipped changes are shown, and changes on an expiring branch have a remark', () => {
+test('the plan lists skipped changes and shows the expiry of a branch', () => {
   const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })
   expect(skipped).toContain('Skipped: 1 change\n  update primary on preview/x: preview/x expires in 40 min\n')
   expect(skipped).toContain('No changes.')
@@ -63,7 +69,7 @@ test('skipped changes are shown, and changes on an expiring branch have a remark
   expect(shown).toContain('expires Thu 1 Jan 10:00 UTC (in 10 h)')
 })
 
-test('a change that needs a slot which a skipped one would free is skipped with it', () => {
+test('a change that depends on a skipped change is also skipped', () => {
   const pins = `branches:
   preview/x: { primary: absent }
   main: { primary: { size: 1 } }
@@ -81,7 +87,7 @@ rules:
   ])
 })
 
-test('a rule may be for branches that stay, or for those that do not', () => {
+test('a rule with `expires` applies only to branches with or without an expiry', () => {
   const rules = `rules:
   - { match: "preview/*", expires: false, primary: { size: 2 } }
   - { match: "preview/*", expires: true, primary: { size: 4 } }`
@@ -92,14 +98,14 @@ test('a rule may be for branches that stay, or for those that do not', () => {
   ])
 })
 
-test('a move to a branch that expires, and protection of one, are warnings', () => {
+test('moving a compute to an expiring branch and protecting one cause warnings', () => {
   const seen = live({ 'preview/y': 600 })
   const move = `branches: { preview/y: { protect: true, primary: { id: ep-${branchId('preview/x')} } } }`
   expect(codes(planned(move, seen))).toEqual(['W_PROTECT_EXPIRING', 'W_MOVE_TO_EXPIRING'])
   expect(codes(planned(move, live({})))).toEqual([])
 })
 
-test("`restartWindow: service` is the project's own maintenance window", () => {
+test('`restartWindow: service` is the maintenance window of the project', () => {
   const manifest = 'restartWindow: service\nbranches: { main: { primary: { size: 2 } } }'
   const windows = (observed: Observed) => planned(manifest, observed).steps[0]?.windows?.map(formatWindow)
   expect(windows(live({}, { weekdays: [7], from: '02:00', to: '03:00' }))).toEqual(['Sun 02:00–03:00 UTC'])

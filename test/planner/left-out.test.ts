@@ -20,7 +20,7 @@ const PROBLEMS: Readonly<Record<string, Omit<DeclaredDocument, 'project'>>> = {
   E_PARK_ON: { branches: { main: {} }, parkOn: 'main' },
 }
 
-test.each(Object.entries(PROBLEMS))('%s leaves out its project and plans the others', (code, problem) => {
+test.each(Object.entries(PROBLEMS))('a project with %s is left out and the others are planned', (code, problem) => {
   const documents = [fine('alpha'), { ...problem, project: 'beta' }, fine('gamma')]
   const result = plan(desired(...documents), live(IDS))
   expect(result.ok).toBe(false)
@@ -29,8 +29,10 @@ test.each(Object.entries(PROBLEMS))('%s leaves out its project and plans the oth
   expect(result.plan.leftOut).toMatchObject([{ project: 'beta', diagnostics: [{ code }] }])
 })
 
-test('a project that is not there or cannot be read is left out with its own words', () => {
-  const unreadable = [{ id: 'beta', message: 'The control API refused: no (GET /x, status 403)', hint: 'Take a key.' }]
+test('a missing or unreadable project is left out with its reason', () => {
+  const unreadable = [
+    { id: 'beta', message: 'The control API rejected the request: no (GET /x, status 403)', hint: 'Take a key.' },
+  ]
   const documents = [fine('alpha'), fine('beta'), fine('gamma')]
   const { leftOut } = plan(desired(...documents), live(['gamma'], { missing: ['alpha'], unreadable })).plan
   expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
@@ -41,13 +43,13 @@ test('a project that is not there or cannot be read is left out with its own wor
     ],
     [
       'E_PROJECT_UNREADABLE',
-      'Project `beta` could not be read. The control API refused: no (GET /x, status 403).',
+      'Project `beta` could not be read. The control API rejected the request: no (GET /x, status 403).',
       'Take a key.',
     ],
   ])
 })
 
-test('leaving projects out changes nothing for the others; shards add up to the whole', () => {
+test('leaving out projects does not change the plan of the others, and merged shards equal the whole plan', () => {
   const subset = fc.subarray(IDS)
   const planOf = (...documents: readonly DeclaredDocument[]) => plan(desired(...documents), live(IDS)).plan
   fc.assert(
@@ -64,7 +66,7 @@ test('leaving projects out changes nothing for the others; shards add up to the 
   )
 })
 
-test('a name in place of an id is answered with the id', () => {
+test('the hint for a project name instead of an id contains the id', () => {
   const observed: Observed = {
     ...world({ main: {} }),
     missing: ['billing'],

@@ -14,27 +14,27 @@ const withProject = (observed: Observed, edit: (project: ObservedProject) => Obs
   projects: observed.projects.map(edit),
 })
 
-describe('two branches of one name', () => {
+describe('two branches with the same name', () => {
   const observed = (reversed: boolean): Observed =>
     withProject(world({ dev: { primary: { id: 'ep-1' } }, other: { primary: { id: 'ep-2' } } }), (project) => {
       const branches = project.branches.map((branch) => ({ ...branch, name: 'dev' }))
       return { ...project, branches: reversed ? branches.reverse() : branches }
     })
 
-  test.each([true, false])('are an error that names both, in whatever order they are listed: %s', (reversed) => {
+  test.each([true, false])('are reported together in any order (reversed: %s)', (reversed) => {
     const declared: DeclaredDocument = { branches: { dev: { primary: { size: 4 } } } }
     expect(errorsOf(declared, observed(reversed))).toEqual(['E_BRANCH_AMBIGUOUS'])
     expect(messageOf(declared, observed(reversed))).toContain('br-dev, br-other')
   })
 
-  test('are distinguished by their ids', () => {
+  test('can be declared by their ids', () => {
     const declared: DeclaredDocument = { branches: { 'br-other': { primary: { size: 4 } } } }
     expect(planOf(declared, observed(false)).changes.map(({ compute }) => compute.id)).toEqual(['ep-2'])
   })
 })
 
-describe('a pin to nothing', () => {
-  test.each([true, false])('is reported once, without advice to delete anything (prune: %s)', (prune) => {
+describe('a pin to an unknown compute', () => {
+  test.each([true, false])('is reported once without advice to delete anything (prune: %s)', (prune) => {
     const observed = world({ main: { primary: { id: 'ep-1' } } })
     const declared: DeclaredDocument = { prune, branches: { main: { primary: { id: 'ep-nope' } } } }
     expect(errorsOf(declared, observed)).toEqual(['E_PIN_UNKNOWN'])
@@ -55,14 +55,14 @@ describe('two live primaries on one branch', () => {
     ['declared', { branches: { main: { primary: { size: 4 } } } }],
     ['pruned', { prune: true, branches: { main: { primary: {} } } }],
     ['pinned', { prune: true, branches: { main: { primary: { id: 'ep-a' } } } }],
-    ['to be absent', { branches: { main: { primary: 'absent' } } }],
-  ])('are said to be that, and neither is deleted: %s', (_how, declared) => {
+    ['declared absent', { branches: { main: { primary: 'absent' } } }],
+  ])('are reported and neither is deleted when the primary is %s', (_how, declared) => {
     expect(errorsOf(declared, observed)).toEqual(['E_TWO_PRIMARIES'])
     expect(messageOf(declared, observed)).toMatch(/2 primaries, and the service allows one: ep-a, ep-b/)
     expect(messageOf(declared, observed)).not.toMatch(/prune/)
   })
 
-  test('are left alone if no primary is declared, and resolved by a pin elsewhere', () => {
+  test('are ignored when no primary is declared, and resolved by a pin to another branch', () => {
     expect(errorsOf({ branches: { main: { replicas: { r: {} } } } }, observed)).toEqual([])
     const moved = planOf(
       { branches: { main: { primary: { id: 'ep-a' } }, dev: { primary: { id: 'ep-b' } } } },
@@ -72,10 +72,10 @@ describe('two live primaries on one branch', () => {
   })
 })
 
-describe('replicas that are left on both sides', () => {
+describe('unmatched declared and live replicas', () => {
   const HOUR = 3_600
 
-  test('are paired so that the pairs can be', () => {
+  test('are paired only when the resulting size is valid', () => {
     const observed = world({ dev: { replicas: [{ id: 'ep-q', name: 'q', size: 56, scaleToZero: -1 }] } })
     const made = planOf(
       {
@@ -90,14 +90,14 @@ describe('replicas that are left on both sides', () => {
     ])
   })
 
-  test('are left where no pair can be: the declared one is created, the live one stays', () => {
+  test('stay unpaired when no pair is valid', () => {
     const observed = world({ dev: { replicas: [{ id: 'ep-q', size: 40, scaleToZero: -1 }] } })
     const made = planOf({ branches: { dev: { replicas: { bi: { scaleToZero: 300 } } } } }, observed)
     expect(made.changes.map(({ kind }) => kind)).toEqual(['create'])
     expect(made.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-q'])
   })
 
-  test('of one name are taken so that it can be', () => {
+  test('with the same name are matched to the one with a valid result', () => {
     const observed = world({
       dev: {
         replicas: [
@@ -110,7 +110,7 @@ describe('replicas that are left on both sides', () => {
     expect(made.changes.map(({ compute }) => compute.id)).toEqual(['ep-b'])
   })
 
-  test('one that fits as well as the one chosen is not deleted by prune', () => {
+  test('are not pruned when they match as well as the chosen one', () => {
     const observed = world({
       dev: {
         replicas: [
@@ -127,7 +127,7 @@ describe('replicas that are left on both sides', () => {
     ])
   })
 
-  test('one that fits less well is', () => {
+  test('are pruned when they match less well than the chosen one', () => {
     const observed = world({
       dev: {
         replicas: [
@@ -141,19 +141,23 @@ describe('replicas that are left on both sides', () => {
   })
 })
 
-test('a deletion that is refused twice gives the reason that no pin removes', () => {
+test('a delete that is rejected for two reasons reports the protection', () => {
   const twins = world({ dev: { replicas: [{ id: 'ep-1' }, { id: 'ep-2' }] } })
   const made = planOf({ prune: true, branches: { dev: { protect: true, replicas: { bi: {} } } } }, twins)
   expect(made.changes.find(({ kind }) => kind === 'delete')?.refused).toContain('`dev` is protected')
 })
 
-describe('prune that the base does not ask for', () => {
+describe('`prune` without `prune` in the base', () => {
   const observed = world({ dev: { primary: { id: 'ep-1' }, replicas: [{ id: 'ep-2', name: 'left' }] } })
   const document = (prune: boolean): DeclaredDocument => ({ prune, branches: { dev: { primary: {} } } })
 
   test.each([
-    ['is refused', false, expect.stringContaining('the base manifest does not prune branch `dev`')],
-    ['is done where the base asks for it too', true, undefined],
+    [
+      'is rejected when the base does not prune',
+      false,
+      expect.stringContaining('the base manifest does not prune branch `dev`'),
+    ],
+    ['deletes when the base also prunes', true, undefined],
   ])('%s', (_what, prune, refused) => {
     const made = planOf(document(true), observed, { basePolicy: desired(document(prune)) })
     const [change] = made.changes
@@ -163,7 +167,7 @@ describe('prune that the base does not ask for', () => {
     expect(made.warnings.map(({ code }) => code)).toEqual(refused === undefined ? [] : ['W_POLICY_REMOVED'])
   })
 
-  test('is refused on a branch that the base does not declare at all', () => {
+  test('is rejected on a branch that the base does not declare', () => {
     const made = planOf(document(true), observed, { basePolicy: desired({ branches: {} }) })
     expect(made.steps.map((step) => step.refused)).toEqual([expect.stringContaining('does not prune')])
   })

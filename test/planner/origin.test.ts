@@ -17,7 +17,7 @@ const named = (changes: readonly Change[]) =>
 
 const drifted = { a: { primary: { size: 2 } }, b: { primary: { size: 2 } }, c: { primary: { size: 2 } } }
 
-test('one line over three drifted computes: one is introduced, three are drift', () => {
+test('one edit next to three drifted computes yields one introduced change and three drift changes', () => {
   const { introduced, drift, settled } = origin(
     { branches: { ...drifted, main: { primary: { size: 1 } } } },
     { branches: { ...drifted, main: { primary: { size: 4 } } } },
@@ -27,7 +27,7 @@ test('one line over three drifted computes: one is introduced, three are drift',
   expect(settled).toEqual([])
 })
 
-test('an edit of a drifted compute is in both parts, each with its own attributes and impact', () => {
+test('an edit of a drifted compute is split into an introduced change and drift, each with its own impact', () => {
   const { introduced, drift } = origin(
     { branches: { a: { primary: { size: 2 } } } },
     { branches: { a: { primary: { size: 2, scaleToZero: 600 } } } },
@@ -38,7 +38,7 @@ test('an edit of a drifted compute is in both parts, each with its own attribute
   expect(drift[0]?.impact).toBe('restart')
 })
 
-test('another value for what has drifted is introduced', () => {
+test('a new value for a drifted attribute is introduced', () => {
   const { introduced, drift } = origin(
     { branches: { a: { primary: { size: 2 } } } },
     { branches: { a: { primary: { size: 4 } } } },
@@ -46,19 +46,19 @@ test('another value for what has drifted is introduced', () => {
   expect([named(introduced), drift]).toEqual([['a: size'], []])
 })
 
-test('a move to another branch than the base declares is introduced', () => {
+test('a move to a different branch than the one in the base is introduced', () => {
   const empty = world({ main: { primary: { id: 'ep-main' } }, a: {}, b: {} })
   const to = (name: string) => planOf({ branches: { [name]: { primary: { id: 'ep-main' } } } }, empty)
   expect(originOf(to('a'), to('b')).introduced).toHaveLength(1)
   expect(originOf(to('a'), to('a')).drift).toHaveLength(1)
 })
 
-test('a pull request that takes the live value up settles the drift', () => {
+test('a pull request that adopts the live value settles the drift', () => {
   const { introduced, drift, settled } = origin({ branches: drifted }, { branches: { a: { primary: { size: 1 } } } })
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
 })
 
-test('a create, move or delete is shown whole, and as drift only if the base plans exactly the same', () => {
+test('a create, move or delete is drift only if the base plans exactly the same change', () => {
   const base = { branches: { main: { primary: {}, replicas: { r: { size: 1 } } } }, prune: true }
   const same = origin(base, base)
   expect([named(same.introduced), same.drift.map(({ kind }) => kind)]).toEqual([[], ['create']])
@@ -66,7 +66,7 @@ test('a create, move or delete is shown whole, and as drift only if the base pla
   expect([edited.introduced.map(({ kind }) => kind), edited.drift]).toEqual([['create'], []])
 })
 
-test('without a base all is introduced; compared with itself nothing is', () => {
+test('every change is introduced without a base, and none is when the base equals the head', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('main', 'a', 'b', 'c'), fc.constantFrom(0.5, 1, 2, 4)), (sizes) => {
       const head = {

@@ -43,7 +43,7 @@ const successors = (made: Plan, end: Simulated): ReadonlyMap<string, string> =>
       .map(({ id, compute }) => [compute.id ?? '', end.made.get(`${id}#2`) ?? '']),
   )
 
-test('after the steps, in any order that the graph allows, the live project is as declared', () => {
+test('running the steps in any allowed order produces the declared state', () => {
   let checked = 0
   fc.assert(
     fc.property(manifest, liveWorld, picksArbitrary, (document, live, picks) => {
@@ -89,7 +89,7 @@ const fits = (compute: ObservedCompute, declared: Declared): boolean => {
   }
 }
 
-test('computes that no step names, and unmanaged attributes, do not change', () => {
+test('computes without a step and unmanaged attributes do not change', () => {
   fc.assert(
     fc.property(manifest, liveWorld, picksArbitrary, (document, live, picks) => {
       const found = planned(document, live)
@@ -117,7 +117,7 @@ test('computes that no step names, and unmanaged attributes, do not change', () 
   )
 })
 
-test('the plan is the same bytes, however branches, replicas, computes and documents are shuffled', () => {
+test('the plan does not depend on the order of branches, replicas, computes or documents', () => {
   const mixed = <T>(items: readonly T[], keys: readonly number[]): T[] =>
     items
       .map((item, index) => ({ item, key: keys[index % keys.length] ?? 0, index }))
@@ -217,7 +217,7 @@ const leastOf = (open: readonly Declared[], free: readonly LiveCompute[]): numbe
   return Math.min(...ways)
 }
 
-test('where every replica declares a size, no pairing of them restarts fewer computes', () => {
+test('replicas with declared sizes are paired so that no other pairing restarts fewer computes', () => {
   fc.assert(
     fc.property(replicas, (one) => {
       const result = plan(
@@ -230,7 +230,7 @@ test('where every replica declares a size, no pairing of them restarts fewer com
   )
 })
 
-test('no replica is restarted while one that needs no restart is left over', () => {
+test('no replica restarts while an unmatched one fits without a restart', () => {
   fc.assert(
     fc.property(manifest, liveWorld, (document, live) => {
       const found = planned(document, live)

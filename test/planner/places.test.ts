@@ -101,7 +101,7 @@ const runAllowed = (observed: Observed, steps: readonly Step[], allow: ReadonlyS
 
 const RUNS = { numRuns: runs(3_000) }
 
-test('a circle without a place to park on is the one thing that has no plan', () => {
+test('only a cycle of moves without a parking branch has no plan', () => {
   let rings = 0
   fc.assert(
     fc.property(rearrangement, (one) => {
@@ -116,7 +116,7 @@ test('a circle without a place to park on is the one thing that has no plan', ()
   expectEnough(rings, 100)
 })
 
-test('in every order that the graph allows, each primary ends where it is pinned', () => {
+test('running the steps in any allowed order leaves each primary on the branch that it is pinned to', () => {
   fc.assert(
     fc.property(rearrangement, fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), (one, picks) => {
       const { observed, result } = planFor(one)
@@ -132,7 +132,7 @@ test('in every order that the graph allows, each primary ends where it is pinned
   )
 })
 
-test('whatever is refused or not allowed, nothing stays parked, and nothing is deleted for a successor that never comes', () => {
+test('no primary stays parked or is deleted without a successor when steps are rejected or lack consent', () => {
   fc.assert(
     fc.property(
       rearrangement,
@@ -154,7 +154,7 @@ test('whatever is refused or not allowed, nothing stays parked, and nothing is d
   )
 })
 
-test('interrupted anywhere and planned again, it continues from there', () => {
+test('a new plan after an interruption at any step completes the moves', () => {
   let parked = 0
   fc.assert(
     fc.property(rearrangement, fc.nat(), (one, cut) => {
@@ -173,7 +173,7 @@ test('interrupted anywhere and planned again, it continues from there', () => {
   expectEnough(parked, 5)
 })
 
-test('nothing on a protected branch is deleted or moved, from it or to it', () => {
+test('no primary on a protected branch is deleted, and none is moved from or to it', () => {
   fc.assert(
     fc.property(rearrangement, (one) => {
       const { observed, result } = planFor(one)
@@ -198,7 +198,7 @@ const SWAP = { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }
 const swapped = (first: LiveBranch['primary'], park: LiveBranch) =>
   world({ a: { primary: { id: 'ep-1', ...first } }, b: { primary: { id: 'ep-2' } }, park, far: {} })
 
-test('the idle one of a swap is parked', () => {
+test('a swap parks the idle primary', () => {
   for (const [state, parked] of [
     ['active', 'ep-2'],
     ['idle', 'ep-1'],
@@ -208,7 +208,7 @@ test('the idle one of a swap is parked', () => {
   }
 })
 
-test('a primary is parked only once the one that is still there has moved on', () => {
+test('a primary is parked only after the current primary of the parking branch has moved away', () => {
   const { steps } = planOf(
     { branches: { ...SWAP, far: { primary: { id: 'ep-3' } } }, parkOn: PARK },
     swapped({}, { primary: { id: 'ep-3' } }),
@@ -217,12 +217,12 @@ test('a primary is parked only once the one that is still there has moved on', (
   expect(parking?.after).toEqual([steps.find(({ compute }) => compute.id === 'ep-3')?.id])
 })
 
-test('a branch for which a primary is declared cannot be parked on', () => {
+test('a branch with a declared primary cannot be used for parking', () => {
   const declared = { branches: { ...SWAP, park: { primary: {} } }, parkOn: PARK }
   expect(errorsOf(declared, swapped({}, {}))).toEqual(['E_MOVE_CYCLE', 'E_PARK_ON'])
 })
 
-test('a primary is pruned to make room only with consent to what takes the room', () => {
+test('pruning a primary to free its branch requires the consents of the move to that branch', () => {
   const made = planOf(
     { branches: { a: { primary: { id: 'ep-2', size: 2 } }, b: {} }, prune: true },
     world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
@@ -231,7 +231,7 @@ test('a primary is pruned to make room only with consent to what takes the room'
   expect(consentsOf(made, 'delete')).toEqual([['delete', 'move', 'restart']])
 })
 
-test('a primary is not pruned to make room for one that may not come', () => {
+test('a primary is not pruned when the move to its branch is rejected', () => {
   const made = planOf(
     { branches: { a: { primary: { id: 'ep-2' } }, b: { protect: true } }, prune: true },
     world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
@@ -242,7 +242,7 @@ test('a primary is not pruned to make room for one that may not come', () => {
   ])
 })
 
-test('a replaced compute is deleted once the place of its successor is empty, not before', () => {
+test('a replaced compute is deleted only after the branch of its successor is free', () => {
   const made = planOf(
     { branches: { a: { primary: { id: 'ep-r' } }, b: { primary: { id: 'ep-a' } } } },
     world({ a: { primary: { id: 'ep-a' } }, b: { replicas: [{ id: 'ep-r' }] } }),

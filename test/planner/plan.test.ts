@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { plan } from '../../src/planner/index.ts'
 import { branchId, desired, errorsOf, PROJECT, planOf, world } from './world.ts'
 
-describe('what changes', () => {
-  test('nothing differs, nothing is planned', () => {
+describe('changes', () => {
+  test('no step is planned when nothing differs', () => {
     const plan = planOf(
       { branches: { main: { primary: { size: 1, scaleToZero: 300 } } } },
       world({ main: { primary: {} } }),
@@ -12,7 +12,7 @@ describe('what changes', () => {
     expect(plan.summary).toMatchObject({ create: 0, update: 0, delete: 0, managed: 1 })
   })
 
-  test('a declared compute that is not there is created, and interrupts no one', () => {
+  test('a missing compute is created without interrupting connections', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: { size: 2 } } } } },
       world({ main: { primary: {} } }),
@@ -40,7 +40,7 @@ describe('what changes', () => {
     ])
   })
 
-  test('only what differs is sent', () => {
+  test('a request contains only the attributes that differ', () => {
     const plan = planOf(
       { branches: { main: { primary: { size: { min: 1, max: 4 }, scaleToZero: 0 } } } },
       world({ main: { primary: { size: 1 } } }),
@@ -48,7 +48,7 @@ describe('what changes', () => {
     expect(plan.steps.map(({ request }) => request.body)).toEqual([{ endpoint: { autoscaling_limit_max_cu: 4 } }])
   })
 
-  test('one compute gets one call, so one restart, however much differs', () => {
+  test('several changes to one compute are one request and one restart', () => {
     const plan = planOf(
       {
         branches: {
@@ -65,7 +65,7 @@ describe('what changes', () => {
     expect(plan.summary.restarts).toBe(1)
   })
 
-  test('an idle compute is resized without interrupting anyone', () => {
+  test('resizing an idle compute interrupts no connections', () => {
     const plan = planOf(
       { branches: { main: { primary: { size: 2 } } } },
       world({ main: { primary: { size: 1, state: 'idle' } } }),
@@ -83,12 +83,12 @@ describe('what changes', () => {
     ['Postgres settings', { settings: { work_mem: '64MB' } }, 'may-restart', ['restart']],
     ['preloaded libraries', { preload: ['pg_cron'] }, 'restart', ['restart']],
     ['disabled', { disabled: true }, 'disconnect', ['disconnect']],
-  ] as const)('the impact of another %s', (_what, primary, impact, consents) => {
+  ] as const)('a change of %s has the expected impact and consents', (_what, primary, impact, consents) => {
     const plan = planOf({ branches: { main: { primary } } }, world({ main: { primary: { name: 'primary' } } }))
     expect(plan.steps).toMatchObject([{ impact, consents }])
   })
 
-  test('a setting that is not named stays, and is sent along', () => {
+  test('a setting that is not declared is kept and included in the request', () => {
     const plan = planOf(
       { branches: { main: { primary: { settings: { work_mem: '64MB' } } } } },
       world({ main: { primary: { settings: { jit: 'off', work_mem: '4MB' } } } }),
@@ -100,8 +100,8 @@ describe('what changes', () => {
   })
 })
 
-describe('which live compute is which declared one', () => {
-  test('a pinned compute that lives elsewhere is moved, and keeps its host', () => {
+describe('matching', () => {
+  test('a pinned compute on another branch is moved', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app' } }, main: { primary: 'absent' } } },
       world({ main: { primary: { id: 'ep-app' } }, old: {} }),
@@ -117,7 +117,7 @@ describe('which live compute is which declared one', () => {
     expect(plan.changes[0]).toMatchObject({ from: { name: 'main' }, branch: { name: 'old' } })
   })
 
-  test('a pin declared with the other type is a replacement, and needs its own consent', () => {
+  test('a pin to a compute of the other type plans a replacement that requires its own consent', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: { id: 'ep-app' } } } } },
       world({ main: { primary: { id: 'ep-app' } } }),
@@ -130,7 +130,7 @@ describe('which live compute is which declared one', () => {
     expect(plan.warnings.map(({ code }) => code)).toContain('W_PIN_REPLACED')
   })
 
-  test('a nameless replica is adopted and named, not deleted and made again', () => {
+  test('a nameless replica is adopted and named instead of replaced', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: { size: 1 } } } }, prune: true },
       world({ main: { replicas: [{ id: 'ep-r' }] } }),
@@ -139,7 +139,7 @@ describe('which live compute is which declared one', () => {
     expect(plan.warnings.map(({ code }) => code)).toContain('W_ADOPTED')
   })
 
-  test('an unmanaged named replica is left alone without prune', () => {
+  test('an unmanaged named replica is not deleted without `prune`', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: {} } } } },
       world({ main: { replicas: [{ id: 'ep-r', name: 'experiment' }] } }),
@@ -148,7 +148,7 @@ describe('which live compute is which declared one', () => {
     expect(plan.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-r'])
   })
 
-  test('of two replicas that fit, the least disruptive is taken', () => {
+  test('replicas are matched so that the fewest computes restart', () => {
     const plan = planOf(
       { branches: { main: { replicas: { a: { size: 2 }, b: { size: 1 } } } } },
       world({
@@ -167,7 +167,7 @@ describe('which live compute is which declared one', () => {
     ])
   })
 
-  test('a replica that is as like the declared one as the one chosen is not pruned unasked', () => {
+  test('prune rejects the deletion of a replica that matches as well as the chosen one', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: {} } } }, prune: true },
       world({
@@ -184,7 +184,7 @@ describe('which live compute is which declared one', () => {
     ])
   })
 
-  test('rules apply to branches that are not listed; the first match wins', () => {
+  test('the first rule that matches a branch applies, unless the branch is listed', () => {
     const plan = planOf(
       {
         branches: { 'preview/listed': { primary: { size: 4 } } },
@@ -208,23 +208,23 @@ describe('which live compute is which declared one', () => {
     expect(plan.unmanaged.map(({ branch }) => branch.name).sort()).toEqual(['other', 'preview/no'])
   })
 
-  test('a rule that no branch matches is a warning', () => {
+  test('a rule that matches no branch causes a warning', () => {
     const plan = planOf({ rules: [{ match: 'preview/*', primary: {} }] }, world({ main: {} }))
     expect(plan.warnings.map(({ code }) => code)).toEqual(['W_RULE_UNUSED'])
   })
 })
 
-describe('deleting', () => {
+describe('deletes', () => {
   const live = world({
     main: { primary: { id: 'ep-p' }, replicas: [{ id: 'ep-r', name: 'x' }] },
     other: { primary: {} },
   })
 
-  test('what nothing claims is left alone', () => {
+  test('an unmanaged compute is not deleted without `prune`', () => {
     expect(planOf({ branches: { main: {} } }, live).steps).toEqual([])
   })
 
-  test('prune deletes it, on declared branches only', () => {
+  test('`prune` deletes unmanaged computes on declared branches only', () => {
     const plan = planOf({ branches: { main: { primary: {} } }, prune: true }, live)
     expect(plan.steps).toMatchObject([
       { kind: 'delete', consents: ['delete'], impact: 'delete', reason: 'PRUNED', compute: { id: 'ep-r' } },
@@ -232,14 +232,14 @@ describe('deleting', () => {
     expect(plan.unmanaged.map(({ branch }) => branch.name)).toEqual(['other'])
   })
 
-  test('absent deletes the primary', () => {
+  test('`primary: absent` deletes the primary', () => {
     expect(planOf({ branches: { main: { primary: 'absent' } } }, live).steps).toMatchObject([
       { kind: 'delete', reason: 'DECLARED_ABSENT', compute: { id: 'ep-p' } },
     ])
   })
 
   test.each([
-    ['protect: true', { branches: { main: { protect: true, primary: 'absent' as const } } }, live, undefined],
+    ['`protect: true`', { branches: { main: { protect: true, primary: 'absent' as const } } }, live, undefined],
     [
       "the service's protection",
       { branches: { main: { primary: 'absent' as const } } },
@@ -247,12 +247,12 @@ describe('deleting', () => {
       undefined,
     ],
     [
-      "the base's protect: true, which this version dropped",
+      '`protect: true` in the base alone',
       { branches: { main: { primary: 'absent' as const } } },
       live,
       { basePolicy: desired({ branches: { main: { protect: true } } }) },
     ],
-  ])('%s refuses it, whatever the flags', (_why, declared, observed, options) => {
+  ])('%s rejects a delete', (_why, declared, observed, options) => {
     const plan = planOf(declared, observed, options)
     expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('main') }])
     expect(plan.summary.refused).toBe(1)
@@ -260,7 +260,7 @@ describe('deleting', () => {
 })
 
 describe('order', () => {
-  test('capacity first, harmless next, replicas before their primary, deletes last', () => {
+  test('steps without impact come first, then replicas, then their primary, then deletes', () => {
     const plan = planOf(
       {
         branches: {
@@ -289,7 +289,7 @@ describe('order', () => {
     ])
   })
 
-  test('a chain of moves runs from its free end', () => {
+  test('a chain of moves starts at the empty branch', () => {
     const plan = planOf(
       { branches: { a: { primary: 'absent' }, b: { primary: { id: 'ep-1' } }, c: { primary: { id: 'ep-2' } } } },
       world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, c: {} }),
@@ -301,11 +301,11 @@ describe('order', () => {
   const swap = { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }
   const swapped = { a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }
 
-  test('a swap is an error that names the way out', () => {
+  test('a swap is an error without a parking branch', () => {
     expect(errorsOf({ branches: swap }, world(swapped))).toEqual(['E_MOVE_CYCLE'])
   })
 
-  test('with a branch to park on a swap takes three moves', () => {
+  test('a swap takes three moves with a parking branch', () => {
     const plan = planOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: {} }))
     expect(plan.steps.map(({ compute, branch, reason }) => [compute.id, branch.name, reason])).toEqual([
       ['ep-2', 'park', 'PARKED'],
@@ -314,13 +314,13 @@ describe('order', () => {
     ])
   })
 
-  test('a branch that has a primary cannot be parked on', () => {
+  test('a branch with a primary cannot be used for parking', () => {
     expect(errorsOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: { primary: {} } }))).toContain(
       'E_PARK_ON',
     )
   })
 
-  test('a deletion that makes room comes before what fills it', () => {
+  test('a delete that frees a branch comes before the move to it', () => {
     const plan = planOf(
       { branches: { a: { primary: { id: 'ep-2' } }, b: {} }, prune: true },
       world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
@@ -332,7 +332,7 @@ describe('order', () => {
   })
 })
 
-describe('errors, each with its place', () => {
+describe('errors', () => {
   test.each([
     ['E_BRANCH_UNKNOWN', { branches: { mian: {} } }, world({ main: {} })],
     ['E_PROJECT_UNKNOWN', { project: 'other-1' }, world({ main: {} })],
@@ -349,17 +349,17 @@ describe('errors, each with its place', () => {
       { branches: { main: { primary: { scaleToZero: 600 } } } },
       world({ main: { primary: { size: 24, scaleToZero: -1 } } }),
     ],
-  ] as const)('%s', (code, declared, observed) => {
+  ] as const)('%s is reported with its source', (code, declared, observed) => {
     expect(errorsOf(declared, observed)).toEqual([code])
   })
 
-  test('a live size that the rules do not allow matters only where the size or scale to zero changes', () => {
+  test('an invalid live size is an error only when size or scale to zero changes', () => {
     const live = world({ main: { primary: { size: 24, scaleToZero: 300 } } })
     expect(errorsOf({ branches: { main: { primary: { settings: { jit: 'off' } } } } }, live)).toEqual([])
     expect(errorsOf({ branches: { main: { primary: { size: 18 } } } }, live)).toEqual(['E_SCALE_TO_ZERO_SIZE'])
   })
 
-  test('a size above 16 CU is an error if the live compute would keep its scale to zero', () => {
+  test('the message for a size above 16 CU says when the live scale to zero would be kept', () => {
     const messages = [world({ main: { primary: {} } }), world({ main: {} })].map((live) => {
       const result = plan(desired({ branches: { main: { primary: { size: 24 } } } }), live)
       return result.ok ? '' : result.diagnostics.map(({ message }) => message).join()
@@ -370,12 +370,12 @@ describe('errors, each with its place', () => {
   test.each([
     ['mian', 'Did you mean `main`?'],
     ['new-branch', 'It has `main`, `staging`.'],
-  ])('a branch `%s` that is not there: %s', (name, hint) => {
+  ])('the hint for the unknown branch `%s` is "%s"', (name, hint) => {
     const result = plan(desired({ branches: { [name]: {} } }), world({ main: {}, staging: {} }))
     expect(result.ok ? [] : result.diagnostics.map((one) => one.hint)).toEqual([hint])
   })
 
-  test('a replaced compute is found under its new id', () => {
+  test('a pin to a replaced compute resolves to its new id', () => {
     const declared = { branches: { main: { primary: { id: 'ep-old' } } } }
     expect(
       planOf(declared, world({ main: { primary: { id: 'ep-new' } } }), { pinAliases: { 'ep-old': 'ep-new' } }).steps,
@@ -383,7 +383,7 @@ describe('errors, each with its place', () => {
   })
 })
 
-test('capacity counts all computes before and after, and a shrink of max_connections is a warning', () => {
+test('capacity covers all computes before and after, and a smaller connection limit causes a warning', () => {
   const plan = planOf(
     { branches: { main: { primary: { size: 1 } } } },
     world({ main: { primary: { size: 8 } }, other: { primary: { size: 2 } } }),
@@ -395,7 +395,7 @@ test('capacity counts all computes before and after, and a shrink of max_connect
   expect(plan.warnings.map(({ code }) => code)).toEqual(['W_CONNECTIONS_SHRINK'])
 })
 
-test("the estimate comes from the project's own past operations", () => {
+test('the estimate is based on the past operations of the project', () => {
   const live = world({ main: { primary: {} } })
   const [project] = live.projects
   const past = [1000, 2000, 3000, 4000, 9000].map((durationMs) => ({ action: 'apply_config', durationMs }))

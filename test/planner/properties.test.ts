@@ -8,14 +8,14 @@ import { desired } from './world.ts'
 
 const RUNS = { numRuns: runs(2_000) }
 
-test('enough of the random manifests have a plan for the properties below to mean something', () => {
+test('enough random manifests have a plan for these properties to be meaningful', () => {
   const results = fc
     .sample(fc.tuple(manifest, liveWorld), { numRuns: 100, seed: 7 })
     .map(([document, live]) => planned(document, live))
   expect(results.filter((result) => result !== undefined && result.plan.steps.length > 0).length).toBeGreaterThan(20)
 })
 
-test('no order that the graph allows breaks a rule of the API, and the next plan is empty', () => {
+test('running the steps in any allowed order breaks no API rule, and the next plan is empty', () => {
   fc.assert(
     fc.property(manifest, liveWorld, fc.array(fc.nat(), { minLength: 1, maxLength: 12 }), (document, live, picks) => {
       const made = planned(document, live)
@@ -38,7 +38,7 @@ test('no order that the graph allows breaks a rule of the API, and the next plan
   )
 })
 
-test('the steps stand in an order that the graph allows', () => {
+test('every step is listed after the steps that it depends on', () => {
   fc.assert(
     fc.property(manifest, liveWorld, (document, live) => {
       const done = new Set<string>()
@@ -51,7 +51,7 @@ test('the steps stand in an order that the graph allows', () => {
   )
 })
 
-test('nothing is deleted that prune or `absent` does not name', () => {
+test('a compute is deleted only because of `prune` or `absent`', () => {
   fc.assert(
     fc.property(manifest, liveWorld, (document, live) => {
       for (const change of planned(document, live)?.plan.changes ?? []) {

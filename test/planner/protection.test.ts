@@ -15,29 +15,29 @@ const refusals = ({ changes }: Plan): readonly (readonly [kind: string, refused:
 
 test.each<readonly [string, DeclaredDocument['branches'], readonly (readonly [string, string | undefined])[]]>([
   [
-    'a delete',
+    'a delete on a protected branch',
     { main: { protect: true, primary: 'absent' } },
     [['delete', `branch \`main\` is protected ${PROTECTED} deleted`]],
   ],
   [
-    'a move away from it',
+    'a move from a protected branch',
     { main: { protect: true, primary: 'absent' }, empty: { primary: { id: 'ep-main' } } },
     [['move', `branch \`main\` is protected ${PROTECTED} moved`]],
   ],
   [
-    'a move to it',
+    'a move to a protected branch',
     { main: { primary: 'absent' }, empty: { protect: true, primary: { id: 'ep-main' } } },
     [['move', `branch \`empty\` is protected ${PROTECTED} moved`]],
   ],
-])('%s is refused', (_what, branches, expected) => {
+])('%s is rejected', (_what, branches, expected) => {
   const made = planOf({ branches: branches ?? {} }, live)
   expect(refusals(made)).toEqual(expected)
   expect(made.steps.every(({ refused }) => refused === expected[0]?.[1])).toBe(true)
 })
 
 test.each<readonly [string, DeclaredDocument['branches'], string]>([
-  ['a create', { empty: { protect: true, primary: { size: 1 } } }, 'create'],
-  ['an update', { main: { protect: true, primary: { size: 2 } } }, 'update'],
-])('%s is not', (_what, branches, kind) => {
+  ['a create on a protected branch', { empty: { protect: true, primary: { size: 1 } } }, 'create'],
+  ['an update on a protected branch', { main: { protect: true, primary: { size: 2 } } }, 'update'],
+])('%s is allowed', (_what, branches, kind) => {
   expect(refusals(planOf({ branches: branches ?? {} }, live))).toEqual([[kind, undefined]])
 })

@@ -19,38 +19,38 @@ const base: DeclaredDocument = {
 }
 
 test.each<readonly [string, readonly DeclaredDocument[], readonly string[]]>([
-  ['a replica', [{ ...base, branches: { main: { primary: {} }, dev: { primary: {} } } }], ['ep-bi']],
-  ['a branch', [{ ...base, branches: { main } }], ['ep-dev']],
-  ['a rule', [{ branches: base.branches ?? {} }], ['ep-p1']],
-  ['the whole file', [], ['ep-dev', 'ep-main', 'ep-bi', 'ep-p1']],
-  ['nothing', [base], []],
-  ['a branch that a rule takes over', [{ ...base, branches: { main }, rules: [{ match: '**', primary: {} }] }], []],
-  ['a branch that is declared absent', [{ ...base, branches: { main, dev: { primary: 'absent' } } }], []],
+  ['a replica is removed', [{ ...base, branches: { main: { primary: {} }, dev: { primary: {} } } }], ['ep-bi']],
+  ['a branch is removed', [{ ...base, branches: { main } }], ['ep-dev']],
+  ['a rule is removed', [{ branches: base.branches ?? {} }], ['ep-p1']],
+  ['the whole file is removed', [], ['ep-dev', 'ep-main', 'ep-bi', 'ep-p1']],
+  ['nothing is removed', [base], []],
+  ['a rule replaces a branch entry', [{ ...base, branches: { main }, rules: [{ match: '**', primary: {} }] }], []],
+  ['a primary is declared absent', [{ ...base, branches: { main, dev: { primary: 'absent' } } }], []],
   [
-    'a replica that is pruned',
+    'a replica is removed and pruned',
     [{ ...base, prune: true, branches: { main: { primary: {} }, dev: { primary: {} } } }],
     [],
   ],
   [
-    'a branch, under prune, which stays within listed branches',
+    'a branch is removed under `prune`, which deletes only on declared branches',
     [{ ...base, prune: true, branches: { main } }],
     ['ep-dev'],
   ],
-])('released by removing %s', (_what, head, ids) => {
+])('the released computes are listed when %s', (_what, head, ids) => {
   expect(released([base], head)).toEqual(ids)
 })
 
-test('a replica whose key is renamed is released, and a new one is created', () => {
+test('a replica whose key is renamed is released', () => {
   expect(
     released([base], [{ ...base, branches: { ...base.branches, main: { primary: {}, replicas: { olap: {} } } } }]),
   ).toEqual(['ep-bi'])
 })
 
-test('what the base declares and is not live is not released', () => {
+test('computes that the base declares but that are not live are not released', () => {
   expect(released([{ branches: { main: { replicas: { never: {} } }, gone: { primary: {} } } }], [])).toEqual([])
 })
 
-test('each names its place in the base, its branch and its state', () => {
+test('a released compute is listed with its source in the base, its branch and its state', () => {
   expect(releasedSince(desired(base), desired({ ...base, branches: { main } }), live)).toEqual([
     {
       project: 'quiet-river-12345678',
@@ -62,7 +62,7 @@ test('each names its place in the base, its branch and its state', () => {
   ])
 })
 
-test('the same manifests release nothing, and no released compute is managed by the head', () => {
+test('equal manifests release nothing, and a released compute is not managed by the head', () => {
   const document = fc.record({
     branches: fc.dictionary(fc.constantFrom('main', 'dev', 'preview/1'), fc.constantFrom(main, { primary: {} }, {})),
     prune: fc.boolean(),

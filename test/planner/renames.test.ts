@@ -14,8 +14,8 @@ const whatHappens = ({ changes }: Plan) =>
   ])
 const codes = ({ warnings }: Plan) => warnings.map(({ code }) => code)
 
-describe('a declared replica that is not there, next to an equal one that nothing declares', () => {
-  test('is created, with the line to write if it is the same one', () => {
+describe('a declared replica that is missing while an equal undeclared one is live', () => {
+  test('is created with a warning that suggests `renamedFrom`', () => {
     const plan = planFor({ olap: { size: 1 } })
     expect(whatHappens(plan)).toMatchObject([['create', 'olap', undefined, expect.anything()]])
     expect(plan.warnings).toMatchObject([
@@ -29,18 +29,18 @@ describe('a declared replica that is not there, next to an equal one that nothin
 
   test.each([
     ['they differ in more than the name', { olap: { size: 2 } }, undefined],
-    ['two are declared', { olap: {}, oltp: {} }, undefined],
+    ['two missing replicas are declared', { olap: {}, oltp: {} }, undefined],
     [
-      'two are left over',
+      'two undeclared replicas are live',
       { olap: {} },
       [
         { id: 'ep-bi', name: 'bi' },
         { id: 'ep-x', name: 'x' },
       ],
     ],
-    ['the live one is declared', { olap: {}, bi: {} }, undefined],
-    ['there is no live one', { olap: {} }, []],
-  ])('is simply created where %s', (_why, declared, live) => {
+    ['the live replica is declared', { olap: {}, bi: {} }, undefined],
+    ['there is no live replica', { olap: {} }, []],
+  ])('is created without the warning when %s', (_why, declared, live) => {
     expect(codes(planFor(declared, live))).not.toContain('W_RENAMED')
   })
 })
@@ -53,7 +53,7 @@ describe('renamedFrom', () => {
     expect(codes(plan)).toEqual([])
   })
 
-  test('has no effect once the replica has its new name', () => {
+  test('has no effect once the live replica has the new name', () => {
     const plan = planFor({ olap: { renamedFrom: 'bi' } }, [
       { id: 'ep-olap', name: 'olap' },
       { id: 'ep-bi', name: 'bi' },
@@ -62,17 +62,17 @@ describe('renamedFrom', () => {
     expect(plan.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-bi'])
   })
 
-  test('leaves a replica alone that is declared under its own name', () => {
+  test('does not rename a replica that is declared under its own name', () => {
     const plan = planFor({ bi: {}, olap: { renamedFrom: 'bi' } })
     expect(whatHappens(plan)).toMatchObject([['create', 'olap', undefined, expect.anything()]])
   })
 
-  test('comes before adopting a nameless replica', () => {
+  test('takes precedence over adopting a nameless replica', () => {
     const plan = planFor({ olap: { renamedFrom: 'bi' } }, [{ id: 'ep-a' }, { id: 'ep-bi', name: 'bi' }])
     expect(plan.changes.map(({ compute }) => compute.id)).toEqual(['ep-bi'])
   })
 
-  test('works in a rule, on each branch that it matches', () => {
+  test('applies to every branch that a rule matches', () => {
     const plan = planOf(
       { rules: [{ match: 'preview/*', replicas: { olap: { renamedFrom: 'bi' } } }] },
       world({ 'preview/1': { replicas: [{ name: 'bi' }] }, 'preview/2': { replicas: [{ name: 'bi' }] } }),

@@ -10,23 +10,23 @@ const movers = (base: DeclaredDocument | undefined, head: DeclaredDocument) =>
 const sized = (size: number): DeclaredDocument => ({ branches: { main: { primary: { size } } } })
 
 test.each([
-  ['the base wanted what is live', sized(2), sized(4), ['size: manifest']],
-  ['base and head want the same', sized(4), sized(4), ['size: live']],
-  ['all three differ', sized(1), sized(4), ['size: both']],
-  ['the head took up what is live', sized(4), sized(2), []],
-  ['there was no manifest', undefined, sized(4), ['size: manifest']],
+  ['the base manifest declares the live value', sized(2), sized(4), ['size: manifest']],
+  ['the base and head manifests declare the same value', sized(4), sized(4), ['size: live']],
+  ['the base, the head and the live value all differ', sized(1), sized(4), ['size: both']],
+  ['the head manifest adopts the live value', sized(4), sized(2), []],
+  ['there is no base manifest', undefined, sized(4), ['size: manifest']],
   [
-    'a compute that base and head declare is not there',
+    'a compute that the base and the head declare is missing',
     { branches: { other: { primary: { size: 1 } } } },
     { branches: { other: { primary: { size: 1 } } } },
     ['create: live'],
   ],
   [
-    'one of two attributes was edited',
+    'the head manifest changes one of two attributes',
     sized(4),
     { branches: { main: { primary: { size: 4, scaleToZero: 600 } } } },
     ['size: live', 'scaleToZero: manifest'],
   ],
-])('%s', (_what, base, head, expected) => {
+])('whoMoved names the source of the difference when %s', (_what, base, head, expected) => {
   expect(movers(base, head)).toEqual(expected)
 })

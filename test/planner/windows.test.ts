@@ -26,10 +26,10 @@ const daysOf = (plan: Plan): Readonly<Record<string, string>> =>
     ]),
   )
 
-describe('a step that interrupts waits for its window', () => {
+describe('restart windows of steps', () => {
   it.each<[string, DeclaredDocument, Readonly<Record<string, string>>]>([
     [
-      'that of the compute; what interrupts no one has none',
+      'a step that interrupts connections has the window of its compute, and other steps have none',
       {
         branches: {
           main: {
@@ -41,22 +41,22 @@ describe('a step that interrupts waits for its window', () => {
       { 'create main new': 'any', 'update main r': 'any', 'update main primary': 'Sun' },
     ],
     [
-      'computes without one restart at any time, whatever the document says of what it does not declare',
+      'a compute with `always` restarts at any time although the document has a window',
       { restartWindow: MON, branches: { main: { primary: { size: 2, restartWindow: 'always' } } } },
       { 'update main primary': 'any' },
     ],
     [
-      'that of the document where what goes is declared nowhere, or absent',
+      'a delete of a compute that is pruned or declared absent has the window of the document',
       { restartWindow: MON, prune: true, branches: { main: { primary: { size: 1 } }, other: { primary: 'absent' } } },
       { 'delete main r': 'Mon', 'delete other primary': 'Mon' },
     ],
     [
-      'of a rule',
+      'a step has the window of the rule that matches its branch',
       { rules: [{ match: 'o*', primary: { size: 2, restartWindow: SUN } }] },
       { 'update other primary': 'Sun' },
     ],
     [
-      'a replacement: the deletion waits, and what is made after it follows',
+      'the delete of a replacement has the window, and the create follows at any time',
       { branches: { main: { replicas: { x: { id: 'ep-br-other', size: 1, restartWindow: SUN } } } } },
       { 'delete other primary': 'Sun', 'create main x': 'any' },
     ],
@@ -64,7 +64,7 @@ describe('a step that interrupts waits for its window', () => {
     expect(daysOf(planOf(declared, LIVE))).toEqual(days)
   })
 
-  it('what makes room waits for both windows, so that no branch is without its primary in between', () => {
+  it('a move that frees a branch waits for both windows, so that no branch is left without its primary', () => {
     const plan = planOf(
       {
         branches: {
@@ -78,7 +78,7 @@ describe('a step that interrupts waits for its window', () => {
     expect(plan.changes.map(({ windows }) => windows?.length)).toEqual([2, 1])
   })
 
-  it('a swap waits for the windows of all who take part', () => {
+  it('all moves of a swap wait for the windows of all its computes', () => {
     const plan = planOf(
       {
         parkOn: 'bare',
@@ -92,13 +92,13 @@ describe('a step that interrupts waits for its window', () => {
     expect(plan.steps.map(({ windows }) => windows?.length)).toEqual([1, 1, 1])
   })
 
-  it('an idle compute interrupts no one, and has its window in case that it is active by then', () => {
+  it('a step on an idle compute has a window in case the compute becomes active', () => {
     const idle = world({ main: { primary: { size: 1, state: 'idle' } } })
     const [step] = planOf({ branches: { main: { primary: { size: 2, restartWindow: SUN } } } }, idle).steps
     expect(step).toMatchObject({ impact: 'none', unlessIdle: 'restart', windows: [SUN] })
   })
 
-  it('restarts of a branch come in turn, and two swaps over one empty branch', () => {
+  it('restarts on one branch and swaps over one parking branch run one after the other', () => {
     const restarts = planOf({ branches: { main: { primary: { size: 2 }, replicas: { r: { size: 2 } } } } }, LIVE)
     const [replica, primary] = restarts.steps
     expect(primary).toMatchObject({ after: [replica?.id], inTurnAfter: [replica?.id] })
@@ -132,7 +132,7 @@ describe('a step that interrupts waits for its window', () => {
   })
 })
 
-describe('the git base', () => {
+describe('the restart windows of the base', () => {
   const basePolicy = (restartWindow?: RestartWindow): Desired =>
     desired({ branches: { main: { primary: { size: 1, ...(restartWindow === undefined ? {} : { restartWindow }) } } } })
   const head = (restartWindow?: RestartWindow | 'always'): DeclaredDocument => ({
@@ -143,24 +143,24 @@ describe('the git base', () => {
     ['is declared absent', { branches: { main: { primary: 'absent' } } }],
     ['is pruned', { prune: true, branches: { main: { replicas: { r: {} } } } }],
     ['moves to another branch', { branches: { bare: { primary: { id: 'ep-br-main' } } } }],
-    ['becomes a rule’s', { rules: [{ match: 'main', primary: { size: 2 } }] }],
-  ])('holds for a compute that %s', (_what, declared) => {
+    ['is managed by a rule instead', { rules: [{ match: 'main', primary: { size: 2 } }] }],
+  ])('apply to a compute that %s', (_what, declared) => {
     const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
     expect(Object.values(daysOf(plan))).toEqual(['Sun'])
     expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
-  it('applies to the branch that another compute moves to', () => {
+  it('apply to the branch that another compute moves to', () => {
     const declared = { branches: { bare: { primary: { id: 'ep-br-main' } }, main: { primary: { id: 'ep-br-other' } } } }
     const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'move main primary': 'Sun' })
   })
 
   it.each([
-    ['a window that is taken out holds until then', basePolicy(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
-    ['a window that is changed holds until then', basePolicy(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
-    ['a window that is new counts', basePolicy(), head(MON), 'Mon', []],
-    ['one that stays is not spoken of', basePolicy(SUN), head(SUN), 'Sun', []],
+    ['apply when the head removes a window', basePolicy(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
+    ['apply when the head changes a window', basePolicy(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
+    ['do not override a window that the head adds', basePolicy(), head(MON), 'Mon', []],
+    ['cause no warning when the head keeps a window', basePolicy(SUN), head(SUN), 'Sun', []],
   ])('%s', (_what, base, declared, day, warnings) => {
     const plan = planOf(declared, LIVE, { basePolicy: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })

@@ -104,14 +104,14 @@ const AT = '(POST /projects/quiet-river-12345678/endpoints'
 describe('what a retry overcomes is reported while waiting, and the plan completes', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
-    ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'gave no answer: ', AT]],
-    ['reset-after', [request({ kind: 'reset-after' })], [LOOKING, 'gave no answer: ', AT]],
+    ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'did not respond: ', AT]],
+    ['reset-after', [request({ kind: 'reset-after' })], [LOOKING, 'did not respond: ', AT]],
     ['truncate', [request({ kind: 'truncate' })], [LOOKING, 'it is not JSON', 'status 201']],
     ['malformed', [request({ kind: 'malformed' })], [LOOKING, 'it is not JSON', 'status 201']],
     [
       'html',
       [request({ kind: 'html' }, { times: 1 })],
-      [LOOKING, 'The control API failed: it gave no reason', 'status 524'],
+      [LOOKING, 'The control API failed: no reason given', 'status 524'],
     ],
     [
       '500',
@@ -121,22 +121,22 @@ describe('what a retry overcomes is reported while waiting, and the plan complet
     [
       '503',
       [request({ kind: 'status', status: 503 }, { times: 1 })],
-      ['waiting 0.3 s: the control API is not available'],
+      ['waiting 0.3 s: the control API is unavailable'],
     ],
     [
       '429 with Retry-After',
       [request({ kind: 'status', status: 429, retryAfter: 7 }, { times: 1 })],
-      ['waiting 7 s: the rate limit of the control API is reached'],
+      ["waiting 7 s: the control API's rate limit is reached"],
     ],
     [
       '429 without',
       [request({ kind: 'status', status: 429 }, { times: 1 })],
-      ['waiting 0.3 s: the rate limit of the control API is reached'],
+      ["waiting 0.3 s: the control API's rate limit is reached"],
     ],
     [
       'lock',
       [request({ kind: 'lock' }, { times: 1 })],
-      ['waiting 0.3 s: the project is locked, and no running operation is shown: project already has'],
+      ['waiting 0.3 s: the project is locked, but no operation is running: project already has'],
     ],
     [
       "rival-update: somebody else's operation is named",
@@ -169,7 +169,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       'reset-before',
       [request({ kind: 'reset-before' })],
       [
-        `${CREATE} (apply-failed): The control API gave no answer: `,
+        `${CREATE} (apply-failed): The control API did not respond: `,
         'The request was sent 4 times, and the project does not show its effect.',
         'Check the network, --base-url and any proxy; then run the same command again.',
       ],
@@ -178,7 +178,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       'html',
       [request({ kind: 'html' })],
       [
-        `${CREATE} (apply-failed): The control API failed: it gave no reason ${AT}, status 524).`,
+        `${CREATE} (apply-failed): The control API failed: no reason given ${AT}, status 524).`,
         'The request was sent 4 times, and the project does not show its effect.',
         'The service has an internal problem: run the same command again.',
       ],
@@ -195,7 +195,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       'lost once, then refused',
       [request({ kind: 'reset-before' }, { times: 1 }), request({ kind: 'status', status: 422, message: 'no room' })],
       [
-        `${CREATE} (apply-failed): The control API refused: no room`,
+        `${CREATE} (apply-failed): The control API rejected the request: no room`,
         'The request was sent once, and the project does not show its effect.',
       ],
     ],
@@ -203,32 +203,32 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       '503',
       [request({ kind: 'status', status: 503 })],
       [
-        'waiting 6.3 s: the control API is not available',
+        'waiting 6.3 s: the control API is unavailable',
         `${CREATE} (apply-failed): The control API failed: injected fault`,
-        'Nothing was changed by this step. Given up after 1m56s: the next attempt would be 6s later, past the 2m allowed for outages.',
+        'Nothing was changed by this step. Gave up after 1m56s: the next attempt would be in 6s, which exceeds the 2m limit for outages.',
       ],
     ],
     [
       '429',
       [request({ kind: 'status', status: 429 })],
       [
-        `${CREATE} (rate-limited): The control API refused: injected fault`,
-        'past the 2m allowed for rate limits. Run the same command again later, or with a lower --concurrency.',
+        `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
+        'which exceeds the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
       ],
     ],
     [
       '423',
       [request({ kind: 'lock' })],
       [
-        `${CREATE} (project-busy): The control API refused: project already has running conflicting operations`,
-        'Given up after 1m: the next attempt would be 6s later, past the 1m of --lock-timeout. Run the same command again later.',
+        `${CREATE} (project-busy): The control API rejected the request: project already has running conflicting operations`,
+        'Gave up after 1m: the next attempt would be in 6s, which exceeds the 1m limit of --lock-timeout. Run the same command again later.',
       ],
     ],
     [
       '422',
       [request({ kind: 'status', status: 422, message: 'over the plan' })],
       [
-        `${CREATE} (apply-failed): The control API refused: over the plan`,
+        `${CREATE} (apply-failed): The control API rejected the request: over the plan`,
         "Nothing was changed by this step. The service refuses the value, perhaps because of the account's plan. Its message is above.",
       ],
     ],
@@ -236,7 +236,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       '401',
       [request({ kind: 'status', status: 401, message: 'no' })],
       [
-        `${CREATE} (auth): The control API refused: no`,
+        `${CREATE} (auth): The control API rejected the request: no`,
         'Nothing was changed by this step. The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
       ],
     ],
@@ -286,7 +286,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
   test('an answer is lost, and whether it took effect cannot be read', async () => {
     const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints', after: 1 })
     const text = flat(await told(request({ kind: 'reset-after' }), reads))
-    expect(text).toContain(`${CREATE} (apply-failed): The control API gave no answer: `)
+    expect(text).toContain(`${CREATE} (apply-failed): The control API did not respond: `)
     expect(text).toContain('Whether it took effect could not be read: The control API failed: injected fault (GET ')
     for (const phrase of [ONE_FAILED, NEXT]) expect(text).toContain(phrase)
   })
@@ -294,7 +294,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
   test('it was accepted, and what came of it cannot be read', async () => {
     const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
     const text = flat(await told(reads))
-    expect(text).toContain(`${UPDATE} (auth): The control API refused: injected fault (GET `)
+    expect(text).toContain(`${UPDATE} (auth): The control API rejected the request: injected fault (GET `)
     expect(text).toContain('The request was accepted, but its result could not be read.')
     expect(text).toContain('Apply incomplete: 0 done, 3 failed.')
     expect(text).toContain(NEXT)

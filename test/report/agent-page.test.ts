@@ -1,9 +1,10 @@
 /** The agent's page: what it says, in which order, and what it lets through. */
+
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { ProjectView } from '../../src/agent/index.ts'
+import { AGENT_STATES, type AgentReason, type ProjectView } from '../../src/model/index.ts'
 import { type AgentPage, agentPage } from '../../src/report/html/index.ts'
-import { AGENT_REASONS, AGENT_STATES, agentGroup, agentStatusWords } from '../../src/report/words/index.ts'
+import { AGENT_REASON_WORDS, agentGroup, agentStatusWords } from '../../src/report/words/index.ts'
 import { project, viewOf } from '../agent/fake-control.ts'
 import { EVERY_STATE } from '../agent/views.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
@@ -35,22 +36,22 @@ test.each([
 test('nothing unknown is reported as healthy', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
-  const unread = textOf(shown([], { source: { from: source.from, error: 'no route to host' } }))
+  const unread = textOf(shown([], { source: { kind: 'git', from: source.from, error: 'no route to host' } }))
   expect(unread).toContain('not read yet')
   expect(unread).toContain('The manifests could not be read: no route to host')
 })
 
 test('each state and reason has words, and a place on the page', () => {
-  for (const state of Object.keys(AGENT_STATES) as (keyof typeof AGENT_STATES)[]) {
+  for (const state of AGENT_STATES) {
     expect(agentGroup({ state })).toBeDefined()
-    for (const reason of Object.keys(AGENT_REASONS) as (keyof typeof AGENT_REASONS)[]) {
+    for (const reason of Object.keys(AGENT_REASON_WORDS) as AgentReason[]) {
       expect(agentStatusWords({ state, reason }).length).toBeGreaterThan(10)
     }
   }
 })
 
 test('a stretched interval is reported', () => {
-  const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true }]
+  const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true, requests: {} }]
   expect(textOf(shown([], { accounts }))).toContain(
     'Account team : 900 projects, refreshed every 3.4 min: a shorter interval does not fit its share of requests.',
   )

@@ -1,13 +1,14 @@
 /** When a condition is raised and when it is resolved. */
+
 import { createHash } from 'node:crypto'
-import { type Reason, STATES, type State, type Status } from '../state.ts'
+import { AGENT_STATES, type AgentReason, type AgentState, type AgentStatus } from '../../model/index.ts'
 import type { AgentEvent, Condition, EventType, Kept } from './kept.ts'
 
 /** A condition that clears sooner is not reported. */
 const RAISED_AFTER_MS = 60_000
 const RESOLVED_AFTER_ROUNDS = 2
 
-const RAISED_AS: Readonly<Partial<Record<State, EventType>>> = {
+const RAISED_AS: Readonly<Partial<Record<AgentState, EventType>>> = {
   Invalid: 'invalid',
   Failing: 'failing',
   Blocked: 'blocked',
@@ -15,23 +16,23 @@ const RAISED_AS: Readonly<Partial<Record<State, EventType>>> = {
 }
 
 /** Reported once for the account or repository, not once per project. */
-export const ACCOUNT_REASONS: readonly Reason[] = ['Unreachable', 'KeyRefused']
-export const REPOSITORY_REASONS: readonly Reason[] = ['GitStale']
+export const ACCOUNT_REASONS: readonly AgentReason[] = ['Unreachable', 'KeyRefused']
+export const REPOSITORY_REASONS: readonly AgentReason[] = ['GitStale']
 
 /** The next refresh confirms whether it is drift. */
-const NEVER_RAISED: readonly Reason[] = ['DriftUnconfirmed']
+const NEVER_RAISED: readonly AgentReason[] = ['DriftUnconfirmed']
 
-export const isRaisable = ({ state, reason }: Status): boolean =>
+const isRaisable = ({ state, reason }: AgentStatus): boolean =>
   RAISED_AS[state] !== undefined && (reason === undefined || !NEVER_RAISED.includes(reason))
 
 export interface Observation {
   readonly subject: string
   /** The current conditions. */
-  readonly statuses: readonly Status[]
-  /** Whether a raised condition may still hold but is hidden by a worse one. */
-  readonly isHidden: (condition: Status) => boolean
+  readonly statuses: readonly AgentStatus[]
+  /** Whether a raised condition may still hold but is hidden by a worse one. Default: never. */
+  readonly isHidden?: (condition: AgentStatus) => boolean
   /** Event data in addition to state and reason. */
-  readonly about: (condition: Status) => Readonly<Record<string, unknown>>
+  readonly about: (condition: AgentStatus) => Readonly<Record<string, unknown>>
 }
 
 /**
@@ -49,13 +50,13 @@ export const observeConditions = (kept: Kept, observation: Observation, now: num
     if (status !== undefined) {
       const raise = before.raisedBy === undefined && now - before.since >= RAISED_AFTER_MS
       const event = raise ? raised(observation, status, before.since, now) : undefined
-      conditions[key] = { ...before, goodRounds: 0, ...(event === undefined ? {} : { raisedBy: event.id }) }
+      conditions[key] = { ...before, goodRounds: 0, raisedBy: event?.id ?? before.raisedBy }
       if (event !== undefined) events.push(event)
       continue
     }
     if (before.raisedBy === undefined) continue
     const condition = statusOf(key)
-    const goodRounds = before.goodRounds + (isRound && !observation.isHidden(condition) ? 1 : 0)
+    const goodRounds = before.goodRounds + (isRound && observation.isHidden?.(condition) !== true ? 1 : 0)
     if (goodRounds < RESOLVED_AFTER_ROUNDS) conditions[key] = { ...before, goodRounds }
     else events.push(resolved(observation, condition, before, now))
   }
@@ -83,22 +84,27 @@ export const eventOf = (
   data,
 })
 
-const raised = ({ subject, about }: Observation, status: Status, since: number, now: number): AgentEvent =>
+const raised = ({ subject, about }: Observation, status: AgentStatus, since: number, now: number): AgentEvent =>
   eventOf(subject, RAISED_AS[status.state] ?? 'blocked', now, {
     ...status,
     since: new Date(since).toISOString(),
     ...about(status),
   })
 
-const resolved = ({ subject }: Observation, status: Status, { since, raisedBy }: Condition, now: number): AgentEvent =>
+const resolved = (
+  { subject }: Observation,
+  status: AgentStatus,
+  { since, raisedBy }: Condition,
+  now: number,
+): AgentEvent =>
   eventOf(subject, 'resolved', now, { ...status, since: new Date(since).toISOString(), resolves: raisedBy })
 
-const keyOf = ({ state, reason }: Status): string => (reason === undefined ? state : `${state}/${reason}`)
+const keyOf = ({ state, reason }: AgentStatus): string => (reason === undefined ? state : `${state}/${reason}`)
 
-const statusOf = (key: string): Status => {
+const statusOf = (key: string): AgentStatus => {
   const [state, reason] = key.split('/')
   return {
-    state: STATES.find((one) => one === state) ?? 'Unknown',
-    ...(reason === undefined ? {} : { reason: reason as Reason }),
+    state: AGENT_STATES.find((one) => one === state) ?? 'Unknown',
+    reason: reason as AgentReason | undefined,
   }
 }

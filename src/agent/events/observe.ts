@@ -1,13 +1,20 @@
 /** Derives the events of a project, an account and the repository from the agent's view. */
+import {
+  AGENT_STATES,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  type AgentView,
+  type DifferenceView,
+  type ProjectView,
+} from '../../model/index.ts'
 import { agentStatusWords } from '../../report/index.ts'
-import { type Reason, STATES, type State, type Status } from '../state.ts'
-import type { AgentView, DifferenceView, ProjectView } from '../view.ts'
 import { ACCOUNT_REASONS, eventOf, nextRaise, observeConditions, REPOSITORY_REASONS } from './conditions.ts'
 import { type AgentEvent, type Kept, keptOf } from './kept.ts'
 
 /** In these states the displayed differences are outdated or absent. */
-const HIDING_STATES: readonly State[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
-const HIDING_REASONS: readonly Reason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
+const HIDING_STATES: readonly AgentState[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
+const HIDING_REASONS: readonly AgentReason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
 
 export const observeProject = (project: ProjectView, json: unknown, now: number, isRound: boolean): Kept => {
   const before = { ...keptOf(json), isRemoved: false }
@@ -18,7 +25,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
     before,
     {
       subject: project.id,
-      statuses: statuses.map(({ state, reason }) => ({ state, ...(reason === undefined ? {} : { reason }) })),
+      statuses: statuses.map(({ state, reason }) => ({ state, reason })),
       isHidden: (condition) => hides(project, condition),
       about: (condition) => aboutCondition(project, condition),
     },
@@ -31,8 +38,8 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   return {
     ...observed,
     isSuspended,
-    ...(lastApply === undefined ? {} : { lastApply }),
-    ...(missedWindow === undefined ? {} : { missedWindow }),
+    lastApply: lastApply ?? before.lastApply,
+    missedWindow: missedWindow ?? before.missedWindow,
     pending: [
       ...observed.pending,
       ...(lastApply === undefined || lastApply === before.lastApply
@@ -62,8 +69,9 @@ export const removeProject = (project: string, json: unknown, now: number): Kept
 }
 
 export const accountSubject = (name: string): string => `account/${name}`
-export const REPOSITORY_SUBJECT = 'repository'
-export const isProject = (subject: string): boolean => subject !== REPOSITORY_SUBJECT && !subject.includes('/')
+export const REPOSITORY_SUBJECT = 'repository/manifests'
+/** A project id cannot contain a slash. */
+export const isProject = (subject: string): boolean => !subject.includes('/')
 
 /** @param isRound whether a round of one of its projects ended. */
 export const observeAccount = (
@@ -74,16 +82,15 @@ export const observeAccount = (
   isRound: boolean,
 ): Kept => {
   const own = projects.filter((project) => project.account === account)
-  const affected = (reason: Reason) => own.filter((project) => project.reason === reason)
-  return observeShared(
-    accountSubject(account),
-    ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map((reason) => ({ state: 'Failing', reason })),
-    (condition) => {
-      const found = condition.reason === undefined ? [] : affected(condition.reason)
-      return { account, projects: found.length, message: found[0]?.message ?? `${agentStatusWords(condition)}` }
-    },
-    { json, now, isRound },
+  const affected = (reason: AgentReason | undefined) => own.filter((project) => project.reason === reason)
+  const statuses = ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map(
+    (reason) => ({ state: 'Failing', reason }) as const,
   )
+  const about = (condition: AgentStatus) => {
+    const found = affected(condition.reason)
+    return { account, projects: found.length, message: found[0]?.message ?? agentStatusWords(condition) }
+  }
+  return observeConditions(keptOf(json), { subject: accountSubject(account), statuses, about }, now, isRound)
 }
 
 /** @param isRound whether a fetch completed since. */
@@ -94,71 +101,58 @@ export const observeRepository = (
   isRound: boolean,
 ): Kept => {
   const isStale = projects.some(({ reason }) => reason === 'GitStale')
-  return observeShared(
-    REPOSITORY_SUBJECT,
-    [
-      ...(source.errorState === 'Failing' ? [{ state: 'Failing', reason: 'Unreachable' } as const] : []),
-      ...(source.errorState === 'Invalid' ? [{ state: 'Invalid' } as const] : []),
-      ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
-    ],
-    (condition) => ({
-      repository: source.from,
-      message: source.error ?? agentStatusWords(condition),
-      ...(source.fetchedAt === undefined ? {} : { fetchedAt: source.fetchedAt }),
-    }),
-    { json, now, isRound },
-  )
+  const statuses: readonly AgentStatus[] = [
+    ...(source.errorState === 'Failing' ? [{ state: 'Failing', reason: 'Unreachable' } as const] : []),
+    ...(source.errorState === 'Invalid' ? [{ state: 'Invalid' } as const] : []),
+    ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
+  ]
+  const about = (condition: AgentStatus) => ({
+    repository: source.from,
+    message: source.error ?? agentStatusWords(condition),
+    fetchedAt: source.fetchedAt,
+  })
+  return observeConditions(keptOf(json), { subject: REPOSITORY_SUBJECT, statuses, about }, now, isRound)
 }
 
-const observeShared = (
-  subject: string,
-  statuses: readonly Status[],
-  about: (condition: Status) => Readonly<Record<string, unknown>>,
-  { json, now, isRound }: { readonly json: unknown; readonly now: number; readonly isRound: boolean },
-): Kept => observeConditions(keptOf(json), { subject, statuses, isHidden: () => false, about }, now, isRound)
-
-const hides = ({ state, reason }: Status, condition: Status): boolean =>
+const hides = ({ state, reason }: AgentStatus, condition: AgentStatus): boolean =>
   state === 'Unknown' ||
   ((HIDING_STATES.includes(state) || (reason !== undefined && HIDING_REASONS.includes(reason))) &&
-    STATES.indexOf(state) <= STATES.indexOf(condition.state))
+    AGENT_STATES.indexOf(state) <= AGENT_STATES.indexOf(condition.state))
 
-const identity = ({ id, name, account }: ProjectView) => ({
-  project: { id, ...(name === undefined ? {} : { name }) },
-  account,
-})
+const identity = ({ id, name, account }: ProjectView) => ({ project: { id, name }, account })
 
 const MOST_NAMED = 20
 
-const aboutCondition = (project: ProjectView, condition: Status): Readonly<Record<string, unknown>> => {
+const aboutCondition = (project: ProjectView, condition: AgentStatus): Readonly<Record<string, unknown>> => {
   const differences = project.differences.filter((one) => isOf(condition, one))
   const isWhole = isOf(condition, project)
   return {
     ...identity(project),
     message: (isWhole ? project.message : undefined) ?? agentStatusWords(condition),
-    ...(project.version === undefined ? {} : { version: project.version }),
-    ...(isWhole && project.command !== undefined ? { command: project.command } : {}),
+    version: project.version,
+    command: isWhole ? project.command : undefined,
     differences: differences.slice(0, MOST_NAMED).map(differenceData),
-    ...(differences.length > MOST_NAMED ? { moreDifferences: differences.length - MOST_NAMED } : {}),
+    moreDifferences: differences.length > MOST_NAMED ? differences.length - MOST_NAMED : undefined,
   }
 }
 
-const isOf = (condition: Status, { state, reason }: Status): boolean =>
+const isOf = (condition: AgentStatus, { state, reason }: AgentStatus): boolean =>
   condition.state === state && condition.reason === reason
 
 /** Without values: live settings may be sensitive, and events leave our control. */
 const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
   branch,
-  ...(compute === undefined ? {} : { compute }),
+  compute,
   kind,
-  ...(path === undefined ? {} : { path }),
+  path,
   impact,
   origin,
-  ...(declaredAt === undefined ? {} : { declaredAt }),
+  declaredAt,
 })
 
 const suspension = (project: ProjectView, isSuspended: boolean, now: number): AgentEvent =>
   eventOf(project.id, isSuspended ? 'suspended' : 'resumed', now, {
     ...identity(project),
-    ...(isSuspended && project.message !== undefined ? { message: project.message } : {}),
-    ...(isSuspended && project.until !== undefined ? { until: project.until } : {}),
+    message: isSuspended ? project.message : undefined,
+    until: isSuspended ? project.until : undefined,
   })

@@ -1,6 +1,8 @@
 /** Changes as server-sent events: a project's current state, the id of a removed project, or the rest of the view. */
+
 import { plainJson } from '../../base/index.ts'
-import type { AgentControl, AgentView } from '../view.ts'
+import type { AgentView } from '../../model/index.ts'
+import type { AgentControl } from '../view.ts'
 
 /** Changes within this interval are sent together. */
 const GATHER_MS = 200

@@ -1,8 +1,9 @@
 /** Prometheus metrics. Six series per project, and no per-compute labels. */
+
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
 import { pendingOf } from '../events/kept.ts'
-import type { Origin } from '../record.ts'
-import type { AgentControl, ProjectView } from '../view.ts'
+import type { AgentControl } from '../view.ts'
 
 export interface AgentMetrics {
   readonly contentType: string
@@ -10,7 +11,7 @@ export interface AgentMetrics {
   close(): void
 }
 
-const ORIGINS: readonly Origin[] = ['introduced', 'drift', 'unrecorded']
+const ORIGINS: readonly DifferenceOrigin[] = ['introduced', 'drift', 'unrecorded']
 
 export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' | 'kept'>): AgentMetrics => {
   const registry = new Registry()
@@ -113,7 +114,7 @@ const setTime = <L extends string>(
   else gauge.set(labels, Date.parse(iso) / 1_000)
 }
 
-const differingComputes = ({ differences }: ProjectView, origin: Origin): number =>
+const differingComputes = ({ differences }: ProjectView, origin: DifferenceOrigin): number =>
   new Set(
     differences.filter((one) => one.origin === origin).map(({ branch, compute }) => JSON.stringify([branch, compute])),
   ).size

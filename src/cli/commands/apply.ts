@@ -1,60 +1,38 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
-import {
-  API_ENVIRONMENT,
-  API_FLAGS,
-  BUDGET_FLAGS,
-  EXIT_ERROR,
-  MANIFEST_FLAGS,
-  ONLY_FLAG,
-  PLAN_VIEW_FLAGS,
-  SELECTION_FLAGS,
-  SHARD_FLAG,
-  WAVE_FLAG,
-} from '../flags.ts'
-import { REVIEW_FLAGS } from '../review-flags.ts'
-import { PATHS } from './paths.ts'
+import { API_FLAGS, BUDGET_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  plan: text('Manifests:', 'Apply exactly this saved plan'),
-  ...REVIEW_FLAGS,
-  ...MANIFEST_FLAGS,
-  ...SELECTION_FLAGS,
-  ...WAVE_FLAG,
-  base: text('Manifests:', 'With --only introduced: the git ref to compare with'),
-  ...ONLY_FLAG,
-  ...SHARD_FLAG,
-  'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-  allow: text(
-    'Consent:',
-    'What may happen beyond a yes, with commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
-    { array: true },
-  ),
-  now: toggle('Consent:', 'Run disruptive steps outside their restart windows too; recorded in the plan'),
-  'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
-  ...BUDGET_FLAGS,
-  'max-failures': number('Consent:', 'Start no other step once more steps than this have failed'),
-  'operation-timeout': text('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
-  'lock-timeout': text('Control API:', 'How long to wait for a locked project', { default: '10m' }),
-  journal: text('Output:', 'Append each event to FILE before acting on it'),
-  report: text('Output:', 'Write an HTML report to FILE, also if the run fails or is interrupted'),
-  format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {
-    choices: ['terminal', 'json'],
-    default: 'terminal',
-  }),
-  ...PLAN_VIEW_FLAGS,
-  ...API_FLAGS,
-} as const
-
-export type ApplyFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const applyCommand = defineCommand({
+export const applyCommand = {
   command: 'apply [paths..]',
   summary: 'Plan, ask for confirmation, and apply; or apply a saved plan',
   positionals: {
     paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; or one saved plan, FILE.json` },
   },
-  flags: FLAGS,
+  flags: {
+    plan: text('Manifests:', 'Apply exactly this saved plan'),
+    ...PLANNING_FLAGS,
+    base: text('Manifests:', 'With --only introduced: the git ref to compare with'),
+    'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
+    allow: text(
+      'Consent:',
+      'Impacts to allow, separated by commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
+      { array: true },
+    ),
+    now: toggle('Consent:', 'Run disruptive steps outside their restart windows too; recorded in the plan'),
+    'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
+    ...BUDGET_FLAGS,
+    'max-failures': number('Consent:', 'Start no other step once more steps than this have failed'),
+    'operation-timeout': text('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
+    'lock-timeout': text('Control API:', 'How long to wait for a locked project', { default: '10m' }),
+    journal: text('Output:', 'Append each event to FILE before acting on it'),
+    report: text('Output:', 'Write an HTML report to FILE, also if the run fails or is interrupted'),
+    format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {
+      choices: ['terminal', 'json'],
+      default: 'terminal',
+    }),
+    ...PLAN_VIEW_FLAGS,
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 apply', 'Show the plan, ask, apply'],
     ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
@@ -66,6 +44,7 @@ export const applyCommand = defineCommand({
   ],
   notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop immediately.
 There is no state to repair: run the command again to continue.
+Where the environment variable CI is set, apply does not ask: --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
@@ -74,9 +53,7 @@ Exit codes:
       or a project was left out
   4   the saved plan is stale, or was edited: nothing was changed
   5   done, except for steps that wait for their restart window
-  130 interrupted
+  130 interrupted`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}
-  CI                 where set, nothing is asked: --auto-approve is needed`,
-  run: async (argv, io) => (await import('../runs/apply.ts')).runApply(argv, io),
-})
+export type ApplyFlags = ValuesOf<typeof applyCommand>

@@ -1,12 +1,9 @@
-import { EXIT } from '../../model/index.ts'
-import { defineCommand } from '../command.ts'
-import { COMPLETION_SCRIPTS, SHELLS } from '../completion/scripts.ts'
-import { print } from '../terminal.ts'
+import type { Command, ValuesOf } from '../command.ts'
 
-export const completionCommand = defineCommand({
+export const completionCommand = {
   command: 'completion <shell>',
   summary: 'Print the completion script of a shell',
-  positionals: { shell: { describe: 'Which shell', choices: SHELLS } },
+  positionals: { shell: { describe: 'Which shell', choices: ['bash', 'zsh', 'fish'] } },
   flags: {},
   examples: [
     ['source <($0 completion bash)', 'bash, in ~/.bashrc'],
@@ -16,9 +13,6 @@ export const completionCommand = defineCommand({
   notes: `Exit codes:
   0   printed
   1   wrong usage`,
-  run: async ({ shell }, io) => {
-    const known = SHELLS.find((name) => name === shell)
-    if (known !== undefined) print(COMPLETION_SCRIPTS[known], io.stdout)
-    return EXIT.ok
-  },
-})
+} as const satisfies Command
+
+export type CompletionFlags = ValuesOf<typeof completionCommand>

@@ -1,55 +1,51 @@
-import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
-
-const FLAGS = {
-  project: text('', 'Project id or name (default: the only one of the manifests)'),
-  now: toggle('', 'Act outside restart windows too'),
-  'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
-  'operation-timeout': text('', 'How long to wait for its operations', { default: '10m' }),
-  'lock-timeout': text('', 'How long to wait for a locked project', { default: '10m' }),
-  ...API_FLAGS,
-} as const
-
-export type ComputeFlags = ValuesOf<typeof FLAGS, 'refs'>
+import { API_FLAGS } from '../flags.ts'
 
 const SUMMARIES = {
   start: 'Wake idle computes',
-  suspend: 'Suspend computes: existing connections end, the next one wakes them',
+  suspend: 'Suspend computes: existing connections end, and the next connection wakes them',
   restart: 'Restart active computes: existing connections drop',
   delete: 'Delete computes: their hosts are lost for good',
 } as const
 
-export type ComputeCommand = keyof typeof SUMMARIES
+export type ComputeAction = keyof typeof SUMMARIES
 
-const subcommand = (name: ComputeCommand): Command =>
-  defineCommand({
-    command: `${name} <refs..>`,
-    summary: SUMMARIES[name],
+export const COMPUTE_ACTIONS = Object.keys(SUMMARIES) as readonly ComputeAction[]
+
+export const actionCommand = (action: ComputeAction) =>
+  ({
+    command: `${action} <refs..>`,
+    summary: SUMMARIES[action],
     positionals: {
       refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
     },
-    flags: FLAGS,
-    examples: [[`$0 compute ${name} staging`, 'The primary of staging']],
+    flags: {
+      project: text('', 'Project id or name (default: the only project of the manifests)'),
+      now: toggle('', 'Act outside restart windows too'),
+      'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
+      'operation-timeout': text('', 'How long to wait for the operations of a compute', { default: '10m' }),
+      'lock-timeout': text('', 'How long to wait for a locked project', { default: '10m' }),
+      ...API_FLAGS,
+    },
+    examples: [[`$0 compute ${action} staging`, 'The primary of staging']],
     notes: `Shows the effect on connections, asks for confirmation, and waits.
 
-The manifests of the current folder count as they do for apply: \`protect: true\` beats every flag,
-and a restart window holds unless --now is given.
+The manifests of the current folder are enforced as in apply: no flag overrides \`protect: true\`,
+and restart windows apply unless --now is given.
 
 Exit codes:
   0   done, or nothing to do
-  1   wrong input, declined, refused by protection, or it failed
-  5   outside of a restart window: nothing was changed
-
-${API_ENVIRONMENT}`,
-    run: async (argv, io) => (await import('../runs/compute.ts')).runCompute(name, argv, io),
-  })
+  1   wrong input, declined, rejected by a protection, or failed
+  5   outside the restart window: nothing was changed`,
+  }) as const satisfies Command
 
 export const computeCommand: Command = {
   command: 'compute',
   summary: 'Start, suspend, restart or delete single computes',
   flags: {},
-  subcommands: (Object.keys(SUMMARIES) as ComputeCommand[]).map(subcommand),
   examples: [['$0 compute start staging', 'Wake the primary of staging']],
   notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
 }
+
+export type ComputeFlags = ValuesOf<ReturnType<typeof actionCommand>>

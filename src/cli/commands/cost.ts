@@ -1,33 +1,27 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS } from '../flags.ts'
-import { REVIEW_FLAGS } from '../review-flags.ts'
-import { PATHS } from './paths.ts'
+import { API_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
-  by: text('Output:', 'What each line of the table is', {
-    choices: ['compute', 'branch', 'project'],
-    default: 'compute',
-  }),
-  format: text('Output:', 'Output format', {
-    alias: 'o',
-    choices: ['terminal', 'json', 'markdown', 'html'],
-    default: 'terminal',
-  }),
-  out: text('Output:', 'With --format html: write the page to FILE'),
-  price: REVIEW_FLAGS.price,
-  ...MANIFEST_FLAGS,
-  ...API_FLAGS,
-} as const
-
-export type CostFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const costCommand = defineCommand({
+export const costCommand = {
   command: 'cost [paths..]',
   summary: 'Estimate monthly cost, and what would save the most',
   positionals: PATHS,
-  flags: FLAGS,
+  flags: {
+    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
+    by: text('Output:', 'What each line of the table is', {
+      choices: ['compute', 'branch', 'project'],
+      default: 'compute',
+    }),
+    format: text('Output:', 'Output format', {
+      alias: 'o',
+      choices: ['terminal', 'json', 'markdown', 'html'],
+      default: 'terminal',
+    }),
+    out: text('Output:', 'With --format html: write the page to FILE'),
+    price: REVIEW_FLAGS.price,
+    ...MANIFEST_FLAGS,
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 cost', 'The projects of the manifests here, most expensive first'],
     ['$0 cost --project quiet-river-12345678 --by branch', 'A project without manifests, by branch'],
@@ -36,8 +30,7 @@ export const costCommand = defineCommand({
   ],
   notes: `Exit codes:
   0   estimated
-  1   wrong input, or a project cannot be read; the others are shown
+  1   wrong input, or a project cannot be read; the others are shown`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}`,
-  run: async (argv, io) => (await import('../runs/cost.ts')).runCost(argv, io),
-})
+export type CostFlags = ValuesOf<typeof costCommand>

@@ -1,6 +1,6 @@
-import { defineCommand } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 
-export const explainCommand = defineCommand({
+export const explainCommand = {
   command: 'explain [code]',
   summary: 'Explain a code of a diagnostic, a reason or an impact; without one, list all',
   positionals: { code: { describe: 'Such as E_SIZE_STEP, SIZE_DIFFERS or restart' } },
@@ -12,5 +12,6 @@ export const explainCommand = defineCommand({
   notes: `Exit codes:
   0   explained
   1   there is no such code`,
-  run: async (argv, io) => (await import('../runs/explain.ts')).runExplain(argv, io),
-})
+} as const satisfies Command
+
+export type ExplainFlags = ValuesOf<typeof explainCommand>

@@ -1,19 +1,15 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { toggle } from '../flag.ts'
-import { PATHS } from './paths.ts'
+import { PATHS } from '../flags.ts'
 
-const FLAGS = {
-  check: toggle('', 'Write nothing; exit with 2 if a file would change'),
-  diff: toggle('', 'Print the diff; with --check, write nothing'),
-} as const
-
-export type FmtFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const fmtCommand = defineCommand({
+export const fmtCommand = {
   command: 'fmt [paths..]',
   summary: 'Format manifests: canonical key order and values; keeps comments and layout; no network',
   positionals: PATHS,
-  flags: FLAGS,
+  flags: {
+    check: toggle('', 'Write nothing; exit with 2 if a file would change'),
+    diff: toggle('', 'Print the diff; with --check, write nothing'),
+  },
   examples: [
     ['$0 fmt', 'The manifests here'],
     ['$0 fmt --check --diff fleet/', 'In CI'],
@@ -27,5 +23,6 @@ Exit codes:
   0   everything is formatted now
   1   a file cannot be read as YAML, or wrong usage
   2   --check: something would change`,
-  run: async (argv, io) => (await import('../runs/fmt.ts')).runFmt(argv, io),
-})
+} as const satisfies Command
+
+export type FmtFlags = ValuesOf<typeof fmtCommand>

@@ -1,26 +1,22 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+import { API_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  project: text(
-    '',
-    'Only projects whose id or name matches this glob; repeatable (default: every project of the key)',
-    { array: true },
-  ),
-  all: toggle('', 'Write a file per project, even if there is only one'),
-  branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
-  pin: toggle('', 'Pin every compute by its id'),
-  out: text('', 'File to write or update (default: stdout); a folder for several projects (default: espalier)'),
-  ...API_FLAGS,
-} as const
-
-export type ImportFlags = ValuesOf<typeof FLAGS>
-
-export const importCommand = defineCommand({
+export const importCommand = {
   command: 'import',
   summary: 'Write manifests of live projects, whose plans are empty',
-  flags: FLAGS,
+  flags: {
+    project: text(
+      '',
+      'Only projects whose id or name matches this glob; repeatable (default: every project of the key)',
+      { array: true },
+    ),
+    all: toggle('', 'Write a file per project, even if there is only one'),
+    branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
+    pin: toggle('', 'Pin every compute by its id'),
+    out: text('', 'File to write or update (default: stdout); a folder for several projects (default: espalier)'),
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],
@@ -37,8 +33,7 @@ kept, including declared computes that are not live.
 
 Exit codes:
   0   written
-  1   wrong input, or a project could not be imported; the others are written
+  1   wrong input, or a project could not be imported; the others are written`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}`,
-  run: async (argv, io) => (await import('../runs/import.ts')).runImport(argv, io),
-})
+export type ImportFlags = ValuesOf<typeof importCommand>

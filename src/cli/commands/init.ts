@@ -1,20 +1,16 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS } from '../flags.ts'
+import { API_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  project: text('', 'Project id or name (default: every project of the key)'),
-  'no-editor': toggle('', 'No editor settings (.vscode/)'),
-  'no-workflows': toggle('', 'No workflows (.github/workflows/)'),
-  ...API_FLAGS,
-} as const
-
-export type InitFlags = ValuesOf<typeof FLAGS>
-
-export const initCommand = defineCommand({
+export const initCommand = {
   command: 'init',
   summary: 'Start here: write first manifests, editor settings and workflows',
-  flags: FLAGS,
+  flags: {
+    project: text('', 'Project id or name (default: every project of the key)'),
+    'no-editor': toggle('', 'No editor settings (.vscode/)'),
+    'no-workflows': toggle('', 'No workflows (.github/workflows/)'),
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 init', 'With a key: import every project'],
     ['$0 init --project quiet-river-12345678', 'Without a key: a manifest to fill in'],
@@ -24,8 +20,7 @@ export const initCommand = defineCommand({
 
 Exit codes:
   0   done
-  1   wrong input, or there is neither a key nor a project id
+  1   wrong input, or there is neither a key nor a project id`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}`,
-  run: async (argv, io) => (await import('../runs/init.ts')).runInit(argv, io),
-})
+export type InitFlags = ValuesOf<typeof initCommand>

@@ -1,48 +1,27 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import {
-  API_ENVIRONMENT,
-  API_FLAGS,
-  EXIT_ERROR,
-  MANIFEST_FLAGS,
-  ONLY_FLAG,
-  PLAN_VIEW_FLAGS,
-  SELECTION_FLAGS,
-  SHARD_FLAG,
-  WAVE_FLAG,
-} from '../flags.ts'
-import { REVIEW_FLAGS } from '../review-flags.ts'
-import { PATHS } from './paths.ts'
+import { API_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  format: text('Output:', 'Output format', {
-    choices: ['terminal', 'json', 'markdown', 'html'],
-    default: 'terminal',
-  }),
-  out: text('Output:', 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE'),
-  live: text('Control API:', 'Plan against a snapshot file instead of the live projects: no network, no key'),
-  base: text('Output:', 'Separate changes introduced since this git ref from existing drift'),
-  rehearse: toggle('Output:', 'Apply the plan to a sandbox copy of the projects, with injected faults'),
-  'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
-  'no-estimate': toggle('Output:', 'Do not read past operations to estimate how long it takes'),
-  ...PLAN_VIEW_FLAGS,
-  ...REVIEW_FLAGS,
-  ...MANIFEST_FLAGS,
-  ...SELECTION_FLAGS,
-  ...WAVE_FLAG,
-  ...ONLY_FLAG,
-  ...SHARD_FLAG,
-  ...API_FLAGS,
-} as const
-
-export type PlanFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const planCommand = defineCommand({
+export const planCommand = {
   command: 'plan [paths..]',
   aliases: ['diff'],
   summary: 'Show what would change, and the effect on connections; changes nothing',
   positionals: PATHS,
-  flags: FLAGS,
+  flags: {
+    format: text('Output:', 'Output format', {
+      choices: ['terminal', 'json', 'markdown', 'html'],
+      default: 'terminal',
+    }),
+    out: text('Output:', 'Save the plan to FILE, for espalier apply FILE; with --format html, write the page to FILE'),
+    live: text('Control API:', 'Plan against a snapshot file instead of the live projects: no network, no key'),
+    base: text('Output:', 'Separate changes introduced since this git ref from existing drift'),
+    rehearse: toggle('Output:', 'Apply the plan to a sandbox copy of the projects, with injected faults'),
+    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
+    'no-estimate': toggle('Output:', 'Do not read past operations to estimate how long it takes'),
+    ...PLAN_VIEW_FLAGS,
+    ...PLANNING_FLAGS,
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 plan', 'The manifests here against the live projects'],
     ['$0 plan --out plan.json', 'Save it, to apply exactly that'],
@@ -61,8 +40,7 @@ export const planCommand = defineCommand({
   0   planned (with --detailed-exitcode: and there is nothing to do)
   ${EXIT_ERROR},
       or a project that cannot be planned: the others are shown
-  2   with --detailed-exitcode: there are changes
+  2   with --detailed-exitcode: there are changes`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}`,
-  run: async (argv, io) => (await import('../runs/plan.ts')).runPlan(argv, io),
-})
+export type PlanFlags = ValuesOf<typeof planCommand>

@@ -1,20 +1,16 @@
-import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
 
-const MERGE_FLAGS = {
-  format: text('Output:', "Output format; markdown is one comment, shortened to GitHub's limit", {
-    choices: ['terminal', 'json', 'markdown'],
-    default: 'terminal',
-  }),
-} as const
-
-export type MergeFlags = ValuesOf<typeof MERGE_FLAGS, 'refs'>
-
-const mergeCommand = defineCommand({
+export const mergeCommand = {
   command: 'merge <refs..>',
   summary: "Merge the plans of a fleet's shards; no network, no key",
   positionals: { refs: { describe: 'Files that plan --out or plan --format json wrote, for all shards', array: true } },
-  flags: MERGE_FLAGS,
+  flags: {
+    format: text('Output:', "Output format; markdown is one comment, shortened to GitHub's limit", {
+      choices: ['terminal', 'json', 'markdown'],
+      default: 'terminal',
+    }),
+  },
   examples: [
     ['$0 report merge plans/*.json', 'As one plan over all of them would look'],
     ['$0 report merge plans/*.json --format markdown', 'One comment for any number of jobs'],
@@ -22,14 +18,14 @@ const mergeCommand = defineCommand({
   notes: `Exit codes:
   0   merged
   1   a file holds no plan, or the plans are not the parts of one fleet`,
-  run: async (argv, io) => (await import('../runs/report.ts')).runReportMerge(argv, io),
-})
+} as const satisfies Command
 
 export const reportCommand: Command = {
   command: 'report',
   summary: 'Reports over several plans',
   flags: {},
-  subcommands: [mergeCommand],
   examples: [['$0 report merge plans/*.json', 'The plans of all shards as one']],
   notes: 'Plan the shards with espalier plan --shard.',
 }
+
+export type MergeFlags = ValuesOf<typeof mergeCommand>

@@ -1,37 +1,40 @@
-import { type Command, defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
+import { TIME_SCALE } from '../flags.ts'
 
-const SERVE_FLAGS = {
-  port: number('', 'Port on 127.0.0.1; 0 takes a free one (default: 7788, or a free one if that is taken)'),
-  state: text('', 'Directory for persistent state (default: memory only)'),
-  seed: text('', 'File with the initial projects, branches and computes'),
-  'time-scale': number('', 'How many times faster than real time it runs'),
-  key: text('', 'API key to accept (default: a new one)'),
-  faults: text('', 'File of faults to inject'),
-  'rate-limits': toggle(
-    '',
-    'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
-  ),
-  computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
-    choices: ['auto', 'postgres', 'simulated'],
-    default: 'auto',
-  }),
-  'pg-bin': text('Computes:', 'Folder with postgres and initdb (default: the newest installed, else the npm package)'),
-  'pg-port': number(
-    'Computes:',
-    'Port that all computes share; 0 takes a free one (default: 7799, or a free one if that is taken)',
-  ),
-} as const
+const PORT = { max: 65_535 } as const
 
-export type ServeFlags = ValuesOf<typeof SERVE_FLAGS>
-
-const serveCommand = defineCommand({
+export const serveCommand = {
   command: 'serve',
   summary: 'Serve the control API on this machine, until Ctrl-C',
-  flags: SERVE_FLAGS,
+  flags: {
+    port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
+    state: text('', 'Directory for persistent state (default: memory only)'),
+    seed: text('', 'File with the initial projects, branches and computes'),
+    'time-scale': number('', 'How many times faster than real time it runs', TIME_SCALE),
+    key: text('', 'API key to accept (default: a new one)'),
+    faults: text('', 'File of faults to inject'),
+    'rate-limits': toggle(
+      '',
+      'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
+    ),
+    computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
+      choices: ['auto', 'postgres', 'simulated'],
+      default: 'auto',
+    }),
+    'pg-bin': text(
+      'Computes:',
+      'Folder with postgres and initdb (default: the newest installed, else the npm package)',
+    ),
+    'pg-port': number(
+      'Computes:',
+      'Port that all computes share; 0 picks a free one (default: 7799, or a free one if that is taken)',
+      PORT,
+    ),
+  },
   examples: [
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
-    ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'A free port, state that survives'],
+    ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'Use a free port and persistent state'],
   ],
   notes: `The first lines on stdout show the API's address and key, the control API with its token, and the compute
 backend. The log follows:
@@ -44,25 +47,20 @@ Exit codes:
   0   ended by SIGINT or SIGTERM
   1   wrong usage, an invalid seed, a port in use, or no Postgres with
       --computes postgres`,
-  run: async (argv, io) => (await import('../runs/sandbox-serve.ts')).runSandboxServe(argv, io),
-})
+} as const satisfies Command
 
-const CONNECT_FLAGS = {
-  psql: toggle('', 'Open psql on it'),
-  pooled: toggle('', 'Through PgBouncer, in transaction mode'),
-  port: number('', "The sandbox's API port, if several are running"),
-  project: text('', 'Project id or name, if several projects have a branch of that name'),
-} as const
-
-export type ConnectFlags = ValuesOf<typeof CONNECT_FLAGS, 'ref'>
-
-const connectCommand = defineCommand({
+export const connectCommand = {
   command: 'connect <ref>',
   summary: 'Print a connection string for a compute of a running sandbox, or open psql',
   positionals: {
     ref: { describe: 'A compute: its id, BRANCH for its primary, or BRANCH/REPLICA' },
   },
-  flags: CONNECT_FLAGS,
+  flags: {
+    psql: toggle('', 'Open psql'),
+    pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
+    port: number('', "The sandbox's API port, if several are running", PORT),
+    project: text('', 'Project id or name, if several projects have a branch of that name'),
+  },
   examples: [
     ['$0 sandbox connect main', 'The primary of main'],
     ['$0 sandbox connect main --psql', 'The same, in psql'],
@@ -73,17 +71,18 @@ const connectCommand = defineCommand({
 Exit codes:
   0   printed, or psql succeeded
   1   no such sandbox or compute, or psql failed`,
-  run: async (argv, io) => (await import('../runs/sandbox-connect.ts')).runSandboxConnect(argv, io),
-})
+} as const satisfies Command
 
 export const sandboxCommand: Command = {
   command: 'sandbox',
   summary: 'The embedded control plane',
   flags: {},
-  subcommands: [serveCommand, connectCommand],
   examples: [
     ['$0 sandbox serve', 'Serve it on this machine'],
     ['$0 sandbox connect main --psql', 'SQL on one of its computes'],
   ],
-  notes: 'To run one inside a command instead, give --sandbox to plan or apply.',
+  notes: 'To run a sandbox inside another command, use plan --sandbox or apply --sandbox.',
 }
+
+export type ServeFlags = ValuesOf<typeof serveCommand>
+export type ConnectFlags = ValuesOf<typeof connectCommand>

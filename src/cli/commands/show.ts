@@ -1,28 +1,24 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
 import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  format: text('Output:', 'Output format; --resolved supports terminal (YAML) and json', {
-    choices: ['terminal', 'json', 'markdown', 'html'],
-    default: 'terminal',
-  }),
-  out: text('Output:', 'With --format html, the page to write'),
-  resolved: toggle(
-    'Manifests:',
-    'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
-  ),
-  ...MANIFEST_FLAGS,
-  ...PLAN_VIEW_FLAGS,
-} as const
-
-export type ShowFlags = ValuesOf<typeof FLAGS, 'ref'>
-
-export const showCommand = defineCommand({
+export const showCommand = {
   command: 'show <ref>',
   summary: 'Show a saved plan, or resolved manifests; no network, no key',
   positionals: { ref: { describe: 'A file that plan --out wrote; with --resolved a manifest, directory or glob' } },
-  flags: FLAGS,
+  flags: {
+    format: text('Output:', 'Output format; --resolved supports terminal (YAML) and json', {
+      choices: ['terminal', 'json', 'markdown', 'html'],
+      default: 'terminal',
+    }),
+    out: text('Output:', 'With --format html, the page to write'),
+    resolved: toggle(
+      'Manifests:',
+      'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
+    ),
+    ...MANIFEST_FLAGS,
+    ...PLAN_VIEW_FLAGS,
+  },
   examples: [
     ['$0 show plan.json', 'What espalier apply plan.json would do'],
     ['$0 show plan.json --format html --out plan.html', 'As a page for any browser'],
@@ -32,8 +28,6 @@ export const showCommand = defineCommand({
   0   shown
   1   not a saved plan, or a problem in the manifests
   4   it was edited after it was saved`,
-  run: async (argv, io) =>
-    argv.resolved === true
-      ? (await import('../runs/show-resolved.ts')).runShowResolved(argv, io)
-      : (await import('../runs/show.ts')).runShow(argv, io),
-})
+} as const satisfies Command
+
+export type ShowFlags = ValuesOf<typeof showCommand>

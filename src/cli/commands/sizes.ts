@@ -1,22 +1,18 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
 import { MANIFEST_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  format: text('Output:', 'Output format; --size-table reads json', {
-    choices: ['terminal', 'json'],
-    default: 'terminal',
-  }),
-  tiers: toggle('Output:', 'Print the limits of the account plans instead, as JSON'),
-  ...MANIFEST_FLAGS,
-} as const
-
-export type SizesFlags = ValuesOf<typeof FLAGS>
-
-export const sizesCommand = defineCommand({
+export const sizesCommand = {
   command: 'sizes',
   summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
-  flags: FLAGS,
+  flags: {
+    format: text('Output:', 'Output format; --size-table reads json', {
+      choices: ['terminal', 'json'],
+      default: 'terminal',
+    }),
+    tiers: toggle('Output:', 'Print the limits of the account plans instead, as JSON'),
+    ...MANIFEST_FLAGS,
+  },
   examples: [
     ['$0 sizes', 'The built-in table'],
     ['$0 sizes --format json > sizes.json', 'A start for a table of your own'],
@@ -24,5 +20,6 @@ export const sizesCommand = defineCommand({
   notes: `Exit codes:
   0   printed
   1   wrong usage, or a size table that cannot be used`,
-  run: async (argv, io) => (await import('../runs/sizes.ts')).runSizes(argv, io),
-})
+} as const satisfies Command
+
+export type SizesFlags = ValuesOf<typeof sizesCommand>

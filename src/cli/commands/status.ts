@@ -1,28 +1,23 @@
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_ENVIRONMENT, API_FLAGS, MANIFEST_FLAGS, SELECTION_FLAGS } from '../flags.ts'
-import { PATHS } from './paths.ts'
+import { API_FLAGS, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  format: text('Output:', 'wide shows every column, name only the ids', {
-    alias: 'o',
-    choices: ['terminal', 'wide', 'json', 'name'],
-    default: 'terminal',
-  }),
-  watch: toggle('Output:', 'Refresh until Ctrl-C'),
-  interval: text('Output:', 'How often to refresh', { default: '5s' }),
-  ...MANIFEST_FLAGS,
-  ...SELECTION_FLAGS,
-  ...API_FLAGS,
-} as const
-
-export type StatusFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const statusCommand = defineCommand({
+export const statusCommand = {
   command: 'status [paths..]',
   summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
-  flags: FLAGS,
+  flags: {
+    format: text('Output:', 'wide shows every column, name only the ids', {
+      alias: 'o',
+      choices: ['terminal', 'wide', 'json', 'name'],
+      default: 'terminal',
+    }),
+    watch: toggle('Output:', 'Refresh until Ctrl-C'),
+    interval: text('Output:', 'How often to refresh', { default: '5s' }),
+    ...MANIFEST_FLAGS,
+    ...SELECTION_FLAGS,
+    ...API_FLAGS,
+  },
   examples: [
     ['$0 status', 'The projects of the manifests here'],
     ["$0 status --project 'shop*' --branch main", 'Some projects and branches'],
@@ -42,8 +37,7 @@ On a terminal, columns that do not fit are left out. In a pipe all of them are p
 
 Exit codes:
   0   listed
-  1   wrong input, or a project cannot be read or planned; the others are listed
+  1   wrong input, or a project cannot be read or planned; the others are listed`,
+} as const satisfies Command
 
-${API_ENVIRONMENT}`,
-  run: async (argv, io) => (await import('../runs/status.ts')).runStatus(argv, io),
-})
+export type StatusFlags = ValuesOf<typeof statusCommand>

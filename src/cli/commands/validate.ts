@@ -1,29 +1,23 @@
 import { TIER_NAMES } from '../../model/index.ts'
-import { defineCommand, type ValuesOf } from '../command.ts'
+import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { MANIFEST_FLAGS } from '../flags.ts'
-import { REVIEW_FLAGS } from '../review-flags.ts'
-import { PATHS } from './paths.ts'
+import { MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
-const FLAGS = {
-  format: text('Output:', 'Output format; sarif is for code scanning', {
-    choices: ['terminal', 'json', 'sarif'],
-    default: 'terminal',
-  }),
-  tier: { ...REVIEW_FLAGS.tier, describe: `Check the limits of this account plan: ${TIER_NAMES}` },
-  'tier-table': REVIEW_FLAGS['tier-table'],
-  policy: REVIEW_FLAGS.policy,
-  override: REVIEW_FLAGS.override,
-  ...MANIFEST_FLAGS,
-} as const
-
-export type ValidateFlags = ValuesOf<typeof FLAGS, 'paths'>
-
-export const validateCommand = defineCommand({
+export const validateCommand = {
   command: 'validate [paths..]',
   summary: 'Check manifests: every problem of every file in one run; no network, no key',
   positionals: PATHS,
-  flags: FLAGS,
+  flags: {
+    format: text('Output:', 'Output format; sarif is for code scanning', {
+      choices: ['terminal', 'json', 'sarif'],
+      default: 'terminal',
+    }),
+    tier: { ...REVIEW_FLAGS.tier, describe: `Check the limits of this account plan: ${TIER_NAMES}` },
+    'tier-table': REVIEW_FLAGS['tier-table'],
+    policy: REVIEW_FLAGS.policy,
+    override: REVIEW_FLAGS.override,
+    ...MANIFEST_FLAGS,
+  },
   examples: [
     ['$0 validate', 'The manifests here'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
@@ -34,5 +28,6 @@ export const validateCommand = defineCommand({
   notes: `Exit codes:
   0   no errors (there may be warnings)
   1   errors, or wrong usage`,
-  run: async (argv, io) => (await import('../runs/validate.ts')).runValidate(argv, io),
-})
+} as const satisfies Command
+
+export type ValidateFlags = ValuesOf<typeof validateCommand>

@@ -1,7 +1,7 @@
 /** The workflows that `init` writes: the examples, adapted to the repository and this release. */
+import { git } from '../../base/index.ts'
 import { REPOSITORY } from '../../model/index.ts'
 import { RELEASE_COMMIT } from '../../model/version.ts'
-import { git } from '../../workflow/index.ts'
 import workflows from './generated/workflows.json' with { type: 'json' }
 
 /** @returns contents by name. */

@@ -1,8 +1,15 @@
-import type { AgentView, ProjectView } from '../../agent/index.ts'
-import { EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../model/index.ts'
+import {
+  type AgentView,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  formatUtc,
+  type ProjectView,
+  plainText,
+} from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn } from '../agent-data.ts'
-import type { AskFlags, ChoiceFlags, ReconcileFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
+import type { HistoryFlags, ReconcileFlags, ResumeFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
@@ -44,13 +51,13 @@ export const runAgentSuspend = async (flags: SuspendFlags, io: Io): Promise<Exit
   return changeSuspension('PUT', 'Suspended', flags, io, body)
 }
 
-export const runAgentResume = async (flags: ChoiceFlags, io: Io): Promise<ExitCode> =>
+export const runAgentResume = async (flags: ResumeFlags, io: Io): Promise<ExitCode> =>
   changeSuspension('DELETE', 'Resumed', flags, io)
 
 const changeSuspension = async (
   method: string,
   done: string,
-  flags: ChoiceFlags,
+  flags: ResumeFlags,
   io: Io,
   body?: object,
 ): Promise<ExitCode> => {
@@ -68,7 +75,7 @@ const changeSuspension = async (
 const namesOf = (asked: readonly string[] | 'all'): string =>
   asked === 'all' ? 'all projects' : plainText(asked.join(', '))
 
-const show = (view: AgentView, isDetailed: boolean, flags: AskFlags, io: Io): ExitCode => {
+const show = (view: AgentView, isDetailed: boolean, flags: HistoryFlags, io: Io): ExitCode => {
   const { projects } = view
   const now = io.clock.date()
   if (isDetailed)
@@ -79,17 +86,17 @@ const show = (view: AgentView, isDetailed: boolean, flags: AskFlags, io: Io): Ex
   return exitCodeOfAll(view)
 }
 
-const subjectsOf = ({ projects, all }: ChoiceFlags): readonly string[] | 'all' => {
+const subjectsOf = ({ projects, all }: ResumeFlags): readonly string[] | 'all' => {
   if ((all === true) === projects.length > 0) throw usageError('Name projects, or give --all.')
   return all === true ? 'all' : projects
 }
 
-const pathsOf = async (asked: readonly string[] | 'all', flags: AskFlags, io: Io): Promise<readonly string[]> =>
+const pathsOf = async (asked: readonly string[] | 'all', flags: HistoryFlags, io: Io): Promise<readonly string[]> =>
   asked === 'all'
     ? ['']
     : chosenOf(await viewOf(flags, io), asked).map(({ id }) => `/projects/${encodeURIComponent(id)}`)
 
-const viewOf = async (flags: AskFlags, io: Io): Promise<AgentView> =>
+const viewOf = async (flags: HistoryFlags, io: Io): Promise<AgentView> =>
   (await ask('/projects', 'GET', flags, io)) as AgentView
 
 /** By id, or by name: names need not be unique. */
@@ -109,7 +116,7 @@ const chosenOf = ({ projects }: AgentView, asked: readonly string[]): readonly P
 const TIMEOUT_MS = 30_000
 
 /** @throws {EspalierError} what the agent answered, or `E_AGENT_UNREACHABLE`. */
-const ask = async (path: string, method: string, { data }: AskFlags, io: Io, body?: object): Promise<unknown> => {
+const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io, body?: object): Promise<unknown> => {
   const { url, token } = await agentIn(io.locate(data))
   let answer: Response
   try {

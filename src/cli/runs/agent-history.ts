@@ -2,14 +2,14 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJournal } from '../../agent/index.ts'
 import { EXIT, type ExitCode, plainText, stepTitle } from '../../model/index.ts'
-import type { AskFlags } from '../commands/agent.ts'
+import type { HistoryFlags } from '../commands/agent.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
 const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[^-]+\.jsonl$/
 
 /** Prints the newest last, as in a log. */
-export const runAgentHistory = async ({ projects, data }: AskFlags, io: Io): Promise<ExitCode> => {
+export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io): Promise<ExitCode> => {
   const journals = join(io.locate(data), 'journals')
   const of = projects.length === 0 ? '' : plainText(` of ${projects.join(', ')}`)
   let shown = 0

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import {
   type AgentKey,
-  type AgentView,
   createNotifier,
   exitCodeOf,
   folderSource,
@@ -20,13 +19,13 @@ import {
 } from '../../agent/index.ts'
 import { namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { type AgentView, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
 import type { AgentRunFlags } from '../commands/agent.ts'
 import { connect } from '../connect.ts'
-import { checkBudgets, checkNumber, durationMs, usageError } from '../flags.ts'
+import { durationMs, usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
@@ -119,11 +118,6 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 
 /** Checks all flags before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
-  checkNumber('concurrency', flags.concurrency, 1)
-  checkBudgets(flags)
-  if (!(flags.requestShare > 0 && flags.requestShare <= 1)) {
-    throw usageError(`--request-share ${flags.requestShare} is not above 0 and at most 1.`)
-  }
   const interval = durationMs('interval', flags.interval)
   if (interval < 60_000) throw usageError(`--interval ${flags.interval} is too short.`, 'It is at least 60s.')
   const { onGit, onDrift, onUnrecorded } = flags

@@ -28,15 +28,7 @@ import {
 import { askConsent } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
-import {
-  checkBudgets,
-  checkNumber,
-  durationMs,
-  introducedSince,
-  planViewOf,
-  shardOfFlag,
-  usageError,
-} from '../flags.ts'
+import { durationMs, introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
@@ -103,8 +95,6 @@ interface Settings {
 
 /** Checks all flags before anything is read. */
 const settingsOf = (flags: ApplyFlags): Settings => {
-  checkBudgets(flags)
-  checkNumber('max-failures', flags.maxFailures, 0)
   introducedSince(flags)
   return {
     policy: { allow: allowed(flags.allow ?? []) },

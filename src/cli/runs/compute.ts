@@ -13,7 +13,7 @@ import {
 import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
 import { askYes } from '../ask.ts'
-import type { ComputeCommand, ComputeFlags } from '../commands/compute.ts'
+import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'
 import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { openWriteApi } from '../connect.ts'
@@ -30,27 +30,29 @@ type Target = NamedCompute & {
 }
 
 /** Shows the effect, asks for confirmation, then changes one compute after another and waits for each. */
-export const runCompute = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<ExitCode> => {
-  const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
-  const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
-  const find = await oneProject(flags.project, io)
-  return withClient(openWriteApi(flags, lockTimeoutMs, io), async (api) => {
-    const project = await find(api)
-    const live = await readProject(api, project)
-    const targets = targetsOf(live, flags.refs)
-    const work = targets.filter((target) => isNeeded(command, target))
-    const overridden = new Set(await outsideWindows(command, live, work, flags, io))
-    for (const target of targets)
-      print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
-    if (work.length === 0) return EXIT.ok
-    if (!(await isConfirmed(command, flags, io))) {
-      print('Nothing was changed.', io.stderr)
-      return EXIT.error
-    }
-    for (const target of work) await perform(api, project, command, target, timeoutMs, io)
-    return EXIT.ok
-  })
-}
+export const runCompute =
+  (command: ComputeAction) =>
+  async (flags: ComputeFlags, io: Io): Promise<ExitCode> => {
+    const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
+    const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
+    const find = await oneProject(flags.project, io)
+    return withClient(openWriteApi(flags, lockTimeoutMs, io), async (api) => {
+      const project = await find(api)
+      const live = await readProject(api, project)
+      const targets = targetsOf(live, flags.refs)
+      const work = targets.filter((target) => isNeeded(command, target))
+      const overridden = new Set(await outsideWindows(command, live, work, flags, io))
+      for (const target of targets)
+        print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
+      if (work.length === 0) return EXIT.ok
+      if (!(await isConfirmed(command, flags, io))) {
+        print('Nothing was changed.', io.stderr)
+        return EXIT.error
+      }
+      for (const target of work) await perform(api, project, command, target, timeoutMs, io)
+      return EXIT.ok
+    })
+  }
 
 const readProject = async (api: WriteApi, project: string): Promise<ObservedProject> => {
   const { projects } = await snapshot(api, [project])
@@ -76,7 +78,7 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
 
 /** @returns the ids of computes whose closed restart window `--now` overrides. */
 const outsideWindows = async (
-  command: ComputeCommand,
+  command: ComputeAction,
   live: ObservedProject,
   work: readonly Target[],
   { now }: ComputeFlags,
@@ -93,7 +95,7 @@ const outsideWindows = async (
   return obeyPolicies(interruptions, now === true, io.clock).map(({ id }) => id)
 }
 
-const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target): boolean => {
+const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
     throw new EspalierError('E_IDLE', `${plainText(ref)} is idle; only an active compute can be restarted.`, {
       hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
@@ -108,14 +110,14 @@ const isNeeded = (command: ComputeCommand, { ref, observed, projectId }: Target)
   return command === 'suspend' ? !isIdle(observed) : true
 }
 
-const announcement = (command: ComputeCommand, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
+const announcement = (command: ComputeAction, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
   if (!isNeeded)
     return `Nothing to do: ${titleOf(target)} in ${plainText(target.projectName)} is already ${command === 'start' ? 'active' : 'idle'}.`
   const window = isOverridden ? '; this is outside its restart window, which --now overrides' : ''
   return `Will ${command} ${titleOf(target)} in ${plainText(target.projectName)}: ${effectOf(command, target)}${window}.`
 }
 
-const effectOf = (command: ComputeCommand, { observed }: Target): string => {
+const effectOf = (command: ComputeAction, { observed }: Target): string => {
   switch (command) {
     case 'start':
       return 'no one is interrupted'
@@ -128,7 +130,7 @@ const effectOf = (command: ComputeCommand, { observed }: Target): string => {
   }
 }
 
-const isConfirmed = async (command: ComputeCommand, flags: ComputeFlags, io: Io): Promise<boolean> => {
+const isConfirmed = async (command: ComputeAction, flags: ComputeFlags, io: Io): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
   if (canAsk(io)) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
   throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
@@ -139,7 +141,7 @@ const isConfirmed = async (command: ComputeCommand, flags: ComputeFlags, io: Io)
 const perform = async (
   api: WriteApi,
   project: string,
-  command: ComputeCommand,
+  command: ComputeAction,
   target: Target,
   timeoutMs: number,
   io: Io,
@@ -159,13 +161,13 @@ const perform = async (
   print(`done  ${command} ${titleOf(target)}${noteOn(command, operations)}`, io.stdout)
 }
 
-const requestOf = (project: string, command: ComputeCommand, id: string): StepRequest =>
+const requestOf = (project: string, command: ComputeAction, id: string): StepRequest =>
   command === 'delete'
     ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
     : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
 /** Without operations, the compute was already in the wanted state, except for a delete, which may need none. */
-const noteOn = (command: ComputeCommand, operations: readonly Operation[]): string =>
+const noteOn = (command: ComputeAction, operations: readonly Operation[]): string =>
   command !== 'delete' && operations.length === 0 ? '  nothing to do' : ''
 
 const titleOf = ({ type, name, branchName, id }: Target): string => {

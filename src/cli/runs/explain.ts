@@ -2,6 +2,7 @@ import { nearest } from '../../base/index.ts'
 import { DIAGNOSTIC_CODES, MISTAKES as MANIFEST_MISTAKES, type Mistake } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from '../../report/index.ts'
+import type { ExplainFlags } from '../commands/explain.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
@@ -17,7 +18,7 @@ const EXAMPLES: ReadonlyMap<string, Mistake> = new Map(Object.entries({ ...MISTA
 const indented = (text: string): string => text.replace(/^/gm, '    ')
 
 /** Lists all codes if none is given. */
-export const runExplain = async ({ code }: { readonly code?: string | undefined }, io: Io): Promise<ExitCode> => {
+export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCode> => {
   if (code === undefined) {
     for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
     return EXIT.ok

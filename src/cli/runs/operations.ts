@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
 import type { CommonFlags, GetFlags, ListFlags, WaitFlags, WatchFlags } from '../commands/operations.ts'
 import { withReadApi } from '../connect.ts'
-import { checkNumber, durationMs } from '../flags.ts'
+import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../project.ts'
 import { canRedraw, print, tableStyle } from '../terminal.ts'
@@ -17,9 +17,8 @@ const WATCHED = 100
 /** Column widths are computed from the first rows. */
 const MEASURED = 100
 
-export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> => {
-  checkNumber('limit', flags.limit, 1)
-  return withProject(flags, io, async (api, project) => {
+export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> =>
+  withProject(flags, io, async (api, project) => {
     const branches = await branchNames(api, project)
     const isWanted = filterOf(flags, branches)
     const printer = printerOf(branches, flags, io)
@@ -37,7 +36,6 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
     else print('No operations match.', io.stderr)
     return EXIT.ok
   })
-}
 
 export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)

@@ -1,10 +1,9 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { PRIVATE, replaceFile } from '../../base/index.ts'
+import { commitOf, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
 import { emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,
-  commitOf,
   encodeSavedPlan,
   type Manifests,
   manifestsAt,

@@ -2,7 +2,6 @@ import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { ServeFlags } from '../commands/sandbox.ts'
 import { seedIgnored } from '../connect.ts'
-import { checkNumber, checkPort } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
@@ -13,9 +12,6 @@ const DEFAULT_PG_PORT = 7799
 
 /** Serves until a signal, or until its output is closed. */
 export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCode> => {
-  checkPort('port', flags.port)
-  checkNumber('time-scale', flags.timeScale, 0.001, false)
-  checkPort('pg-port', flags.pgPort)
   const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
   // Address and key must come first, so earlier log lines are buffered.
   const early: string[] = []

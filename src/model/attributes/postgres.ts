@@ -60,7 +60,7 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField, 'PRELOAD_DIFF
   read: (value) => [...(value as readonly string[])],
   write: (libraries) => [...libraries],
   isImported: (libraries) => libraries.length > 0,
-  fromWire: ({ settings }) => settings?.preload_libraries?.enabled_libraries,
+  fromWire: ({ settings }) => settings?.preload_libraries && (settings.preload_libraries.enabled_libraries ?? []),
   toWire: (libraries) => ({ settings: { preload_libraries: { enabled_libraries: libraries } } }),
   format: (libraries) => (libraries.length === 0 ? '(none)' : libraries.join(', ')),
 }

@@ -1,10 +1,9 @@
 /** The agent's overview of its projects; those that need attention come first. */
 import { encodePath, groupBy } from '../../base/index.ts'
+import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
 import {
   AGENT_GROUPS,
-  type AgentDifference,
   type AgentGroup,
-  type AgentProject,
   agentGroup,
   agentStatusName,
   agentStatusWords,
@@ -19,25 +18,13 @@ import { chip, chipList, IMPACT_LOOKS, icon, kindLabel, type Look, STATE_LOOKS }
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
-/** Times are ISO 8601 in UTC. */
-export interface AgentPage {
-  readonly startedAt: string
-  readonly source: {
-    readonly from: string
-    readonly ref?: string
-    readonly version?: string
-    readonly committedAt?: string
-    readonly fetchedAt?: string
-    readonly error?: string
-    readonly errorState?: string
-  }
-  readonly accounts: readonly {
-    readonly name: string
-    readonly projects: number
-    readonly intervalSeconds: number
-    readonly isStretched: boolean
-  }[]
-  readonly projects: readonly AgentProject[]
+export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'accounts'> {
+  readonly projects: readonly AgentPageProject[]
+}
+
+interface AgentPageProject extends ProjectView {
+  /** `windowOpensAt` in the window's time zone: `Sun 2026-11-22 02:00`. */
+  readonly windowOpensLocally?: string
 }
 
 const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
@@ -95,14 +82,13 @@ const verdictOf = (name: AgentGroup, count: number, { projects }: AgentPage): st
   }
 }
 
-const STATES = Object.keys(STATE_LOOKS)
 /** tenant-2 before tenant-10. */
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
-const byState = (a: AgentProject, b: AgentProject): number =>
-  STATES.indexOf(a.state) - STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
+const byState = (a: AgentPageProject, b: AgentPageProject): number =>
+  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
 
-const titleOf = ({ id, name }: AgentProject): string => name ?? id
+const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
 
 const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   markup`<p class="facts">From <code>${source.from}</code>${source.ref === undefined ? '' : markup`, ref <code>${source.ref}</code>`}${
@@ -128,12 +114,12 @@ const version = (text: string): Markup => markup`<code title="${text}">${text.sl
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
 
-const projectList = (name: AgentGroup, projects: readonly AgentProject[]): Markup =>
+const projectList = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
   name === 'fine'
     ? markup`<ul class="fine">${projects.map(syncedItem)}</ul>`
     : markup`<ol class="agent">${projects.map(projectRow)}</ol>`
 
-const syncedItem = (project: AgentProject): Markup => {
+const syncedItem = (project: AgentPageProject): Markup => {
   const { version: synced, since } = project
   const state =
     synced === undefined ? '' : markup`<span class="quiet">at ${version(synced)} since ${moment(since)}</span>`
@@ -141,10 +127,10 @@ const syncedItem = (project: AgentProject): Markup => {
 `
 }
 
-const projectName = ({ id, name }: AgentProject): Markup =>
+const projectName = ({ id, name }: AgentPageProject): Markup =>
   markup`<a id="p-${id}" href="/projects/${encodePath(id).replaceAll('/', '%2F')}">${name ?? id}</a>${name === undefined ? NOTHING : markup` <code>${id}</code>`}`
 
-const projectRow = (project: AgentProject): Markup => {
+const projectRow = (project: AgentPageProject): Markup => {
   const look = STATE_LOOKS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
 <p>${chip(look, agentStatusName(project))}</p></div>
@@ -156,7 +142,7 @@ ${differences(project)}</div></li>
 }
 
 /** The message of a suspension is the user's reason. */
-const why = ({ message, ...status }: AgentProject): string => {
+const why = ({ message, ...status }: AgentPageProject): string => {
   const words = `${capitalised(agentStatusWords(status))}.`
   if (message === undefined) return words
   return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
@@ -164,7 +150,7 @@ const why = ({ message, ...status }: AgentProject): string => {
 
 type Fact = readonly [name: string, value: Markup]
 
-const facts = (project: AgentProject): readonly Fact[] => {
+const facts = (project: AgentPageProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
   const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
   const found: Fact[] = [['since', moment(since)]]
@@ -190,12 +176,12 @@ const facts = (project: AgentProject): readonly Fact[] => {
   return found
 }
 
-const applied = ({ lastApply }: AgentProject): Markup =>
+const applied = ({ lastApply }: AgentPageProject): Markup =>
   lastApply === undefined
     ? NOTHING
     : markup`<span class="quiet">applied ${counted(lastApply.done.length, 'step')} ${moment(lastApply.at)},</span> `
 
-const differences = ({ id, differences }: AgentProject): Markup => {
+const differences = ({ id, differences }: AgentPageProject): Markup => {
   if (differences.length === 0) return NOTHING
   const shown = differences.slice(0, MOST_DIFFERENCES)
   const more = differences.length - shown.length
@@ -206,7 +192,7 @@ const differences = ({ id, differences }: AgentProject): Markup => {
   )}</details>`
 }
 
-const differenceRow = (one: AgentDifference): Markup =>
+const differenceRow = (one: DifferenceView): Markup =>
   markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 

@@ -1,6 +1,6 @@
 /** Icons and tones for impacts, kinds and statuses. */
-import type { ChangeKind, Impact, StepStatus } from '../../model/index.ts'
-import { type AgentState, SYMBOLS } from '../words/index.ts'
+import type { AgentState, ChangeKind, Impact, StepStatus } from '../../model/index.ts'
+import { SYMBOLS } from '../words/index.ts'
 import { type Markup, markup, trusted, when } from './markup.ts'
 
 /** CSS classes. */

@@ -1,18 +1,13 @@
 /** Status of an agent's projects: a table, and details of one. */
-import {
-  type AgentDifference,
-  type AgentProject,
-  agentStatusName,
-  agentStatusWords,
-  plainText,
-} from '../words/index.ts'
+import type { DifferenceView, ProjectView } from '../../model/index.ts'
+import { agentStatusName, agentStatusWords, plainText } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'
 
 /** @param now milliseconds since the epoch. */
-export const agentStatusTable = (projects: readonly AgentProject[], now: number, style: Style): string => {
-  const table = tableOf<AgentProject>(
+export const agentStatusTable = (projects: readonly ProjectView[], now: number, style: Style): string => {
+  const table = tableOf<ProjectView>(
     [
       { title: 'PROJECT', text: ({ id }) => plainText(id) },
       { title: 'NAME', text: ({ name = '' }) => plainText(name), isOptional: true },
@@ -35,7 +30,7 @@ export const agentStatusTable = (projects: readonly AgentProject[], now: number,
 }
 
 /** @param now milliseconds since the epoch. */
-export const agentProjectDetail = (project: AgentProject, now: number, style: Style): string => {
+export const agentProjectDetail = (project: ProjectView, now: number, style: Style): string => {
   const paint = paintOf(style)
   const { id, name, message, until, command, differences, refreshedAt } = project
   const why = agentStatusWords(project)
@@ -51,7 +46,7 @@ export const agentProjectDetail = (project: AgentProject, now: number, style: St
 
 const agoOf = (time: string | undefined, now: number): string => (time === undefined ? '' : `${ageOf(time, now)} ago`)
 
-const differenceLine = (one: AgentDifference): string => {
+const differenceLine = (one: DifferenceView): string => {
   const { branch, compute, kind, path, live, want, origin, declaredAt } = one
   const what = path === undefined ? kind : `${path}: ${live ?? 'none'} → ${want ?? 'none'}`
   const place = declaredAt === undefined ? '' : `, ${declaredAt}`

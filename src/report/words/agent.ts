@@ -1,8 +1,7 @@
-/** Projects of an agent, and their states and reasons in words. */
-import type { ChangeKind, Impact } from '../../model/index.ts'
+/** Agent states and reasons, in words. */
+import type { AgentReason, AgentState, AgentStatus } from '../../model/index.ts'
 
-/** In order of precedence. */
-export const AGENT_STATES = {
+const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
   Failing: 'the last attempt failed; the agent will retry',
@@ -12,11 +11,9 @@ export const AGENT_STATES = {
   OutOfSync: 'the project differs from its manifests, and the agent only reports it',
   Synced: 'the project is as declared',
   Unknown: 'not refreshed since the agent started',
-} as const
+}
 
-export type AgentState = keyof typeof AGENT_STATES
-
-export const AGENT_REASONS = {
+export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   HistoryRewritten: 'a force push rewrote the history that this project was planned from',
   GitStale: 'the repository has not been fetched for 6 hours',
   PlanError: 'the project cannot be planned',
@@ -36,50 +33,6 @@ export const AGENT_REASONS = {
   NoCommonWindow: 'its restart windows are never open at the same time',
   Unreachable: 'the service does not answer',
   KeyRefused: 'the service refuses the API key',
-} as const
-
-export type AgentReason = keyof typeof AGENT_REASONS
-
-export interface AgentStatus {
-  readonly state: AgentState
-  readonly reason?: AgentReason
-}
-
-/** A project of a running agent. Times are ISO 8601 in UTC. */
-export interface AgentProject extends AgentStatus {
-  readonly id: string
-  readonly name?: string
-  readonly message?: string
-  readonly since: string
-  readonly until?: string
-  readonly differences: readonly AgentDifference[]
-  readonly scheduledSteps: number
-  readonly version?: string
-  /** When it was last read. */
-  readonly refreshedAt?: string
-  readonly windowOpensAt?: string
-  /** The same in the window's time zone: `Sun 2026-11-22 02:00`. */
-  readonly windowOpensLocally?: string
-  readonly missedWindow?: { readonly opensAt: string; readonly closesAt: string; readonly cause: string }
-  readonly lastApply?: {
-    readonly at: string
-    readonly version: string
-    readonly done: readonly string[]
-    readonly interruptions: number
-  }
-  readonly command?: string
-}
-
-export interface AgentDifference extends AgentStatus {
-  readonly branch: string
-  readonly compute: string
-  readonly kind: ChangeKind
-  readonly path?: string
-  readonly live: string | null
-  readonly want: string | null
-  readonly impact: Impact
-  readonly origin: string
-  readonly declaredAt?: string
 }
 
 /** By who has to act, which decides the order on the page. */
@@ -118,4 +71,4 @@ export const agentStatusName = ({ state, reason }: AgentStatus): string =>
 
 /** Why it is in this state. */
 export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
-  reason === undefined ? AGENT_STATES[state] : AGENT_REASONS[reason]
+  reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]

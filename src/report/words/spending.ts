@@ -83,15 +83,19 @@ export const spendingWords = ({ total: { cost } }: CostReport): string => {
   const bound =
     high === expected && unknown === 0 ? '' : high === null ? ', no known bound' : `, at most ${formatCuHours(high)}`
   if (expected === null) return `unknown${bound}${high === null ? '' : ' CU-hours a month'}`
-  const rest = unknown === 0 ? '' : `; ${counted(unknown, 'compute')} unknown`
-  return `${formatCuHours(expected)} CU-hours a month${bound}${rest}`
+  return `${formatCuHours(expected)} CU-hours a month${bound}${unknownWords(unknown)}`
 }
 
-/** `235.32 USD a month, at 0.222 USD a CU-hour`; `undefined` without a price, or where the cost is unknown. */
+const unknownWords = (count: number): string => (count === 0 ? '' : `; ${counted(count, 'compute')} unknown`)
+
+/**
+ * `235.32 USD a month, at 0.222 USD a CU-hour; 1 compute unknown`; `undefined` without a price, or where the whole cost
+ * is unknown.
+ */
 export const spendingMoney = ({ total }: CostReport): string | undefined =>
   total.money === undefined || total.money.expected === null
     ? undefined
-    : `${amountWords(total)} a month, at ${formatPrice(total.money.price)}`
+    : `${amountWords(total)} a month, at ${formatPrice(total.money.price)}${unknownWords(total.cost.unknown)}`
 
 /** `up to 2,920`. */
 export const savingWords = ({ bound, saves }: Advice): string => `${bound} ${formatCuHours(saves)}`

@@ -7,9 +7,9 @@ import { connectionTo } from '../world/connection.ts'
 import type { ComputeRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'
+import { refreshCatalog } from '../world/update-catalog.ts'
 import type { World } from '../world/world.ts'
 import { flag, readQuery } from './query.ts'
-import { refreshCatalog } from './roles.ts'
 
 const query = z.object({
   branch_id: z.string().optional(),

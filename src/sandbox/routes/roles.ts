@@ -6,18 +6,12 @@ import { catalogOf } from '../world/catalog.ts'
 import { createRole, deleteRole, findRole, type RoleAnswer, resetPassword } from '../world/catalog-commands.ts'
 import { sqlName } from '../world/project-request.ts'
 import { Refusal } from '../world/refusal.ts'
-import { updateCatalog } from '../world/update-catalog.ts'
+import { refreshCatalog } from '../world/update-catalog.ts'
 import type { World } from '../world/world.ts'
 import { readBody } from './body.ts'
 import { presentOperation, presentRole } from './present.ts'
 
 const newRole = z.object({ role: z.object({ name: sqlName, no_login: z.boolean().optional() }) })
-
-/** Reads from Postgres what SQL has changed since the last time. */
-export const refreshCatalog = async (world: World, computes: Computes, branchId: string): Promise<void> => {
-  const found = await computes.readCatalog(branchId)
-  if (found !== undefined) updateCatalog(world, branchId, found)
-}
 
 export const refreshBefore = (api: Hono, path: string, world: World, computes: Computes): void => {
   api.use(`${path}/*`, async (context, next) => {

@@ -9,9 +9,9 @@ import { findDatabase } from '../world/catalog-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { Refusal } from '../world/refusal.ts'
 import { primaryOf } from '../world/tables.ts'
+import { refreshCatalog } from '../world/update-catalog.ts'
 import type { World } from '../world/world.ts'
 import { readQuery } from './query.ts'
-import { refreshCatalog } from './roles.ts'
 
 const NOT_HERE = 'NOT_SERVED_BY_SANDBOX'
 const past = z.undefined({ error: 'is not supported by the sandbox, which shows the current schema only' }).optional()

@@ -1,9 +1,26 @@
 /** Copies what SQL changed about a branch's roles and databases into its record. */
 import { isDeepStrictEqual } from 'node:util'
-import type { LiveCatalog } from '../computes/computes.ts'
+import type { Computes, LiveCatalog } from '../computes/computes.ts'
 import { type Catalog, catalogOf, newDatabaseId } from './catalog.ts'
 import type { DatabaseRecord, RoleRecord } from './records.ts'
 import type { World } from './world.ts'
+
+/**
+ * Reads from Postgres what SQL has changed since the last time. What was read is dropped if the record was ahead of
+ * Postgres when the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
+ */
+export const refreshCatalog = async (
+  world: World,
+  computes: Pick<Computes, 'readCatalog'>,
+  branchId: string,
+): Promise<void> => {
+  const before = world.tables.branch(branchId)
+  if (before === undefined || before.changes !== undefined) return
+  const found = await computes.readCatalog(branchId)
+  const now = world.tables.branch(branchId)
+  const isUnchanged = now?.roles === before.roles && now?.databases === before.databases
+  if (found !== undefined && isUnchanged) updateCatalog(world, branchId, found)
+}
 
 /** Does nothing while Postgres has yet to execute requested changes: the record is ahead of it then. */
 export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {

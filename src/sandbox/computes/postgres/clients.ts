@@ -19,8 +19,6 @@ export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull
   readonly log: (line: string) => void
 }
 
-export type Clients = Awaited<ReturnType<typeof listenForClients>>
-
 /** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
 export const listenForClients = async ({ home, gate, port, anyPort, log, ...how }: ClientsOptions) => {
   const connections = new ConnectionLog()
@@ -49,7 +47,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
       return host === LOOPBACK && proxy.isOwn(asked) ? asked : undefined
     },
     /** Accepts no further connections for a compute. */
-    shut: (id: string): void => proxy.shut(id),
+    shut: proxy.shut,
     connect: async (id, login) => {
       if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
       const address = { ...(await clients.address(id)), ...login }
@@ -75,7 +73,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
     endHeld: (): void => {
       for (const client of held.values()) void client.end().catch(() => undefined)
     },
-    close: () => proxy.close(),
+    close: proxy.close,
   } satisfies Partial<Computes> & Record<string, unknown>
   return clients
 }

@@ -1,12 +1,13 @@
 /** Data folders: one per branch and one per replica, each copied from a template or another folder. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { readIfPresent } from '../../../base/index.ts'
 import { withoutSecrets } from '../../../model/index.ts'
 import type { ComputeSpec, RestoreWork } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
-import type { RunAs } from './run-as.ts'
+import { type Home, versionIn } from './home.ts'
 import type { PostgresServer } from './server.ts'
 import { withSession } from './session.ts'
 import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts'
@@ -32,31 +33,26 @@ const backupCalls = (major: number): { readonly begin: string; readonly end: str
 const run = promisify(execFile)
 
 export class DataFolders {
-  readonly #root: string
-  readonly #versions: ReadonlyMap<number, Binaries>
-  readonly #runAs: RunAs
-  readonly #password: string
+  readonly #home: Home
   readonly #templates: Templates
 
-  constructor(root: string, versions: ReadonlyMap<number, Binaries>, as: RunAs, password: string) {
-    this.#root = root
-    this.#versions = versions
-    this.#runAs = as
-    this.#password = password
-    this.#templates = new Templates(root, as, password)
-    for (const name of ['branches', 'replicas']) {
-      mkdirSync(join(root, name), { recursive: true, mode: 0o755 })
-      as.own(join(root, name))
+  constructor(home: Home) {
+    this.#home = home
+    this.#templates = new Templates(home)
+    removeUnfinished(home.root)
+    for (const folder of [this.branch(''), this.replica('')]) {
+      mkdirSync(folder, { recursive: true, mode: 0o755 })
+      home.runAs.own(folder)
+      removeUnfinished(folder)
     }
-    for (const folder of [root, join(root, 'branches'), join(root, 'replicas')]) removeUnfinished(folder)
   }
 
   branch(id: string): string {
-    return join(this.#root, 'branches', id)
+    return join(this.#home.root, 'branches', id)
   }
 
   replica(id: string): string {
-    return join(this.#root, 'replicas', id)
+    return join(this.#home.root, 'replicas', id)
   }
 
   hasBranch(id: string): boolean {
@@ -71,14 +67,14 @@ export class DataFolders {
   /** The same for any data folder. @param usual the version to use if the folder has no data yet. */
   binariesFor(folder: string, usual: number): Binaries {
     const major = versionIn(folder) ?? usual
-    const binaries = this.#versions.get(major)
+    const binaries = this.#home.versions.get(major)
     if (binaries !== undefined) return binaries
     throw new Error(`Postgres ${major} is not installed, but the data in ${folder} needs it`)
   }
 
   /** Creates the template of a version in advance. */
   async prepare(major: number): Promise<void> {
-    const binaries = this.#versions.get(major)
+    const binaries = this.#home.versions.get(major)
     if (binaries !== undefined) await this.#templates.empty(binaries)
   }
 
@@ -111,7 +107,7 @@ export class DataFolders {
     server: PostgresServer | undefined,
   ): Promise<void> {
     const folder = this.branch(branchId)
-    if (restoreOf(folder) === id) return
+    if (readIfPresent(join(folder, RESTORED)) === id) return
     const fresh = `${folder}.restored`
     this.remove(fresh)
     if (this.hasBranch(from)) {
@@ -124,16 +120,12 @@ export class DataFolders {
   }
 
   replicasOf(branchId: string): readonly string[] {
-    return readdirSync(join(this.#root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
+    return readdirSync(join(this.#home.root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
   }
 
   /** Whether a replica's data is a copy of this branch. */
   isReplicaOf(id: string, branchId: string): boolean {
-    try {
-      return readFileSync(join(this.replica(id), 'espalier-branch'), 'utf8') === branchId
-    } catch {
-      return false
-    }
+    return readIfPresent(join(this.replica(id), 'espalier-branch')) === branchId
   }
 
   markReplica(id: string, branchId: string): void {
@@ -152,8 +144,8 @@ export class DataFolders {
     const draft = draftOf(to)
     this.remove(draft)
     mkdirSync(draft, { mode: 0o700 })
-    this.#runAs.own(draft)
-    await withSession(server, this.#password, async (query) => {
+    this.#home.runAs.own(draft)
+    await withSession(server, this.#home.password, async (query) => {
       const { begin, end } = backupCalls(versionIn(from) ?? 0)
       await query(begin)
       const parts = readdirSync(from).filter((name) => !PROCESS_FILES.has(name))
@@ -163,31 +155,12 @@ export class DataFolders {
       )
       const [stopped] = await query(end)
       await copyLive([join(from, 'pg_wal')], draft)
-      writeFileSync(join(draft, 'backup_label'), String(stopped?.labelfile))
-      this.#runAs.own(join(draft, 'backup_label'))
+      this.#home.write(join(draft, 'backup_label'), String(stopped?.labelfile))
     })
     mkdirSync(join(draft, 'pg_stat_tmp'), { mode: 0o700 })
-    this.#runAs.own(join(draft, 'pg_stat_tmp'))
+    this.#home.runAs.own(join(draft, 'pg_stat_tmp'))
     this.remove(to)
     renameSync(draft, to)
-  }
-}
-
-/** Id of the restore that a folder's data came from. */
-const restoreOf = (folder: string): string | undefined => {
-  try {
-    return readFileSync(join(folder, RESTORED), 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
-/** Major version of the data in a folder; `undefined` if there is none. */
-export const versionIn = (folder: string): number | undefined => {
-  try {
-    return Number(readFileSync(join(folder, 'PG_VERSION'), 'utf8'))
-  } catch {
-    return undefined
   }
 }
 

@@ -1,17 +1,16 @@
 /** The folders, credentials and user of a sandbox's Postgres servers. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { namesIn } from '../../../base/index.ts'
+import { namesIn, readIfPresent } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
-import { versionIn } from './data.ts'
 import { stopLeftOver } from './left-over.ts'
-import { type RunAs, runAs } from './run-as.ts'
+import { runAs } from './run-as.ts'
 import { SUPERVISOR } from './session.ts'
 import { makeDataFolder, makeSocketFolder } from './temporary.ts'
-import { startWatchdog, type Watchdog } from './watchdog.ts'
+import { startWatchdog } from './watchdog.ts'
 
 export interface HomeOptions {
   /** Data folder. Default: a temporary folder (in memory if there is room), removed when the sandbox closes. */
@@ -20,26 +19,7 @@ export interface HomeOptions {
   readonly bin?: string | undefined
 }
 
-export interface Home {
-  readonly root: string
-  /** By major version. */
-  readonly versions: ReadonlyMap<number, Binaries>
-  readonly runAs: RunAs
-  readonly watchdog: Watchdog
-  /** The superuser's password. Clients never learn it. */
-  readonly password: string
-  /** The password in libpq's file format. */
-  readonly passFile: string
-  readonly hbaFile: string
-  /** The last port of each compute. */
-  readonly ports: ReadonlyMap<string, number>
-  storePort(computeId: string, port: number): void
-  /** A path short enough for sockets; always the same for the same name. */
-  socketFolder(name: string): string
-  /** Writes a configuration file and returns its path. */
-  storeConfiguration(computeId: string, text: string): string
-  close(): Promise<void>
-}
+export type Home = Awaited<ReturnType<typeof prepareHome>>
 
 /**
  * Every session needs a password, even over the socket, because other users of the machine can reach it. Only the
@@ -54,33 +34,87 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
     })
   }
   const temporary: string[] = []
-  const keep = (folder: string): string => {
+  try {
+    return await prepareHome(options, temporary)
+  } catch (error) {
+    removeAll(temporary)
+    throw error
+  }
+}
+
+/** @param temporary receives the folders to remove when the sandbox closes, or if this fails. */
+const prepareHome = async (options: HomeOptions, temporary: string[]) => {
+  const make = (makeFolder: () => string): string => {
+    const folder = makeFolder()
     temporary.push(folder)
     return folder
   }
-  try {
-    const root = options.folder === undefined ? keep(makeDataFolder()) : resolve(options.folder)
-    mkdirSync(root, { recursive: true, mode: 0o755 })
-    const found = await findBinaries(options.bin, root)
-    if (found.length === 0) {
-      throw new EspalierError('E_POSTGRES', 'No Postgres was found for the computes.', { hint: howToInstall() })
-    }
-    const versions = new Map(found.map((binaries) => [binaries.major, binaries]))
-    checkVersions(root, versions)
-    await stopLeftOver([join(root, 'branches'), join(root, 'replicas')])
-    const as = await runAs(
-      root,
-      // The sockets are in the temporary folder, wherever the data is.
-      [...found.flatMap(({ folders }) => folders), tmpdir()].filter((folder) => folder !== root),
-    )
-    for (const folder of [...temporary, root]) as.own(folder)
-    const sockets = keep(makeSocketFolder())
-    as.own(sockets)
-    return await furnish({ root, sockets, temporary, versions, as })
-  } catch (error) {
-    for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
-    throw error
+  const root = options.folder === undefined ? make(makeDataFolder) : resolve(options.folder)
+  mkdirSync(join(root, 'computes'), { recursive: true, mode: 0o755 })
+  const found = await findBinaries(options.bin, root)
+  if (found.length === 0) {
+    throw new EspalierError('E_POSTGRES', 'No Postgres was found for the computes.', { hint: howToInstall() })
   }
+  const versions: ReadonlyMap<number, Binaries> = new Map(found.map((binaries) => [binaries.major, binaries]))
+  checkVersions(root, versions)
+  await stopLeftOver([join(root, 'branches'), join(root, 'replicas')])
+  const as = await runAs(
+    root,
+    // The sockets are in the temporary folder, wherever the data is.
+    [...found.flatMap(({ folders }) => folders), tmpdir()].filter((folder) => folder !== root),
+  )
+  const sockets = make(makeSocketFolder)
+  for (const folder of [root, sockets]) as.own(folder)
+  /** Writes a file for Postgres, which may run as another user. Returns its path. @param name relative to `root`. */
+  const write = (name: string, text: string): string => {
+    const path = resolve(root, name)
+    writeFileSync(path, text, { mode: 0o600 })
+    as.own(path)
+    return path
+  }
+  const watchdog = startWatchdog(temporary)
+  const password = readIfPresent(join(root, 'password')) ?? randomBytes(18).toString('base64url')
+  write('password', password)
+  const ports = readPorts(join(root, 'ports.json'))
+  const socketFolders = new Map<string, string>()
+  return {
+    root,
+    /** By major version. */
+    versions,
+    runAs: as,
+    watchdog,
+    /** The superuser's password. Clients never learn it. */
+    password,
+    /** The password in libpq's file format: clients could read a password in a setting. */
+    passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
+    write,
+    hbaFile: write('pg_hba.conf', HBA),
+    /** The last port of each compute. */
+    ports,
+    storePort: (computeId: string, port: number): void => {
+      if (ports.get(computeId) === port) return
+      ports.set(computeId, port)
+      write('ports.json', JSON.stringify(Object.fromEntries(ports)))
+    },
+    /** A path short enough for sockets; always the same for the same name. */
+    socketFolder: (name: string): string => {
+      const known = socketFolders.get(name)
+      if (known !== undefined) return known
+      const folder = join(sockets, String(socketFolders.size))
+      mkdirSync(folder, { mode: 0o755 })
+      as.own(folder)
+      socketFolders.set(name, folder)
+      return folder
+    },
+    close: async (): Promise<void> => {
+      await watchdog.close()
+      removeAll(temporary)
+    },
+  }
+}
+
+const removeAll = (folders: readonly string[]): void => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 }
 
 /** Data of one major version cannot be used by another. */
@@ -97,64 +131,15 @@ const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): v
   }
 }
 
-interface Parts {
-  readonly root: string
-  readonly sockets: string
-  readonly temporary: readonly string[]
-  readonly versions: ReadonlyMap<number, Binaries>
-  readonly as: RunAs
-}
-
-const furnish = async ({ root, sockets, temporary, versions, as }: Parts): Promise<Home> => {
-  const write = (name: string, text: string): string => {
-    const path = join(root, name)
-    writeFileSync(path, text, { mode: 0o600 })
-    as.own(path)
-    return path
-  }
-  const watchdog = startWatchdog(temporary)
-  const configurations = join(root, 'computes')
-  mkdirSync(configurations, { recursive: true, mode: 0o755 })
-  const passwordFile = join(root, 'password')
-  if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
-  const ports = readPorts(join(root, 'ports.json'))
-  const socketFolders = new Map<string, string>()
-  const password = readFileSync(passwordFile, 'utf8')
-  return {
-    root,
-    versions,
-    runAs: as,
-    watchdog,
-    password,
-    // A file, because clients could read a password in a setting.
-    passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
-    hbaFile: write('pg_hba.conf', HBA),
-    ports,
-    storePort: (computeId, port) => {
-      if (ports.get(computeId) === port) return
-      ports.set(computeId, port)
-      write('ports.json', JSON.stringify(Object.fromEntries(ports)))
-    },
-    socketFolder: (name) => {
-      const known = socketFolders.get(name)
-      if (known !== undefined) return known
-      const folder = join(sockets, String(socketFolders.size))
-      mkdirSync(folder, { mode: 0o755 })
-      as.own(folder)
-      socketFolders.set(name, folder)
-      return folder
-    },
-    storeConfiguration: (computeId, text) => write(join('computes', `${computeId}.conf`), text),
-    close: async () => {
-      await watchdog.close()
-      for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
-    },
-  }
+/** Major version of the data in a folder; `undefined` if there is none. */
+export const versionIn = (folder: string): number | undefined => {
+  const version = readIfPresent(join(folder, 'PG_VERSION'))
+  return version === undefined ? undefined : Number(version)
 }
 
 const readPorts = (file: string): Map<string, number> => {
   try {
-    return new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8'))))
+    return new Map(Object.entries(JSON.parse(readIfPresent(file) ?? '{}')))
   } catch {
     return new Map()
   }

@@ -1,16 +1,13 @@
-/** A PgBouncer for one compute, in transaction mode, like the service's `-pooler` hosts. */
+/** A PgBouncer per compute, in transaction mode, like the service's `-pooler` hosts. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { BranchCatalog, ComputeSpec } from '../computes.ts'
-import type { RunAs } from './run-as.ts'
-import type { PostgresServer } from './server.ts'
-import { SOCKET_PORT } from './settings.ts'
+import type { Home } from './home.ts'
+import { type RunningServer, SOCKET_PORT } from './server.ts'
 import { startProcess } from './start-process.ts'
-import type { Watchdog } from './watchdog.ts'
 
-export interface Pooler {
+interface Pooler {
   readonly socketPath: string
   stop(): Promise<void>
 }
@@ -20,16 +17,6 @@ export const findPgBouncer = (): string | undefined =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, 'pgbouncer'))
     .find((path) => existsSync(path))
-
-export interface PoolerOptions {
-  readonly program: string
-  readonly runAs: RunAs
-  readonly watchdog: Watchdog
-  readonly folder: string
-  readonly server: PostgresServer
-  readonly spec: ComputeSpec
-  readonly users: BranchCatalog['roles']
-}
 
 /**
  * Limits of the service's pooler (docs of the service): clients, prepared statements, share of the compute's
@@ -45,27 +32,42 @@ export const supportsPreparedStatements = (version: string): boolean => {
   return major > 1 || (major === 1 && minor >= 21)
 }
 
-export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
-  const { folder, server, spec } = options
-  mkdirSync(folder, { recursive: true, mode: 0o755 })
-  options.runAs.own(folder)
-  const file = (name: string, text: string): string => {
-    const path = join(folder, name)
-    writeFileSync(path, text, { mode: 0o600 })
-    options.runAs.own(path)
-    return path
+export class Poolers {
+  readonly #home: Home
+  readonly #running = new Map<string, Promise<Pooler>>()
+
+  constructor(home: Home) {
+    this.#home = home
   }
+
+  /** Returns the socket of a compute's pooler, which it starts if needed. @param program path of PgBouncer. */
+  async reach(program: string, running: RunningServer): Promise<string> {
+    const { id } = running.spec
+    const pooler = this.#running.get(id) ?? startPooler(program, running, this.#home)
+    this.#running.set(id, pooler)
+    return (await pooler).socketPath
+  }
+
+  async stop(id: string): Promise<void> {
+    const pooler = this.#running.get(id)
+    this.#running.delete(id)
+    await (await pooler?.catch(() => undefined))?.stop()
+  }
+}
+
+const startPooler = async (program: string, { server, spec }: RunningServer, home: Home): Promise<Pooler> => {
+  const folder = home.socketFolder(`pooler ${spec.id}`)
   // In this file a quote is escaped by doubling it.
   const quoted = (value: string): string => `"${value.replaceAll('"', '""')}"`
-  const users = file(
-    'users.txt',
-    options.users
+  const users = home.write(
+    join(folder, 'users.txt'),
+    spec.catalog.roles
       .flatMap(({ name, password }) => (password === undefined ? [] : [`${quoted(name)} ${quoted(password)}\n`]))
       .join(''),
   )
-  const version = await promisify(execFile)(options.program, ['--version'], { env: { PATH: process.env.PATH } })
-  const configuration = file(
-    'pgbouncer.ini',
+  const version = await promisify(execFile)(program, ['--version'], { env: { PATH: process.env.PATH } })
+  const configuration = home.write(
+    join(folder, 'pgbouncer.ini'),
     [
       '[databases]',
       `* = host=${server.socketFolder} port=${SOCKET_PORT}`,
@@ -85,7 +87,8 @@ export const startPooler = async (options: PoolerOptions): Promise<Pooler> => {
   )
   let last = ''
   const { ended, kill } = await startProcess({
-    ...options,
+    ...home,
+    program,
     args: [configuration],
     env: { PATH: process.env.PATH },
     onLine: (line) => {

@@ -1,10 +1,9 @@
-/** Starts the server of a compute: writes its configuration, and reacts to its log. */
+/** Starts the server of a compute, and reacts to its log. */
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
 import { type PostgresServer, startServer } from './server.ts'
-import { SUPERVISOR } from './session.ts'
-import { availableLibraries, configurationOf, SOCKET_PORT } from './settings.ts'
+import { socketFolderOf, writeConfiguration } from './settings.ts'
 
 export interface ServeOptions {
   readonly home: Home
@@ -54,31 +53,3 @@ export const serveCompute = async (
     return serveCompute(spec, data, options, { ...atLeast, ...tooLow })
   }
 }
-
-/** Returns the path of the file. */
-export const writeConfiguration = (
-  spec: ComputeSpec,
-  { home, binaries, log }: Pick<ServeOptions, 'home' | 'binaries' | 'log'>,
-  atLeast: AtLeast = {},
-): string => {
-  const { there, missing } = availableLibraries(spec.libraries, binaries.postgres)
-  for (const name of missing) log(`postgres  ${spec.id}  library ${name} is not installed and was left out`)
-  const primary = [
-    `host=${home.socketFolder(spec.branchId)}`,
-    `port=${SOCKET_PORT} user=${SUPERVISOR} passfile=${home.passFile}`,
-  ].join(' ')
-  const text = configurationOf(
-    { ...spec, libraries: there },
-    {
-      socketFolder: socketFolderOf(spec, home),
-      atLeast,
-      ...(spec.type === 'read_write' ? {} : { primary }),
-    },
-    home.hbaFile,
-  )
-  return home.storeConfiguration(spec.id, text)
-}
-
-/** A primary's folder depends on the branch only, so that replicas find whichever compute is the primary. */
-const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
-  home.socketFolder(type === 'read_write' ? branchId : id)

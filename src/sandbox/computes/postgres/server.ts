@@ -1,15 +1,14 @@
 /** A Postgres server process. */
 import { join } from 'node:path'
+import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
-import type { RunAs } from './run-as.ts'
-import { SOCKET_PORT } from './settings.ts'
-import { startProcess } from './start-process.ts'
-import type { Watchdog } from './watchdog.ts'
+import { type ProcessOptions, startProcess } from './start-process.ts'
 
-export interface ServerOptions {
+/** Always the same port: servers differ by the folder of their socket. */
+export const SOCKET_PORT = 5432
+
+export interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'> {
   readonly binaries: Binaries
-  readonly runAs: RunAs
-  readonly watchdog: Watchdog
   readonly data: string
   readonly configuration: string
   readonly socketFolder: string
@@ -18,7 +17,6 @@ export interface ServerOptions {
 }
 
 export interface PostgresServer {
-  readonly pid: number
   readonly major: number
   /** Folder of the socket, which libpq takes as the host. */
   readonly socketFolder: string
@@ -31,6 +29,11 @@ export interface PostgresServer {
   stop(): Promise<void>
 }
 
+export interface RunningServer {
+  readonly server: PostgresServer
+  readonly spec: ComputeSpec
+}
+
 /** The log line that says the server is ready. A standby says "read-only connections". */
 const READY = /ready to accept (read-only )?connections/
 const PATIENCE_MS = 15_000
@@ -39,7 +42,7 @@ const PATIENCE_MS = 15_000
 export const startServer = async (options: ServerOptions): Promise<PostgresServer> => {
   const { binaries, onLine } = options
   const lines: string[] = []
-  const { pid, ended, kill } = await startProcess({
+  const { ended, kill } = await startProcess({
     ...options,
     program: binaries.postgres,
     args: ['-D', options.data, '-c', `config_file=${options.configuration}`],
@@ -52,7 +55,6 @@ export const startServer = async (options: ServerOptions): Promise<PostgresServe
     explain: () => reasonIn(lines),
   })
   return {
-    pid,
     major: binaries.major,
     socketFolder: options.socketFolder,
     socketPath: join(options.socketFolder, `.s.PGSQL.${SOCKET_PORT}`),

@@ -4,16 +4,12 @@ import { Queues } from '../queues.ts'
 import { change, readCatalog } from './catalog.ts'
 import type { DataFolders } from './data.ts'
 import type { Home } from './home.ts'
-import { Poolers } from './poolers.ts'
-import { serveCompute, writeConfiguration } from './serve-compute.ts'
-import type { PostgresServer } from './server.ts'
+import { Poolers } from './pooler.ts'
+import { serveCompute } from './serve-compute.ts'
+import type { PostgresServer, RunningServer } from './server.ts'
 import { withSession } from './session.ts'
+import { writeConfiguration } from './settings.ts'
 import { TempDisks } from './temp-disk.ts'
-
-export interface RunningServer {
-  readonly server: PostgresServer
-  readonly spec: ComputeSpec
-}
 
 export interface ServersOptions {
   readonly home: Home

@@ -3,8 +3,7 @@
  * name.
  */
 import pg from 'pg'
-import type { PostgresServer } from './server.ts'
-import { SOCKET_PORT } from './settings.ts'
+import { type PostgresServer, SOCKET_PORT } from './server.ts'
 
 export const SUPERVISOR = 'supervisor'
 

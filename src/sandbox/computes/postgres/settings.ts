@@ -3,17 +3,10 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ComputeSpec } from '../computes.ts'
 import { isMachineSetting } from '../machine-settings.ts'
-
-export interface Place {
-  readonly socketFolder: string
-  /** For a replica: connection string of its primary. */
-  readonly primary?: string
-  /** Minimum values that the data requires because its primary had them (PostgreSQL documentation, 26.4.3). */
-  readonly atLeast: Readonly<Record<string, string>>
-}
-
-/** Always the same port: servers differ by the folder of their socket. */
-export const SOCKET_PORT = 5432
+import type { Binaries } from './binaries.ts'
+import type { Home } from './home.ts'
+import { SOCKET_PORT } from './server.ts'
+import { SUPERVISOR } from './session.ts'
 
 /** Connections that are reserved for superusers (docs of the service, connection limits). */
 const RESERVED_CONNECTIONS = 7
@@ -21,12 +14,23 @@ const RESERVED_CONNECTIONS = 7
 const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
 /**
+ * Writes the configuration file of a compute's server, and returns its path.
+ *
  * Clients' settings come first: if a setting occurs twice, Postgres uses the last value. Servers get far less memory
  * than their size stands for, so that twenty of them fit on a laptop.
  *
+ * @param atLeast minimum values that a replica's data requires, because its primary had them (PostgreSQL documentation,
+ *   26.4.3).
  * @throws {Error} if a name is invalid, or if clients may not set it.
  */
-export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string): string => {
+export const writeConfiguration = (
+  spec: ComputeSpec,
+  { home, binaries, log }: { readonly home: Home; readonly binaries: Binaries; readonly log: (line: string) => void },
+  atLeast: Readonly<Record<string, string>> = {},
+): string => {
+  const missing = spec.libraries.filter((name) => !isInstalled(name, binaries.postgres))
+  for (const name of missing) log(`postgres  ${spec.id}  library ${name} is not installed and was left out`)
+  const primary = `host=${home.socketFolder(spec.branchId)} port=${SOCKET_PORT} user=${SUPERVISOR} passfile=${home.passFile}`
   const lines: (readonly [string, string])[] = []
   for (const [name, value] of Object.entries(spec.settings)) {
     if (!SETTING_NAME.test(name)) throw new Error(`invalid configuration parameter name "${name}"`)
@@ -35,14 +39,14 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
   }
   lines.push(
     ['listen_addresses', ''],
-    ['unix_socket_directories', place.socketFolder],
+    ['unix_socket_directories', socketFolderOf(spec, home)],
     ['unix_socket_permissions', '0777'],
     ['port', String(SOCKET_PORT)],
-    ['hba_file', hbaFile],
+    ['hba_file', home.hbaFile],
     ['max_connections', String(spec.maxConnections)],
     ['superuser_reserved_connections', String(RESERVED_CONNECTIONS)],
     ['temp_file_limit', `${Math.max(1, Math.floor(spec.tempDiskBytes / 1024))}kB`],
-    ['shared_preload_libraries', spec.libraries.join(',')],
+    ['shared_preload_libraries', spec.libraries.filter((name) => !missing.includes(name)).join(',')],
     ['shared_buffers', '16MB'],
     ['jit', 'off'],
     // A sandbox need not survive a power failure.
@@ -60,11 +64,18 @@ export const configurationOf = (spec: ComputeSpec, place: Place, hbaFile: string
     ['lc_messages', 'C'],
     ['cluster_name', spec.id],
     ['ssl', 'off'],
-    ...(place.primary === undefined ? [] : [['primary_conninfo', place.primary] as const]),
-    ...Object.entries(place.atLeast),
+    ...(spec.type === 'read_only' ? [['primary_conninfo', primary] as const] : []),
+    ...Object.entries(atLeast),
   )
-  return lines.map(([name, value]) => `${name} = ${quote(value)}\n`).join('')
+  return home.write(
+    join('computes', `${spec.id}.conf`),
+    lines.map(([name, value]) => `${name} = ${quote(value)}\n`).join(''),
+  )
 }
+
+/** A primary's folder depends on the branch only, so that replicas find whichever compute is the primary. */
+export const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
+  home.socketFolder(type === 'read_write' ? branchId : id)
 
 /** Newlines cannot be escaped in a configuration file: they would start another setting. */
 const quote = (value: string): string =>
@@ -73,14 +84,11 @@ const quote = (value: string): string =>
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "''")}'`
 
-/** Separates installed libraries from missing ones: Postgres would not start with those. */
-export const availableLibraries = (
-  libraries: readonly string[],
-  postgres: string,
-): { readonly there: readonly string[]; readonly missing: readonly string[] } => {
-  const folders = [join(dirname(dirname(postgres)), 'lib'), join(dirname(dirname(postgres)), 'lib', 'postgresql')]
-  const isThere = (name: string): boolean =>
-    /^\w+$/.test(name) &&
-    folders.some((folder) => ['so', 'dylib'].some((suffix) => existsSync(join(folder, `${name}.${suffix}`))))
-  return { there: libraries.filter(isThere), missing: libraries.filter((name) => !isThere(name)) }
+/** Postgres does not start if a library is missing. */
+const isInstalled = (library: string, postgres: string): boolean => {
+  const folder = join(dirname(dirname(postgres)), 'lib')
+  const candidates = [folder, join(folder, 'postgresql')].flatMap((place) =>
+    [`${library}.so`, `${library}.dylib`].map((file) => join(place, file)),
+  )
+  return /^\w+$/.test(library) && candidates.some((path) => existsSync(path))
 }

@@ -16,13 +16,6 @@ export interface ProcessOptions {
   readonly explain: () => string
 }
 
-export interface WatchedProcess {
-  readonly pid: number
-  /** Resolves when the process has ended, for whatever reason. */
-  readonly ended: Promise<unknown>
-  kill(signal: NodeJS.Signals): void
-}
-
 /** Starts a server under the watchdog, and waits until it is ready. @throws {Error} if it ends before. */
 export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...start }: ProcessOptions) => {
   const [program, args] = runAs.command(start.program, start.args)
@@ -45,6 +38,9 @@ export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...s
     })
     void ended.then(() => reject(new Error(explain())))
   })
-  const started: WatchedProcess = { pid, ended, kill: (signal) => void child.kill(signal) }
-  return started
+  return {
+    /** Resolves when the process has ended, for whatever reason. */
+    ended,
+    kill: (signal: NodeJS.Signals): void => void child.kill(signal),
+  }
 }

@@ -1,7 +1,7 @@
 /** Templates for new branches: for each version an empty cluster, and one with the default roles and databases. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../base/index.ts'
@@ -9,7 +9,7 @@ import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { provisioning, safeguards } from './catalog.ts'
-import type { RunAs } from './run-as.ts'
+import type { Home } from './home.ts'
 import { SUPERVISOR } from './session.ts'
 
 const run = promisify(execFile)
@@ -21,18 +21,13 @@ interface Provisioned {
 }
 
 export class Templates {
-  readonly #root: string
-  readonly #runAs: RunAs
-  readonly #password: string
+  readonly #home: Home
   readonly #empty = new Map<number, Promise<string>>()
   /** For each version, the first set of roles and databases that was requested. */
   readonly #provisioned = new Map<number, Provisioned>()
 
-  /** @param password the superuser's. */
-  constructor(root: string, as: RunAs, password: string) {
-    this.#root = root
-    this.#runAs = as
-    this.#password = password
+  constructor(home: Home) {
+    this.#home = home
   }
 
   /**
@@ -64,11 +59,11 @@ export class Templates {
 
   #first(binaries: Binaries, statements: readonly string[], key: string): Provisioned {
     const stem = `provisioned-${binaries.major}-`
-    const folder = join(this.#root, `${stem}${key}`)
+    const folder = join(this.#home.root, `${stem}${key}`)
     const make = async (): Promise<string> => {
       if (existsSync(folder)) return folder
-      for (const name of readdirSync(this.#root)) {
-        if (name.startsWith(stem)) rmSync(join(this.#root, name), { recursive: true, force: true })
+      for (const name of readdirSync(this.#home.root)) {
+        if (name.startsWith(stem)) rmSync(join(this.#home.root, name), { recursive: true, force: true })
       }
       await this.#make(binaries, statements, draftOf(folder))
       renameSync(draftOf(folder), folder)
@@ -87,15 +82,13 @@ export class Templates {
   }
 
   async #makeEmpty(binaries: Binaries): Promise<string> {
-    const folder = join(this.#root, `template-${binaries.major}`)
+    const folder = join(this.#home.root, `template-${binaries.major}`)
     if (existsSync(folder)) return folder
     const draft = draftOf(folder)
-    const secret = join(this.#root, `supervisor-${binaries.major}`)
+    const secret = this.#home.write(`supervisor-${binaries.major}`, this.#home.password)
     rmSync(draft, { recursive: true, force: true })
-    writeFileSync(secret, this.#password, { mode: 0o600 })
-    this.#runAs.own(secret)
     mkdirSync(draft, { mode: 0o700 })
-    this.#runAs.own(draft)
+    this.#home.runAs.own(draft)
     try {
       await this.#run(binaries, binaries.initdb, [
         ...['-D', draft, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
@@ -121,9 +114,9 @@ export class Templates {
   }
 
   async #run(binaries: Binaries, program: string, args: readonly string[], input = ''): Promise<void> {
-    const [command, all] = this.#runAs.command(program, args)
+    const [command, all] = this.#home.runAs.command(program, args)
     const child = spawn(command, all, {
-      ...this.#runAs.ids,
+      ...this.#home.runAs.ids,
       cwd: '/',
       env: { PATH: process.env.PATH, ...binaries.env },
       stdio: ['pipe', 'ignore', 'pipe'],

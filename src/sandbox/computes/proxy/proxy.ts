@@ -34,17 +34,6 @@ export interface ProxyOptions {
   readonly secretOf: (target: Target, role: string) => Promise<string | undefined>
 }
 
-export interface ConnectionProxy {
-  /** Listens for one compute, on `port` if it is free. Returns the port. */
-  open(computeId: string, port?: number): Promise<number>
-  /** Accepts no further connections for a compute. Open ones stay. */
-  shut(computeId: string): void
-  readonly sharedPort: number
-  /** Whether the proxy listens on this port. */
-  isOwn(port: number): boolean
-  close(): Promise<void>
-}
-
 const LOOPBACK = '127.0.0.1'
 /** How long to wait for a client's startup message. */
 const PATIENCE_MS = 30_000
@@ -62,7 +51,7 @@ export interface SharedPort {
 }
 
 /** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
-export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort): Promise<ConnectionProxy> => {
+export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort) => {
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()
   const clients = new Set<Socket>()
@@ -219,18 +208,21 @@ export const startProxy = async (options: ProxyOptions, { port, anyPort }: Share
   })
   return {
     sharedPort: portOf(shared),
-    isOwn: (number) => ports.has(number),
-    open: async (computeId, port = 0) => {
+    /** Whether the proxy listens on this port. */
+    isOwn: (number: number): boolean => ports.has(number),
+    /** Listens for one compute, on `port` if it is free. Returns the port. */
+    open: async (computeId: string, port = 0): Promise<number> => {
       const known = servers.get(computeId)
       const server = known ?? listen(port, computeId).catch(() => listen(0, computeId))
       servers.set(computeId, server)
       return portOf(await server)
     },
-    shut: (computeId) => {
+    /** Accepts no further connections for a compute. Open ones stay. */
+    shut: (computeId: string): void => {
       void servers.get(computeId)?.then((server) => server.close())
       servers.delete(computeId)
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       const all = [shared, ...(await Promise.all(servers.values()))]
       const closed = all.map((server) => once(server, 'close'))
       for (const server of all) server.close()

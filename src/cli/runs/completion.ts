@@ -1,5 +1,10 @@
-/** Each script asks the program itself (`espalier __complete WORDS…`), so it need not be updated. */
-export const COMPLETION_SCRIPTS = {
+import { EXIT, type ExitCode } from '../../model/index.ts'
+import type { CompletionFlags } from '../commands/completion.ts'
+import type { Io } from '../io.ts'
+import { print } from '../terminal.ts'
+
+/** Each script asks the program itself (`espalier __complete WORDS…`), so it never needs an update. */
+const SCRIPTS: Readonly<Record<CompletionFlags['shell'], string>> = {
   bash: `# bash completion of espalier; add to ~/.bashrc: source <(espalier completion bash)
 _espalier() {
   local IFS=$'\\n' line
@@ -31,6 +36,9 @@ function __espalier_complete
 end
 complete -c espalier -a '(__espalier_complete)'
 `,
-} as const
+}
 
-export const SHELLS = Object.keys(COMPLETION_SCRIPTS) as readonly (keyof typeof COMPLETION_SCRIPTS)[]
+export const runCompletion = async ({ shell }: CompletionFlags, io: Io): Promise<ExitCode> => {
+  print(SCRIPTS[shell], io.stdout)
+  return EXIT.ok
+}

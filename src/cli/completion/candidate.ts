@@ -1,4 +1,0 @@
-export interface Candidate {
-  readonly word: string
-  readonly about?: string
-}

@@ -1,0 +1,146 @@
+/** The agent's state as presented on its page, in its API, metrics and events, and by `agent status`. */
+import type { Impact } from './impact.ts'
+import type { ChangeKind } from './plan.ts'
+
+/** In order of precedence. */
+export const AGENT_STATES = [
+  'Suspended',
+  'Invalid',
+  'Failing',
+  'Blocked',
+  'Progressing',
+  'Scheduled',
+  'OutOfSync',
+  'Synced',
+  'Unknown',
+] as const
+
+export type AgentState = (typeof AGENT_STATES)[number]
+
+export type AgentReason =
+  | 'HistoryRewritten'
+  | 'GitStale'
+  | 'PlanError'
+  | 'Refused'
+  | 'Reported'
+  | 'Unrecorded'
+  | 'DriftUnconfirmed'
+  | 'Drift'
+  | 'DriftUnsafe'
+  | 'Conflict'
+  | 'Policy'
+  | 'Protected'
+  | 'NotAllowed'
+  | 'Budget'
+  | 'Wave'
+  | 'TooManyRestarts'
+  | 'NoCommonWindow'
+  | 'Unreachable'
+  | 'KeyRefused'
+
+export interface AgentStatus {
+  readonly state: AgentState
+  readonly reason?: AgentReason | undefined
+}
+
+/** Which side changed last. */
+export type DifferenceOrigin = 'introduced' | 'drift' | 'unrecorded'
+
+/** Why a window closed before its work was done. */
+export type MissCause = 'suspended' | 'agent-down' | 'failed' | 'too-little-time'
+
+/** Times are ISO 8601 in UTC. */
+export interface AgentView {
+  readonly version: string
+  readonly startedAt: string
+  /** When the scheduler last ran; at least once a minute. */
+  readonly tickedAt: string
+  readonly source: SourceView
+  readonly accounts: readonly AccountView[]
+  readonly projects: readonly ProjectView[]
+}
+
+/** Where the manifests come from. */
+export interface SourceView {
+  readonly kind: 'git' | 'folder'
+  /** Repository URL without credentials, or the folder. */
+  readonly from: string
+  readonly ref?: string | undefined
+  /** Current commit, or digest of the folder. */
+  readonly version?: string | undefined
+  readonly committedAt?: string | undefined
+  /** Last successful fetch or read. */
+  readonly fetchedAt?: string | undefined
+  /** Why the last fetch failed, or a manifest error that belongs to no project. */
+  readonly error?: string | undefined
+  /** `Failing`: the source could not be read. `Invalid`: the manifests have errors. */
+  readonly errorState?: 'Failing' | 'Invalid' | undefined
+}
+
+export interface AccountView {
+  readonly name: string
+  readonly projects: number
+  readonly intervalSeconds: number
+  /** The configured interval does not fit the account's request allowance. */
+  readonly isStretched: boolean
+  /** Responses since start, by HTTP status; `none` counts requests without a response. */
+  readonly requests: Readonly<Record<string, number>>
+}
+
+export interface ProjectView extends AgentStatus {
+  readonly id: string
+  readonly name?: string | undefined
+  readonly account: string
+  /** An error message, or the reason a user gave. */
+  readonly message?: string | undefined
+  readonly since: string
+  /** When the state ends by itself, or the next attempt is made. */
+  readonly until?: string | undefined
+  /** Shown next to the state, so that a suspension never hides a difference. */
+  readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
+  readonly differences: readonly DifferenceView[]
+  readonly scheduledSteps: number
+  /** Commit or digest that the project was last planned for. */
+  readonly version?: string | undefined
+  readonly refreshedAt?: string | undefined
+  /** When the next window opens for the scheduled steps. */
+  readonly windowOpensAt?: string | undefined
+  /** The last window that closed before its work was done. */
+  readonly missedWindow?: MissedWindowView | undefined
+  /** Since the start. */
+  readonly missedWindows: number
+  /** The last apply that changed something. */
+  readonly lastApply?: ApplyView | undefined
+  /** A command to paste, if a user has to act. */
+  readonly command?: string | undefined
+}
+
+export interface MissedWindowView {
+  readonly opensAt: string
+  readonly closesAt: string
+  readonly cause: MissCause
+}
+
+export interface ApplyView {
+  readonly at: string
+  readonly version: string
+  /** Titles of the completed steps. */
+  readonly done: readonly string[]
+  /** How many of them disrupted connections. */
+  readonly interruptions: number
+}
+
+export interface DifferenceView extends AgentStatus {
+  readonly branch: string
+  /** Id of the compute, or its title if it does not exist yet: `replica "reporting"`. */
+  readonly compute: string
+  readonly kind: ChangeKind
+  /** Path of the attribute, for an update. */
+  readonly path?: string | undefined
+  readonly live: string | null
+  readonly want: string | null
+  readonly impact: Impact
+  readonly origin: DifferenceOrigin
+  /** `file:line:col` of the declaration. */
+  readonly declaredAt?: string | undefined
+}

@@ -1,0 +1,58 @@
+/** Reading roles from Postgres while the API changes them. */
+import { expect, test } from 'vitest'
+import { manualClock } from '../../src/sandbox/clock/clock.ts'
+import type { LiveCatalog } from '../../src/sandbox/computes/computes.ts'
+import { Faults } from '../../src/sandbox/faults/faults.ts'
+import { openWorld } from '../../src/sandbox/open-world.ts'
+import { plant } from '../../src/sandbox/seed/plant.ts'
+import { resolveSeed } from '../../src/sandbox/seed/read-seed.ts'
+import { createRole } from '../../src/sandbox/world/catalog-commands.ts'
+import { memoryStore } from '../../src/sandbox/world/store.ts'
+import { refreshCatalog } from '../../src/sandbox/world/update-catalog.ts'
+import { MAIN, SEED } from './open-sandbox.ts'
+
+const open = async () => {
+  const clock = manualClock()
+  const { world } = await openWorld({ clock, log: () => undefined, faults: new Faults(), store: memoryStore })
+  world.restore(plant(resolveSeed(SEED), clock.now()).map((put) => ({ put })))
+  const catalog = (...roles: readonly string[]): LiveCatalog => ({
+    roles: roles.map((name) => ({ name, canLogin: true, hasPassword: () => true })),
+    databases: [{ name: 'neondb', owner: 'neondb_owner' }],
+  })
+  const create = (name: string) => createRole(world, { project: SEED.projects[0].id, branch: MAIN }, name, true)
+  const finishOperations = () => clock.advance(60_000)
+  const roles = () => world.tables.branch(MAIN)?.roles?.map(({ name }) => name)
+  return { world, catalog, create, finishOperations, roles }
+}
+
+test('a role that SQL created appears, and one that SQL dropped disappears', async () => {
+  const { world, catalog, roles } = await open()
+  await refreshCatalog(world, { readCatalog: async () => catalog('neondb_owner', 'by_sql') }, MAIN)
+  expect(roles()).toEqual(['neondb_owner', 'by_sql'])
+  await refreshCatalog(world, { readCatalog: async () => catalog('neondb_owner') }, MAIN)
+  expect(roles()).toEqual(['neondb_owner'])
+})
+
+test('a read that began before the API created a role does not remove the role', async () => {
+  const { world, catalog, create, finishOperations, roles } = await open()
+  const readCatalog = async () => {
+    create('sally')
+    await finishOperations()
+    return catalog('neondb_owner')
+  }
+  await refreshCatalog(world, { readCatalog }, MAIN)
+  expect(world.tables.branch(MAIN)?.changes).toBeUndefined()
+  expect(roles()).toEqual(['neondb_owner', 'sally'])
+})
+
+test('a read that began before Postgres created a requested role does not remove the role', async () => {
+  const { world, catalog, create, finishOperations, roles } = await open()
+  create('sally')
+  const readCatalog = async () => {
+    await finishOperations()
+    return catalog('neondb_owner')
+  }
+  await refreshCatalog(world, { readCatalog }, MAIN)
+  await finishOperations()
+  expect(roles()).toEqual(['neondb_owner', 'sally'])
+})
