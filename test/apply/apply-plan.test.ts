@@ -82,7 +82,7 @@ describe('waiting', () => {
     const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
     const outcome = await apply({ plan: planWith(step('s')), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
-    expect(outcome.steps[0]?.message).toContain('size: before 1 CU, asked 2 CU, got 1 CU')
+    expect(outcome.steps[0]?.message).toContain('size: before 1 CU, requested 2 CU, got 1 CU')
   })
 
   describe('if past operations show how long it takes', () => {

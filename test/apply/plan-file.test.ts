@@ -58,16 +58,16 @@ describe('budgets', () => {
 
   test('each that is exceeded is a sentence', () => {
     expect(checkBudgets(value, { maxRestarts: 0, maxDeletes: 0, maxCuIncrease: -1 })).toEqual([
-      'The plan restarts 1 compute, --max-restarts allows 0.',
-      'The plan deletes 1 compute, --max-deletes allows 0.',
-      'The plan adds 0 CU, --max-cu-increase allows -1.',
+      'The plan restarts 1 compute; --max-restarts allows 0.',
+      'The plan deletes 1 compute; --max-deletes allows 0.',
+      'The plan adds 0 CU; --max-cu-increase allows -1.',
     ])
   })
 })
 
 test('a compute that is created without a size cannot slip through a budget of CU', () => {
   const value = planOf({ branches: { main: { replicas: { r: {} } } } }, live)
-  expect(checkBudgets(value, { maxCuIncrease: 0 })).toEqual([expect.stringContaining('give it a size')])
+  expect(checkBudgets(value, { maxCuIncrease: 0 })).toEqual([expect.stringContaining('set its size in the manifest')])
   expect(checkBudgets(value, { maxDeletes: 0 })).toEqual([])
 })
 

@@ -413,7 +413,7 @@ describe('what a response does not show', () => {
     const api = fakeApi({ onSend: () => ({ operations: [] }) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
-    expect(outcome.steps[0]?.message).toContain('the branch shows no such compute')
+    expect(outcome.steps[0]?.message).toContain('the branch has no such compute')
     expect(outcome.steps[0]?.message).not.toContain("account's plan")
     expect(api.sent).toHaveLength(1)
   })

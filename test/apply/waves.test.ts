@@ -90,8 +90,8 @@ test('a failure stops later waves, not its own', async () => {
   const { order, ended } = await run(stage)
   expect(order.toSorted()).toEqual(['canary-1', 'canary-2'])
   expect(ended.get('canary-2')).toBe('done')
-  expect(ended.get('shop')).toBe('skipped: It is in a later wave than canary, of which 1 step is not done.')
-  expect(ended.get('blog')).toBe('skipped: It is in a later wave than canary, of which 1 step is not done.')
+  expect(ended.get('shop')).toBe('skipped: An earlier wave, canary, has 1 unfinished step.')
+  expect(ended.get('blog')).toBe('skipped: An earlier wave, canary, has 1 unfinished step.')
 })
 
 test('--max-failures stops within a wave too', async () => {
