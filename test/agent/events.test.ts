@@ -208,7 +208,7 @@ describe('conditions of an account or the repository', () => {
 
   test.each([
     ['that cannot be fetched', 'Failing', 'failing', 'no route to host'],
-    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not YAML'],
+    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not valid YAML'],
   ] as const)('one event is raised for a repository %s', (_, errorState, type, error) => {
     const { source } = down
     let kept: unknown
