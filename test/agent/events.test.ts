@@ -208,7 +208,7 @@ describe('a cause of the account or of the repository is one event', () => {
 
   test.each([
     ['that cannot be fetched', 'Failing', 'failing', 'no route to host'],
-    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not YAML'],
+    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not valid YAML'],
   ] as const)('for the repository %s', (_, errorState, type, error) => {
     const { source } = down
     let kept: unknown
