@@ -4,7 +4,7 @@
  */
 import { HOUR, MINUTE, openWorld } from '../test/agent/running.ts'
 
-const SAMPLES = 3
+const SAMPLES = 12
 const idOf = (index: number): string => `idle-${String(index).padStart(8, '0')}`
 const computeOf = (index: number): string => `ep-idle-${String(index).padStart(8, '0')}`
 const manifestOf = (index: number, size: number): string =>

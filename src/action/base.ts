@@ -1,16 +1,12 @@
 /** The manifests of the pull request's base. */
 import { commitOf, fetchCommit, parentsOf } from '../base/index.ts'
-import { EspalierError, type Plan } from '../model/index.ts'
-import { originOf } from '../planner/index.ts'
-import { type BaseComparison, type Manifests, manifestsAt } from '../workflow/index.ts'
+import { EspalierError } from '../model/index.ts'
+import { type Manifests, manifestsAt } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 
-/** A plan's changes by origin. */
-export interface Split extends BaseComparison {
-  /** The base's commit; absent if drift is unknown, so that everything counts as introduced. */
-  readonly base?: string
-  /** Trusted Markdown, one sentence each. */
-  readonly notes: readonly string[]
+export interface Base {
+  readonly commit: string
+  readonly manifests: Manifests
 }
 
 /**
@@ -23,7 +19,7 @@ export const readBase = async (
   find: () => Promise<string>,
   head: Manifests,
   cwd: string,
-): Promise<{ readonly commit: string; readonly manifests: Manifests } | undefined> => {
+): Promise<Base | undefined> => {
   try {
     const commit = await find()
     return { commit, manifests: await manifestsAt(commit, head, { cwd }) }
@@ -32,13 +28,6 @@ export const readBase = async (
     throw error
   }
 }
-
-/** Without a comparison, every change counts as introduced. */
-export const withoutBase = (plan: Plan, notes: readonly string[] = []): Split => ({
-  origin: originOf(undefined, plan),
-  policyRemovals: [],
-  notes,
-})
 
 export const NO_BASE =
   'The base could not be read, so drift is shown as introduced, and its policies are not known. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'

@@ -17,6 +17,8 @@ export interface Checked {
   readonly annotations: readonly Annotation[]
 }
 
+const CREATE = { warning: 'No check run was made', permission: 'checks: write' }
+
 /** @returns whether there is a check run. If not, the annotations go into the log. */
 export const reportCheck = async (job: Job, { ending, title, body, annotations }: Checked): Promise<boolean> => {
   const { inputs, event, prefix } = job
@@ -40,10 +42,10 @@ export const reportCheck = async (job: Job, { ending, title, body, annotations }
     name: inputs.label === '' ? 'Espalier' : `Espalier ${inputs.label}`,
     head_sha: event.sha,
     status: 'completed',
-    conclusion: ending.isFailed ? 'failure' : 'success',
+    conclusion: ending === '' ? 'success' : 'failure',
     output: { ...output, annotations: placed.slice(0, MOST_ANNOTATIONS) },
   }
-  const done = await withGitHub(job, 'No check run was made', 'checks: write', async (github) => {
+  const done = await withGitHub(job, CREATE, async (github) => {
     const id = await github.createCheckRun(run)
     for (let from = MOST_ANNOTATIONS; from < placed.length; from += MOST_ANNOTATIONS) {
       await github.annotateCheckRun(id, { ...output, annotations: placed.slice(from, from + MOST_ANNOTATIONS) })

@@ -2,6 +2,7 @@
 import { EnvHttpProxyAgent, interceptors, request } from 'undici'
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
+import { messageOf } from '../base/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { PullRequest } from './event.ts'
 import { retryLater } from './github-retry.ts'
@@ -36,41 +37,8 @@ export interface CheckRun {
   }
 }
 
-export interface MergedPullRequest {
-  readonly number: number
-  readonly headSha: string
-  /** The branch that it was merged into. */
-  readonly base: string
-}
-
-export interface GitHub {
-  /** The login of the token's account; `undefined` if unknown. */
-  identity(): Promise<string | undefined>
-  comments(issue: number): Promise<readonly Comment[]>
-  createComment(issue: number, body: string): Promise<Comment>
-  /** `undefined` if it no longer exists. */
-  updateComment(id: number, body: string): Promise<Comment | undefined>
-  /** Succeeds if it is already deleted. */
-  deleteComment(id: number): Promise<void>
-  /** `undefined` if there is no such pull request. */
-  pullRequest(number: number): Promise<PullRequest | undefined>
-  /** Folds a comment as outdated. */
-  minimizeComment(nodeId: string): Promise<void>
-  /** Of an issue or a pull request. */
-  labels(issue: number): Promise<readonly string[]>
-  addLabels(issue: number, names: readonly string[]): Promise<void>
-  /** Succeeds if it is already removed. */
-  removeLabel(issue: number, name: string): Promise<void>
-  /** @returns its id. */
-  createCheckRun(run: CheckRun): Promise<number>
-  /** Adds annotations. */
-  annotateCheckRun(id: number, output: CheckRun['output']): Promise<void>
-  /** The text of a comment by the token's account, and the last editor if that is somebody else; `undefined` if unknown. */
-  provenText(nodeId: string): Promise<{ readonly body: string; readonly editor?: string } | undefined>
-  /** The merged pull requests that contain a commit. */
-  mergedPullRequests(sha: string): Promise<readonly MergedPullRequest[]>
-  close(): Promise<void>
-}
+/** Opened by {@link openGitHub}. All of its calls throw a {@link GitHubError}. */
+export type GitHub = ReturnType<typeof openGitHub>
 
 /** GitHub refused a request, or did not answer. */
 export class GitHubError extends Error {
@@ -83,22 +51,30 @@ export class GitHubError extends Error {
   }
 }
 
-const commentShape = z.object({
-  id: z.number(),
-  node_id: z.string().default(''),
-  body: z.string().nullish(),
-  html_url: z.string().default(''),
-  user: z.object({ login: z.string() }).nullish(),
+const comment = z
+  .object({
+    id: z.number(),
+    node_id: z.string().default(''),
+    body: z.string().nullish(),
+    html_url: z.string().default(''),
+    user: z.object({ login: z.string() }).nullish(),
+  })
+  .transform(
+    ({ id, node_id: nodeId, body, html_url: url, user }): Comment => ({
+      id,
+      nodeId,
+      body: body ?? '',
+      login: user?.login ?? '',
+      url,
+    }),
+  )
+const pull = z.object({
+  number: z.int(),
+  merged_at: z.string().nullish(),
+  head: z.object({ sha: z.string() }),
+  base: z.object({ ref: z.string() }),
 })
-const pullShape = z.array(
-  z.object({
-    number: z.int(),
-    merged_at: z.string().nullish(),
-    head: z.object({ sha: z.string() }),
-    base: z.object({ ref: z.string() }),
-  }),
-)
-const onePullShape = z.object({
+const onePull = z.object({
   head: z.object({ sha: z.string(), repo: z.object({ full_name: z.string() }).nullish() }),
   base: z.object({ sha: z.string() }),
   merged: z.boolean().nullish(),
@@ -134,9 +110,10 @@ interface Answer {
 }
 
 /** @param repository `owner/name`. */
-export const openGitHub = (env: Environment, token: string, repository: string): GitHub => {
-  const root = (env.GITHUB_API_URL ?? '') || 'https://api.github.com'
-  const graphql = (env.GITHUB_GRAPHQL_URL ?? '') || 'https://api.github.com/graphql'
+export const openGitHub = (env: Environment, token: string, repository: string) => {
+  const root = env.GITHUB_API_URL || 'https://api.github.com'
+  const graphql = env.GITHUB_GRAPHQL_URL || 'https://api.github.com/graphql'
+  const repo = `${root}/repos/${repository}`
   const dispatcher = new EnvHttpProxyAgent({ connect: VERIFIED, requestTls: VERIFIED, proxyTls: VERIFIED }).compose(
     interceptors.retry({ retry: retryLater, throwOnError: false }),
   )
@@ -144,7 +121,7 @@ export const openGitHub = (env: Environment, token: string, repository: string):
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError('The token is never sent over plain http to another machine.')
     const noAnswer = (cause: unknown): never => {
-      throw new GitHubError(`GitHub did not respond: ${cause instanceof Error ? cause.message : String(cause)}`)
+      throw new GitHubError(`GitHub did not respond: ${messageOf(cause)}`)
     }
     const answer = await request(url, {
       method,
@@ -161,55 +138,48 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     }).catch(noAnswer)
     return { status: answer.statusCode, body: parse(await answer.body.text().catch(noAnswer)) }
   }
-
-  const expect = (answer: Answer, what: string): unknown => {
+  /** @param what completes "GitHub refused to". */
+  const expect = (what: string, answer: Answer): unknown => {
     if (answer.status < 300) return answer.body
     const said = z.object({ message: z.string() }).safeParse(answer.body)
     const words = said.success ? `: ${said.data.message}` : ''
     throw new GitHubError(`GitHub refused to ${what} (status ${answer.status}${words}).`, answer.status)
   }
-  const read = <T>(shape: z.ZodType<T>, value: unknown): T => {
-    const parsed = shape.safeParse(value)
+  const call = async <T>(what: string, shape: z.ZodType<T>, method: Method, url: string, body?: object): Promise<T> => {
+    const parsed = shape.safeParse(expect(what, await send(method, url, body)))
     if (parsed.success) return parsed.data
-    throw new GitHubError('GitHub returned an undocumented answer.')
+    throw new GitHubError('GitHub returned an undocumented response.')
   }
-  const toComment = (value: unknown): Comment => {
-    const { id, node_id: nodeId, body, html_url, user } = read(commentShape, value)
-    return { id, nodeId, body: body ?? '', login: user?.login ?? '', url: html_url }
-  }
-
   return {
-    identity: async () => {
+    /** The login of the token's account; `undefined` if unknown. */
+    identity: async (): Promise<string | undefined> => {
       // Works with every kind of token, unlike the REST API.
       const answer = await send('POST', graphql, { query: '{ viewer { login } }' }).catch(() => undefined)
       const parsed = viewerShape.safeParse(answer?.body)
       return parsed.success ? parsed.data.data.viewer.login : undefined
     },
-    comments: async (issue) => {
+    comments: async (issue: number): Promise<readonly Comment[]> => {
       const all: Comment[] = []
       for (let page = 1; ; page += 1) {
-        const url = `${root}/repos/${repository}/issues/${issue}/comments?per_page=${PAGE}&page=${page}`
-        const found = read(z.array(z.unknown()), expect(await send('GET', url), 'list comments'))
-        all.push(...found.map(toComment))
+        const url = `${repo}/issues/${issue}/comments?per_page=${PAGE}&page=${page}`
+        const found = await call('list comments', z.array(comment), 'GET', url)
+        all.push(...found)
         if (found.length < PAGE) return all
       }
     },
-    createComment: async (issue, body) =>
-      toComment(
-        expect(await send('POST', `${root}/repos/${repository}/issues/${issue}/comments`, { body }), 'comment'),
-      ),
-    updateComment: async (id, body) => {
-      const answer = await send('PATCH', `${root}/repos/${repository}/issues/comments/${id}`, { body })
-      return answer.status === 404 ? undefined : toComment(expect(answer, 'edit a comment'))
-    },
-    deleteComment: async (id) => {
-      const answer = await send('DELETE', `${root}/repos/${repository}/issues/comments/${id}`)
-      if (answer.status !== 404) expect(answer, 'delete a comment')
-    },
-    pullRequest: async (number) => {
-      const answer = await send('GET', `${root}/repos/${repository}/pulls/${number}`)
-      if (answer.status === 404) return undefined
-      const { head, base, merged } = read(onePullShape, expect(answer, 'show a pull request'))
+    createComment: (issue: number, body: string) =>
+      call('comment', comment, 'POST', `${repo}/issues/${issue}/comments`, { body }),
+    /** `undefined` if it no longer exists. */
+    updateComment: (id: number, body: string) =>
+      unlessGone(call('edit a comment', comment, 'PATCH', `${repo}/issues/comments/${id}`, { body })),
+    /** Succeeds if it is already deleted. */
+    deleteComment: (id: number) =>
+      unlessGone(call('delete a comment', z.unknown(), 'DELETE', `${repo}/issues/comments/${id}`)),
+    /** `undefined` if there is no such pull request. */
+    pullRequest: async (number: number): Promise<PullRequest | undefined> => {
+      const found = await unlessGone(call('show a pull request', onePull, 'GET', `${repo}/pulls/${number}`))
+      if (found === undefined) return undefined
+      const { head, base, merged } = found
       return {
         number,
         baseSha: base.sha,
@@ -218,33 +188,30 @@ export const openGitHub = (env: Environment, token: string, repository: string):
         isMerged: merged === true,
       }
     },
-    minimizeComment: async (id) => {
-      read(
-        minimizedShape,
-        expect(await send('POST', graphql, { query: MINIMIZE, variables: { id } }), 'fold a comment'),
-      )
-    },
-    labels: async (issue) => {
-      const url = `${root}/repos/${repository}/issues/${issue}/labels?per_page=${PAGE}`
-      const found = read(z.array(z.object({ name: z.string() })), expect(await send('GET', url), 'list labels'))
+    /** Folds a comment as outdated. */
+    minimizeComment: (id: string) =>
+      call('fold a comment', minimizedShape, 'POST', graphql, { query: MINIMIZE, variables: { id } }),
+    /** The labels of an issue or a pull request. */
+    labels: async (issue: number): Promise<readonly string[]> => {
+      const url = `${repo}/issues/${issue}/labels?per_page=${PAGE}`
+      const found = await call('list labels', z.array(z.object({ name: z.string() })), 'GET', url)
       return found.map(({ name }) => name)
     },
-    addLabels: async (issue, labels) => {
-      expect(await send('POST', `${root}/repos/${repository}/issues/${issue}/labels`, { labels }), 'add a label')
+    addLabels: (issue: number, labels: readonly string[]) =>
+      call('add a label', z.unknown(), 'POST', `${repo}/issues/${issue}/labels`, { labels }),
+    /** Succeeds if it is already removed. */
+    removeLabel: (issue: number, name: string) => {
+      const url = `${repo}/issues/${issue}/labels/${encodeURIComponent(name)}`
+      return unlessGone(call('remove a label', z.unknown(), 'DELETE', url))
     },
-    removeLabel: async (issue, name) => {
-      const url = `${root}/repos/${repository}/issues/${issue}/labels/${encodeURIComponent(name)}`
-      const answer = await send('DELETE', url)
-      if (answer.status !== 404) expect(answer, 'remove a label')
-    },
-    createCheckRun: async (run) => {
-      const answer = expect(await send('POST', `${root}/repos/${repository}/check-runs`, run), 'make a check run')
-      return read(z.object({ id: z.number() }), answer).id
-    },
-    annotateCheckRun: async (id, output) => {
-      expect(await send('PATCH', `${root}/repos/${repository}/check-runs/${id}`, { output }), 'annotate a check run')
-    },
-    provenText: async (id) => {
+    /** @returns its id. */
+    createCheckRun: async (run: CheckRun): Promise<number> =>
+      (await call('create a check run', z.object({ id: z.number() }), 'POST', `${repo}/check-runs`, run)).id,
+    /** Adds annotations. */
+    annotateCheckRun: (id: number, output: CheckRun['output']) =>
+      call('annotate a check run', z.unknown(), 'PATCH', `${repo}/check-runs/${id}`, { output }),
+    /** The text of a comment by the token's account, and the last editor if that is somebody else; `undefined` if unknown. */
+    provenText: async (id: string): Promise<{ readonly body: string; readonly editor?: string } | undefined> => {
       const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)
       const parsed = authorshipShape.safeParse(answer?.body)
       if (!parsed.success) return undefined
@@ -254,9 +221,10 @@ export const openGitHub = (env: Environment, token: string, repository: string):
       const editor = node.lastEditedAt === null ? viewer.login : (node.editor ?? 'an unknown account')
       return { body: node.body, ...(editor === viewer.login ? {} : { editor }) }
     },
-    mergedPullRequests: async (sha) => {
-      const answer = await send('GET', `${root}/repos/${repository}/commits/${sha}/pulls?per_page=${PAGE}&page=1`)
-      const pulls = read(pullShape, expect(answer, 'list the pull requests of a commit'))
+    /** The merged pull requests that contain a commit. `base` is the branch that each was merged into. */
+    mergedPullRequests: async (sha: string) => {
+      const url = `${repo}/commits/${sha}/pulls?per_page=${PAGE}&page=1`
+      const pulls = await call("list a commit's pull requests", z.array(pull), 'GET', url)
       return pulls.flatMap(({ number, merged_at, head, base }) =>
         typeof merged_at === 'string' ? [{ number, headSha: head.sha, base: base.ref }] : [],
       )
@@ -264,6 +232,13 @@ export const openGitHub = (env: Environment, token: string, repository: string):
     close: () => dispatcher.close(),
   }
 }
+
+/** `undefined` for a 404. */
+const unlessGone = <T>(calling: Promise<T>): Promise<T | undefined> =>
+  calling.catch((error: unknown) => {
+    if (error instanceof GitHubError && error.status === 404) return undefined
+    throw error
+  })
 
 const isSafe = (url: string): boolean =>
   URL.canParse(url) && (new URL(url).protocol === 'https:' || isLoopback(new URL(url).hostname))

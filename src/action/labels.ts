@@ -3,6 +3,8 @@ import { isEmptyPlan, type Plan } from '../model/index.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
+const UPDATE = { warning: 'The labels were not updated', permission: 'pull-requests: write' }
+
 /**
  * Adds labels that apply and removes those that do not.
  *
@@ -10,7 +12,7 @@ import { withGitHub } from './with-github.ts'
  */
 export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<void> => {
   const { inputs, event } = job
-  const { restart, delete: deletes, none } = inputs.labels
+  const { labelRestart: restart, labelDelete: deletes, labelNone: none } = inputs
   const issue = event.pullRequest?.number
   if (issue === undefined || (restart === '' && deletes === '' && none === '')) return
   const states: readonly (readonly [name: string, isTrue: boolean])[] =
@@ -22,7 +24,7 @@ export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<vo
           [none, isEmptyPlan(plan) && plan.leftOut === undefined],
         ]
   const named = states.filter(([name]) => name !== '')
-  await withGitHub(job, 'The labels were not updated', 'pull-requests: write', async (github) => {
+  await withGitHub(job, UPDATE, async (github) => {
     const present = new Set((await github.labels(issue)).map((name) => name.toLowerCase()))
     // Several states may share a label.
     const wanted = new Set(named.flatMap(([name, isTrue]) => (isTrue ? [name] : [])))

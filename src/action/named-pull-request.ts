@@ -13,8 +13,8 @@ export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   const { inputs, event, cwd } = job
   const { pullRequest: number } = inputs
   if (number === undefined || event.pullRequest !== undefined) return job
-  const what = `The pull request #${number} could not be read`
-  const found = await withGitHub(job, what, 'pull-requests: read', (github) => github.pullRequest(number))
+  const reading = { warning: `The pull request #${number} could not be read`, permission: 'pull-requests: read' }
+  const found = await withGitHub(job, reading, (github) => github.pullRequest(number))
   const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
   if (found === undefined || baseSha === undefined || headSha !== found.headSha) {
     throw new EspalierError('E_INPUT', `The checked-out commit is not the merge of pull request #${number}.`, {

@@ -1,21 +1,23 @@
 /** Reports a failed run, replacing the report of an earlier run. */
+import { defined, messageOf } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { failureComment, type Limit, plainText, SUMMARY_LIMIT } from '../report/index.ts'
-import { reportCheck } from './check-run.ts'
+import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'
-import { comment, frameOf, type Job, pullRequestOf } from './job.ts'
-import { updateLabels } from './labels.ts'
+import { frameOf, type Job } from './job.ts'
+import { publish } from './publish.ts'
 import type { Runner } from './runner.ts'
 
 /** Reports an error as an annotation. */
 export const annotateError = (runner: Runner, error: unknown): void => {
   if (error instanceof EspalierError) {
     runner.error(error.code, plainText(error.hint === undefined ? error.message : `${error.message} ${error.hint}`))
-    return
+  } else {
+    runner.error(
+      'Bug',
+      `This is a bug in espalier: ${messageOf(error)}. Please report it in the project's issue tracker.`,
+    )
   }
-  const message = error instanceof Error ? error.message : String(error)
-  runner.error('Bug', `This is a bug in espalier: ${message}. Please report it at the issue tracker of the project.`)
 }
 
 /** Reports in the summary and in an existing comment; with `comment: always`, in a new one. */
@@ -31,14 +33,12 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
   }
   job.runner.summary(failureComment({ ...view, isOutOfDate: false }, SUMMARY_LIMIT))
   try {
-    const issue = await pullRequestOf(job)
-    const body = (limit: Limit): string => failureComment({ ...view, isOutOfDate: true }, limit)
-    await comment(job, issue, kind, body, { onlyUpdate: true })
-    await updateLabels(job, undefined)
-    await reportCheck(job, {
-      ending: { isFailed: true, reason },
+    await publish(job, {
+      kind,
+      ending: reason,
       title: `The ${view.what} failed`,
-      body,
+      body: (limit) => failureComment({ ...view, isOutOfDate: true }, limit),
+      onlyUpdate: true,
       annotations: [],
     })
   } catch (second) {
@@ -52,7 +52,7 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
 /** The message of a bug goes only to the log, where the runner masks secrets. */
 const wordsOf = (error: unknown): { readonly code: string; readonly message: string; readonly hint?: string } =>
   error instanceof EspalierError
-    ? { code: error.code, message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) }
+    ? { code: error.code, message: error.message, ...defined({ hint: error.hint }) }
     : { code: 'Bug', message: 'This is a bug in espalier: see the log for its message.' }
 
 const runAddress = ({ env, event }: Job): { readonly run?: string } => {

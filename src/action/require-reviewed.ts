@@ -4,9 +4,10 @@ import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.t
 import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
 import { baseOf, firstParent, present, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'
-import { type GitHub, GitHubError, type MergedPullRequest, openGitHub } from './github.ts'
+import type { GitHub } from './github.ts'
 import { connect, type Job } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
+import { withGitHub } from './with-github.ts'
 
 /** What the reviewers were shown. */
 export interface Review {
@@ -21,28 +22,29 @@ const MOST_LISTED = 20
 
 /** @throws {EspalierError} `E_NOT_REVIEWED` if no pull request was merged, `E_INPUT` without a token. */
 export const findReview = async (job: Job): Promise<Review> => {
-  const { env, inputs, event } = job
+  const { inputs, event } = job
   if (inputs.githubToken === '') {
     throw new EspalierError('E_INPUT', 'require-reviewed needs the input github-token to read the reviewed plans.')
   }
-  const github = openGitHub(env, inputs.githubToken, event.repository)
-  try {
+  const records = await withGitHub(job, READING, async (github) => {
     const pulls = await mergedPulls(job, github)
-    if (pulls.length === 0) {
-      throw notReviewed(`No pull request was merged with the commit ${event.sha.slice(0, 12)}.`, HOW_TO_REVIEW)
-    }
-    const records = await Promise.all(pulls.map((pull) => recordOf(pull, github)))
-    return {
-      digests: new Set(records.flatMap(({ digests }) => digests)),
-      notes: records.map(({ note }) => note),
-    }
-  } catch (error) {
-    if (!(error instanceof GitHubError)) throw error
-    throw notReviewed(`The reviewed plans could not be read. ${error.message}`, 'Run the job again.')
-  } finally {
-    await github.close()
+    return Promise.all(pulls.map((pull) => recordOf(pull, github)))
+  })
+  if (records === undefined || records.length === 0) {
+    throw notReviewed(`No pull request was merged with the commit ${event.sha.slice(0, 12)}.`, HOW_TO_REVIEW)
   }
+  return { digests: new Set(records.flatMap(({ digests }) => digests)), notes: records.map(({ note }) => note) }
 }
+
+const READING = {
+  warning: 'The reviewed plans could not be read',
+  permission: 'pull-requests: read',
+  onRefused: (message: string): never => {
+    throw notReviewed(message, 'Run the job again.')
+  },
+}
+
+type MergedPullRequest = Awaited<ReturnType<GitHub['mergedPullRequests']>>[number]
 
 /** A push of a merge queue may contain several. */
 const mergedPulls = async ({ event }: Job, github: GitHub): Promise<readonly MergedPullRequest[]> => {

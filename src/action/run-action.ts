@@ -35,7 +35,7 @@ export const runAction = async (io: ActionIo): Promise<0 | 1> => {
     await reportKeyKind(job)
     return end(runner, ending)
   } catch (error) {
-    const code = end(runner, { isFailed: true, reason: reasonOfError(error) })
+    const code = end(runner, reasonOfError(error))
     annotateError(runner, error)
     if (env.RUNNER_DEBUG === '1' && error instanceof Error) write(`${error.stack}\n`)
     const known = job ?? describedJob(io)
@@ -101,6 +101,6 @@ const presetOutputs = (runner: Runner): void => {
 }
 
 const end = (runner: Runner, ending: Ending): 0 | 1 => {
-  runner.output('failure-reason', ending.isFailed ? ending.reason : '')
-  return ending.isFailed ? 1 : 0
+  runner.output('failure-reason', ending)
+  return ending === '' ? 0 : 1
 }

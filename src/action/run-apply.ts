@@ -36,8 +36,9 @@ import {
   withReview,
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
-import { comment, connect, type Ending, frameOf, type Job, pullRequestOf } from './job.ts'
+import { connect, type Ending, frameOf, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { comment } from './publish.ts'
 import { findReview, refuseUnreviewed, selectReviewed } from './require-reviewed.ts'
 import { deniedPolicies, setOutputs } from './run-plan.ts'
 import type { Runner } from './runner.ts'
@@ -160,13 +161,13 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
   if (isEmptyPlan(plan) && plan.leftOut === undefined) {
     job.runner.output('scheduled', 0)
     job.runner.summary('### Espalier: nothing to apply\n\nThe live projects match the manifests.\n')
-    return { isFailed: false }
+    return ''
   }
   const view = { ...frameOf(job, 'outcome'), whole: 'the job summary', plan, outcome }
   const scheduled = outcome.steps.filter(({ status }) => status === 'scheduled')
   job.runner.output('scheduled', scheduled.length)
   job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
-  await comment(job, await pullRequestOf(job), 'outcome', (limit) => outcomeComment(view, limit))
+  await comment(job, { kind: 'outcome', body: (limit) => outcomeComment(view, limit) })
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
   if (scheduled.length > 0) {
     const when = first === undefined ? '' : ` The first one opens at ${first}.`
@@ -174,10 +175,7 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
   }
   const failure = reasonOfOutcome(outcome)
   // If nothing else failed, the policy is the reason.
-  const isDenied =
-    failure === 'apply-failed' || failure === 'partially-applied' ? deniedPolicies(plan).length > 0 : false
-  const reason = isDenied
-    ? 'policy-denied'
-    : (failure ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : undefined))
-  return reason === undefined ? { isFailed: false } : { isFailed: true, reason }
+  const isUnexplained = failure === 'apply-failed' || failure === 'partially-applied'
+  if (isUnexplained && deniedPolicies(plan).length > 0) return 'policy-denied'
+  return failure ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : '')
 }

@@ -47,7 +47,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   const words =
     files.length === 0 ? 'no drift' : `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'} changed`
   runner.summary(`### Espalier import: ${words}\n`)
-  return { isFailed: false }
+  return ''
 }
 
 /** The file of each project. @throws {EspalierError} `E_IMPORT` if one is declared in several files. */

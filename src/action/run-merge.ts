@@ -1,6 +1,7 @@
 /** Merges the plans of a fleet's shards into one comment and one set of outputs. Needs no API key. */
 import { glob } from 'tinyglobby'
 import { jsonPlan } from '../apply/index.ts'
+import { defined } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import { mergePresentPlans } from '../workflow/index.ts'
@@ -31,7 +32,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
     setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
     if (origin !== undefined) runner.output('introduced', origin.introduced.length)
     const path = stepFiles(job).view
-    await writeFile(path, jsonPlan(plan, origin === undefined ? {} : { origin }))
+    await writeFile(path, jsonPlan(plan, defined({ origin })))
     runner.output('json-plan-path', path)
   }
   return showPlan(job, {
@@ -39,7 +40,6 @@ export const runMerge = async (job: Job): Promise<Ending> => {
     origin: origin ?? originOf(undefined, plan),
     notes: introducedBy !== undefined && origin === undefined ? [NO_BASE] : [],
     missing,
-    ...(createdAt === undefined ? {} : { takenAt: createdAt }),
-    ...(introducedBy === undefined ? {} : { introducedBy }),
+    ...defined({ takenAt: createdAt, introducedBy }),
   })
 }

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
+import { defined } from '../base/index.ts'
 import {
   CHANGE_KINDS,
   hasErrors,
@@ -11,6 +12,7 @@ import {
   type PolicyOutcome,
   shardText,
 } from '../model/index.ts'
+import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
@@ -24,9 +26,9 @@ import {
   checkOverrides,
   encodeSavedPlan,
   fileNotes,
+  isUsableBase,
   type Manifests,
   openReadClient,
-  type Planned,
   planLive,
   readManifests,
   select,
@@ -34,13 +36,12 @@ import {
   withClient,
   withReview,
 } from '../workflow/index.ts'
-import { baseOf, NO_BASE, present, readBase, type Split, withoutBase } from './base.ts'
+import { type Base, baseOf, NO_BASE, present, readBase } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
-import { reportCheck } from './check-run.ts'
 import { hidingFor } from './hide-undeclared.ts'
-import { comment, connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
-import { updateLabels } from './labels.ts'
+import { connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
 import { reportProblems } from './problems.ts'
+import { publish } from './publish.ts'
 import { findReview, selectReviewed } from './require-reviewed.ts'
 import { reviewRecord } from './reviewed.ts'
 import { stepFiles, writeFile } from './step-files.ts'
@@ -74,33 +75,31 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const planned = await withClient(connect(job).then(openReadClient), (api) =>
     planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
   )
-  const { observed, result } = planned
+  const { observed, result, comparison } = planned
   const hiding = untrusted && hidingFor(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
-  const split = splitBy(job, base, planned)
+  // For an untrusted pull request, the plan itself already has these warnings.
+  const removals = untrusted === undefined ? (comparison?.policyRemovals ?? []) : []
   const whole = {
-    // For an untrusted pull request, the plan itself already has these warnings.
-    plan: {
-      ...result.plan,
-      warnings: [...result.plan.warnings, ...(untrusted === undefined ? split.policyRemovals : [])],
-    },
-    origin: split.origin,
+    plan: { ...result.plan, warnings: [...result.plan.warnings, ...removals] },
+    origin: comparison?.origin ?? originOf(undefined, result.plan),
   }
   const { plan, origin } = hiding?.shown(whole) ?? whole
   const introducedBy = introducerOf(job)
 
-  // Without a pull request, every change is drift.
-  const drift = introducedBy === undefined ? plan.changes : split.base === undefined ? undefined : origin.drift
+  // Without a base, it is unknown which changes are drift. Without a pull request, all are.
+  const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
+  const drift = introducedBy === undefined ? plan.changes : baseCommit === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
-  if (split.base !== undefined) runner.output('introduced', origin.introduced.length)
+  if (baseCommit !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
-  const view = jsonPlan(plan, {
-    ...(split.base === undefined ? {} : { origin: { base: split.base, ...origin } }),
-    ...(inputs.shard === undefined ? {} : { shard: shardText(inputs.shard) }),
+  const view = defined({
+    origin: baseCommit === undefined ? undefined : { base: baseCommit, ...origin },
+    shard: inputs.shard && shardText(inputs.shard),
   })
-  await writeFile(files.view, view)
+  await writeFile(files.view, jsonPlan(plan, view))
   runner.output('json-plan-path', files.view)
   // The plan of an untrusted pull request is never applied, so it is not saved.
   if (untrusted === undefined) {
@@ -108,8 +107,12 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     await writeFile(path, encodeSavedPlan(planned, inputs.label))
     runner.output('plan-path', path)
   }
-  const notes = [...(untrusted?.notes ?? []), ...split.notes, ...(hiding === undefined ? [] : [HIDDEN])]
-  const shown = { plan, origin, notes, takenAt: observed.takenAt, ...(introducedBy && { introducedBy }) }
+  const notes = [
+    ...(untrusted?.notes ?? []),
+    ...(comparison === undefined && introducedBy !== undefined ? [NO_BASE] : []),
+    ...(hiding === undefined ? [] : [HIDDEN]),
+  ]
+  const shown = { plan, origin, notes, takenAt: observed.takenAt, ...defined({ introducedBy }) }
   return showPlan(job, shown, result.plan.changes)
 }
 
@@ -130,23 +133,24 @@ export const showPlan = async (
   const view = {
     ...frameOf(job, 'plan'),
     ...shown,
-    ...(inputs.costThreshold === undefined ? {} : { costThreshold: inputs.costThreshold }),
+    ...defined({ costThreshold: inputs.costThreshold }),
   }
   runner.summary(planComment(view, SUMMARY_LIMIT))
   const isQuiet =
     isEmptyPlan(plan) &&
     missing.length + origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
     !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
-  await comment(job, event.pullRequest?.number, 'plan', (limit) => planComment(view, limit), {
+  const ending = endingOf(job, plan, missing)
+  await publish(job, {
+    kind: 'plan',
+    ending,
+    title: isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes),
+    body: (limit) => planComment(view, limit),
     onlyUpdate: isQuiet,
     record: missing.length > 0 ? '' : reviewRecord(changes, event.sha),
+    annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
+    plan: missing.length > 0 ? undefined : plan,
   })
-  const ending = endingOf(job, plan, missing)
-  await updateLabels(job, missing.length > 0 ? undefined : plan)
-  const annotations = [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)]
-  const title = isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes)
-  const isShown = await reportCheck(job, { ending, title, body: (limit) => planComment(view, limit), annotations })
-  if (!isShown) runner.annotate(annotations)
   return ending
 }
 
@@ -157,27 +161,21 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
       'Incomplete',
       `There is no plan for ${missing.length === 1 ? 'shard' : 'shards'} ${missing.join(', ')}.`,
     )
-    return { isFailed: true, reason: 'incomplete' }
+    return 'incomplete'
   }
-  if (plan.leftOut !== undefined) return { isFailed: true, reason: 'validation-failed' }
+  if (plan.leftOut !== undefined) return 'validation-failed'
   const denied = deniedPolicies(plan)
   if (denied.length > 0) {
     runner.error('Policy', `Denied by ${denied.join(', ')}. See the summary for details.`)
-    return { isFailed: true, reason: 'policy-denied' }
+    return 'policy-denied'
   }
-  return mustFail(job, plan) ? { isFailed: true, reason: 'fail-on' } : { isFailed: false }
+  return mustFail(job, plan) ? 'fail-on' : ''
 }
 
 /** As JSON, for a matrix. */
 export const setProjects = ({ runner }: Job, head: Manifests, base: Manifests | undefined): void => {
-  const isUsable = base !== undefined && (base.paths.length === 0 || !hasErrors(base.loaded.diagnostics))
-  const known = isUsable ? base.loaded.desired : undefined
+  const known = base !== undefined && isUsableBase(base) ? base.loaded.desired : undefined
   runner.output('projects', JSON.stringify(changedProjects(head.loaded.desired, known)))
-}
-
-interface Base {
-  readonly commit: string
-  readonly manifests: Manifests
 }
 
 /** `undefined` if there is no base, or it cannot be read. */
@@ -191,19 +189,6 @@ export const findBase = async (
   if (pull !== undefined) return readBase(() => baseOf(cwd, pull), manifests, cwd)
   if (group !== undefined) return readBase(() => present(cwd, group), manifests, cwd)
   return undefined
-}
-
-const splitBy = (job: Job, base: Base | undefined, { result, comparison }: Planned): Split => {
-  if (base === undefined || comparison === undefined) {
-    return withoutBase(result.plan, introducerOf(job) === undefined ? [] : [NO_BASE])
-  }
-  const { loaded, paths } = base.manifests
-  const isUsable = paths.length === 0 || !hasErrors(loaded.diagnostics)
-  return {
-    ...comparison,
-    ...(isUsable ? { base: base.commit } : {}),
-    notes: [],
-  }
 }
 
 export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>

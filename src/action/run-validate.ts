@@ -20,6 +20,6 @@ export const runValidate = async (job: Job): Promise<Ending> => {
   if (!hasErrors(loaded.diagnostics)) {
     setProjects(job, manifests, (await findBase(job, manifests, untrusted))?.manifests)
   }
-  if (!ending.isFailed) job.runner.print(`Valid: ${loaded.files.length} files.`)
+  if (ending === '') job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

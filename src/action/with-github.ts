@@ -1,20 +1,27 @@
 import { type GitHub, GitHubError, openGitHub } from './github.ts'
 import type { Job } from './job.ts'
 
+export interface GitHubUse {
+  /** Warning if GitHub refuses, such as `The labels were not updated`. */
+  readonly warning: string
+  /** The permission that a 403 or 404 is most likely about. */
+  readonly permission: string
+  /** Replaces the warning. */
+  readonly onRefused?: (message: string, cause: GitHubError) => void
+}
+
 /**
- * For everything but the comment, a refusal by GitHub does not fail the job: it is a warning that names the permission.
+ * Usually, a refusal by GitHub does not fail the job: it is a warning that names the permission.
  *
- * @param what text of the warning.
  * @returns `undefined` if GitHub refused, or there is no token.
  */
 export const withGitHub = async <T>(
   { env, inputs, event, runner }: Job,
-  what: string,
-  permission: string,
+  { warning, permission, onRefused = (message) => runner.warning(message) }: GitHubUse,
   use: (github: GitHub) => Promise<T>,
 ): Promise<T | undefined> => {
   if (inputs.githubToken === '') {
-    runner.warning(`${what}: the input github-token is empty.`)
+    runner.warning(`${warning}: the input github-token is empty.`)
     return undefined
   }
   const github = openGitHub(env, inputs.githubToken, event.repository)
@@ -23,7 +30,7 @@ export const withGitHub = async <T>(
   } catch (error) {
     if (!(error instanceof GitHubError)) throw error
     const hint = error.status === 403 || error.status === 404 ? ` The job needs the permission \`${permission}\`.` : ''
-    runner.warning(`${what}. ${error.message}${hint}`)
+    onRefused(`${warning}. ${error.message}${hint}`, error)
     return undefined
   } finally {
     await github.close()

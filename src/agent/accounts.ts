@@ -8,11 +8,11 @@ export interface AgentKey {
   /** Called on every refresh, because the file may be rotated. */
   read(): Promise<string>
   /** Globs over project ids. Absent: all projects. */
-  readonly projects?: readonly string[]
+  readonly projects?: readonly string[] | undefined
   /** Globs over the files that may configure these projects, shared files included. Absent: all files. */
-  readonly paths?: readonly string[]
+  readonly paths?: readonly string[] | undefined
   /** Overrides the account that the service reports. */
-  readonly account?: string
+  readonly account?: string | undefined
 }
 
 export interface AccountsOptions {

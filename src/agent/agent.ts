@@ -96,7 +96,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     if (after.version !== before.version) say(`version ${after.version?.slice(0, 12)} of ${after.from}`)
     if (after.error !== undefined && after.error !== before.error) say(`${after.from}: ${after.error}`)
     for (const id of await projects.follow(desired.projects(), changes))
-      say(`${id} is no longer declared. Nothing of it is changed.`)
+      say(`${id} is no longer declared. Its computes stay as they are.`)
     changed.call()
   }
   /** Aborted sleeps are ignored. Other failures appear in the view or end the agent. */

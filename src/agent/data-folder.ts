@@ -114,7 +114,6 @@ export interface DataFolder {
   writeProject(project: string, file: ProjectFile): Promise<void>
   /** Projects with stored state. */
   projects(): Promise<readonly string[]>
-  removeProject(project: string): Promise<void>
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
@@ -153,25 +152,19 @@ export const openDataFolder = async (
     const { format: _, ...file } = data
     return file
   }
+  const write = (path: string, file: object, what: string): Promise<void> =>
+    replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE)
   return {
     path: folder,
     renewEveryMs: RENEW_MS,
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
-    writeProject: (project, file) =>
-      replaceFile(fileOf(project), JSON.stringify({ format: FORMAT, ...file }), `The record of ${project}`, PRIVATE),
+    writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
     projects: async () =>
       (await readdir(projects)).flatMap((name) =>
         name.endsWith('.json') ? [decodeURIComponent(name.slice(0, -'.json'.length))] : [],
       ),
-    removeProject: (project) => rm(fileOf(project), { force: true }),
     readSource: () => read(sourceFile, SOURCE_FILE),
-    writeSource: (file) =>
-      replaceFile(
-        sourceFile,
-        JSON.stringify({ format: FORMAT, ...file }),
-        'What the agent knows of its source',
-        PRIVATE,
-      ),
+    writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
     ...lease,
   }
 }
@@ -183,8 +176,7 @@ const takeLease = async (
 ): Promise<Pick<DataFolder, 'renew' | 'release'>> => {
   const lock = join(folder, 'lock')
   const identity = await ownIdentity()
-  const own = (): string =>
-    JSON.stringify({ holder, renewedAt: now(), ...(identity === undefined ? {} : { process: identity }) })
+  const own = (): string => JSON.stringify({ holder, renewedAt: now(), process: identity })
   const leaseIn = async (path: string): Promise<Lease | undefined> => LEASE.safeParse(parsed(await textOf(path))).data
   const isDead = async (lease: Lease | undefined): Promise<boolean> =>
     lease === undefined ||
@@ -260,10 +252,10 @@ const parsed = (text: string | undefined): unknown => {
 
 const held = (folder: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
-    hint: 'Stop it, or name another folder with --data.',
+    hint: 'Stop it, or choose another folder with --data.',
   })
 
 const unreadable = (path: string): EspalierError =>
-  new EspalierError('E_AGENT_DATA', `${path} is damaged, or a newer version of Espalier wrote it.`, {
-    hint: 'Run that version, or delete the file: its differences then count as unrecorded.',
+  new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {
+    hint: 'Use that version, or delete the file. Its differences then count as unrecorded.',
   })

@@ -16,11 +16,11 @@ export interface Declaration {
   readonly digest: string
   readonly files: readonly string[]
   /** This project's manifests, free of errors; absent if unusable. */
-  readonly manifests?: Manifests
+  readonly manifests: Manifests | undefined
   /** Why the manifests are unusable. */
-  readonly problem?: string
+  readonly problem: string | undefined
   /** What settles the problem: a command to paste. */
-  readonly command?: string
+  readonly command: string | undefined
   readonly history: Situation['history']
   /** No earlier version known to this agent declared it. */
   readonly isNew: boolean
@@ -56,7 +56,7 @@ interface Current {
   readonly errors: readonly ManifestError[]
   readonly isRewritten: boolean
   /** The first error that belongs to no known project. */
-  readonly unshown?: string
+  readonly unshown?: string | undefined
 }
 
 export const openDesiredState = async (
@@ -66,9 +66,10 @@ export const openDesiredState = async (
 ): Promise<DesiredState> => {
   const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
   const stored = await data.readSource()
-  let file: SourceFile = stored?.from === from ? stored : { introduced: [], from, ...pick(stored) }
+  // A new URL alone is no reason to restart databases, so the accepted versions are kept.
+  let file: SourceFile = stored?.from === from ? stored : { ...stored, introduced: [], from, fetchedAt: undefined }
   let current: Current | undefined
-  let fetchedAt = stored?.from === from ? (stored.fetchedAt ?? 0) : 0
+  let fetchedAt = file.fetchedAt ?? 0
   let error: string | undefined
   let isMissing = false
 
@@ -97,7 +98,7 @@ export const openDesiredState = async (
     const found = current.errors.find(({ concerns }) => concerns(project))
     if (found !== undefined) return found.text
     if (declaredOf(current.declared, project) !== undefined || current.isRewritten) return undefined
-    return 'The project is no longer declared, but other manifests have errors, so Espalier cannot be sure.'
+    return 'The project is no longer declared, but an error in another manifest may hide its declaration.'
   }
   const commandFor = (project: string): string | undefined => {
     if (isMissing || current === undefined) return undefined
@@ -126,9 +127,7 @@ export const openDesiredState = async (
     const declared = declaredBy(version.manifests)
     const before = file.accepted
     const continues = before === undefined || (await source.continues(version.id, before.version))
-    const byProject = new Map(
-      Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)] as const),
-    )
+    const byProject = new Map(Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)]))
     const errors = errorsOf(version.manifests, declared, file.valid?.projects)
     current = { version, declared, byProject, errors, isRewritten: !continues }
     isMissing = false
@@ -142,8 +141,7 @@ export const openDesiredState = async (
       introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...fresh])],
     }))
     const known = state.projects()
-    const unshown = errors.find(({ concerns }) => !known.some(concerns))
-    if (unshown !== undefined) current = { ...current, unshown: unshown.text }
+    current = { ...current, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
   }
   /** Errors that no project displays: a file with an unknown project, or no projects at all. */
   const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
@@ -155,7 +153,7 @@ export const openDesiredState = async (
     refresh: async () => {
       const before = digests(state)
       try {
-        const version = (await source.read()) ?? undefined
+        const version = await source.read()
         fetchedAt = now()
         error = undefined
         isMissing = version === undefined
@@ -186,9 +184,9 @@ export const openDesiredState = async (
         version: current?.version.id ?? '',
         digest,
         files,
-        ...(problem === undefined && manifests !== undefined ? { manifests } : {}),
-        ...(problem === undefined ? {} : { problem }),
-        ...(problem === undefined || command === undefined ? {} : { command }),
+        manifests: problem === undefined ? manifests : undefined,
+        problem,
+        command: problem === undefined ? undefined : command,
         history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
         isNew: file.introduced.includes(project),
         waitsFor: () =>
@@ -214,22 +212,15 @@ export const openDesiredState = async (
     view: () => ({
       kind: source.kind,
       from: source.from,
-      ...(source.ref === undefined ? {} : { ref: source.ref }),
-      ...(current === undefined ? {} : { version: current.version.id }),
-      ...(current?.version.committedAt === undefined ? {} : { committedAt: current.version.committedAt }),
-      ...(fetchedAt === 0 ? {} : { fetchedAt: new Date(fetchedAt).toISOString() }),
+      ref: source.ref,
+      version: current?.version.id,
+      committedAt: current?.version.committedAt,
+      fetchedAt: fetchedAt === 0 ? undefined : new Date(fetchedAt).toISOString(),
       ...errorOf(),
     }),
   }
   return state
 }
-
-/** Keeps the accepted versions when the repository changes: a new URL is no reason to restart databases. */
-const pick = (stored: SourceFile | undefined): Partial<SourceFile> => ({
-  ...(stored?.valid === undefined ? {} : { valid: stored.valid }),
-  ...(stored?.accepted === undefined ? {} : { accepted: stored.accepted }),
-  ...(stored?.events === undefined ? {} : { events: stored.events }),
-})
 
 const isPlainPath = (path: string): boolean => /^[\w.][\w./-]*$/.test(path)
 

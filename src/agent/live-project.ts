@@ -3,14 +3,19 @@ import { snapshot, type WriteApi } from '../api/index.ts'
 import type { Observed } from '../model/index.ts'
 import type { Shared } from './shared.ts'
 
-/** A full refresh, with branches and project settings, runs this often; the others read only computes. */
-const FULL_EVERY = 6
+/**
+ * How many light refreshes, which read only computes, follow a full one, with branches and project settings. The number
+ * is random: projects that a start or a commit has read in full together must not stay in step.
+ */
+const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
 export class LiveProject {
   readonly #id: string
   readonly #shared: Shared
   #observed: Observed | undefined
-  #lights = 0
+  #lightsLeft = 0
+  /** Whether the last refresh was full. Only a full one may be applied from. */
+  isFull = true
   /** When it was last read. */
   readAt: number | undefined
 
@@ -19,24 +24,19 @@ export class LiveProject {
     this.#shared = shared
   }
 
-  /** Whether the last refresh was full. Only a full one may be applied from. */
-  get isFull(): boolean {
-    return this.#lights === 0
-  }
-
   get name(): string | undefined {
     return this.#observed?.projects[0]?.name
   }
 
   /** A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const { clock, now } = this.#shared
-    const light = isFull || this.#lights >= FULL_EVERY - 1 ? undefined : await this.#readComputes(api)
-    const observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
-    if (light === undefined) this.#observed = observed
-    this.#lights = light === undefined ? 0 : this.#lights + 1
+    const { clock, now, random } = this.#shared
+    const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
+    this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'afresh' }))
+    this.#lightsLeft = light === undefined ? lightsAfterFull(random()) : this.#lightsLeft - 1
+    this.isFull = light === undefined
     this.readAt = now()
-    return observed
+    return this.#observed
   }
 
   /** `undefined` if a compute refers to an unknown branch. */

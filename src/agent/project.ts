@@ -122,7 +122,7 @@ export class AgentProject {
     if (declaration === undefined) return ended('unchanged')
     if (key === undefined) {
       await this.#display.show({ state: 'Invalid' }, declaration.version, {
-        message: `No key of --keys is for project ${this.id}.`,
+        message: `No key in the --keys file covers project ${this.id}.`,
       })
       return ended('unchanged')
     }
@@ -143,7 +143,9 @@ export class AgentProject {
     const { manifests } = declaration
     const foreign = key.foreignFile(() => [...declaration.files, ...(manifests ? filesBehind(manifests) : [])])
     const problem =
-      foreign === undefined ? declaration.problem : `${foreign} may not declare ${this.id}: its key has other paths.`
+      foreign === undefined
+        ? declaration.problem
+        : `${foreign} may not configure ${this.id}: the \`paths\` of its key do not include this file.`
     if (problem !== undefined || manifests === undefined) {
       await this.#display.show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration.version, {
         message: problem,

@@ -5,6 +5,8 @@ const MINUTE = 60_000
 export const ACCOUNT_LIMIT_PER_MINUTE = 700
 /** Every sixth refresh also reads the branches and the settings. */
 export const REQUESTS_PER_REFRESH = 8 / 6
+/** Part of the allowance that refreshes may use. The rest is for applies, so that they need not queue behind refreshes. */
+const REFRESH_PART = 0.8
 const SHORTEST_INTERVAL = MINUTE
 const HALVED_FOR = 5 * MINUTE
 const JITTER = 0.2
@@ -21,9 +23,9 @@ export const allowance = ({ share, limitedAt }: Share, now: number): number => {
   return ACCOUNT_LIMIT_PER_MINUTE * share * (isHalved ? 0.5 : 1)
 }
 
-/** The requested interval, stretched until refreshing all projects of the account fits the allowance. */
+/** The requested interval, stretched until refreshing all projects of the account fits its part of the allowance. */
 export const intervalThatFits = (wanted: number, projects: number, requestsPerMinute: number): number =>
-  Math.max(wanted, SHORTEST_INTERVAL, ((projects * REQUESTS_PER_REFRESH) / requestsPerMinute) * MINUTE)
+  Math.max(wanted, SHORTEST_INTERVAL, ((projects * REQUESTS_PER_REFRESH) / (requestsPerMinute * REFRESH_PART)) * MINUTE)
 
 /** @param random from 0 to 1. */
 export const jittered = (interval: number, random: number): number => interval * (1 - JITTER + 2 * JITTER * random)

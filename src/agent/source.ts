@@ -20,7 +20,7 @@ import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflo
 export interface Version {
   /** Commit, or digest of the folder. */
   readonly id: string
-  readonly committedAt?: string
+  readonly committedAt?: string | undefined
   readonly manifests: Manifests
 }
 
@@ -77,10 +77,9 @@ export const gitSource = (options: GitOptions): Source => {
   }
   const versionOf = async (commit: string): Promise<Version> => {
     const opened = await mirror()
-    const committedAt = await commitTime(opened, commit)
     return {
       id: commit,
-      ...(committedAt === undefined ? {} : { committedAt }),
+      committedAt: await commitTime(opened, commit),
       manifests: await review(await manifestsAt(commit, options, { cwd: opened.folder, missing: 'report' })),
     }
   }

@@ -184,7 +184,7 @@ const blockedBy = (
         step,
         'scheduled',
         'outside-window',
-        `It comes after a step that waits for its window: ${titleOf(first)}.`,
+        `It comes after a step that is waiting for its restart window: ${titleOf(first)}.`,
       )
     : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
 }

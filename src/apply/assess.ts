@@ -1,4 +1,5 @@
 /** Decides whether a step may be sent, by re-reading what it changes and relies on. */
+import { defined } from '../base/index.ts'
 import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 import { findInPlace, findPrimary, type Search } from './find-created.ts'
@@ -9,7 +10,14 @@ export type Assessment =
   | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
   /** Already done: by a request of this step whose response was lost, or by another client. */
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
-  | { readonly kind: 'moved'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
+  | MovedAssessment
+
+interface MovedAssessment {
+  readonly kind: 'moved'
+  readonly moved: readonly Moved[]
+  /** The computes that changed. */
+  readonly ids: readonly string[]
+}
 
 /** The new state of a compute that no longer exists. */
 export const DELETED = 'deleted'
@@ -52,7 +60,7 @@ const assessCreate = async (step: Step, context: RunContext, trail: Trail): Prom
 }
 
 const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Assessment => {
-  const what = `${computeTitle({ type, ...(name === undefined ? {} : { name }) })} on ${step.branch.name}`
+  const what = `${computeTitle(defined({ type, name }))} on ${step.branch.name}`
   return { kind: 'moved', moved: [{ what, before: 'none', after: id }], ids: [id] }
 }
 
@@ -62,7 +70,7 @@ const assessDelete = async (step: Step, context: RunContext, trail: Trail): Prom
     subjectOf(step, context),
     successor === undefined ? undefined : findInPlace(successor, context, trail),
   ])
-  if (subject.kind === 'unknown') return subject.assessment
+  if (subject.kind === 'moved') return subject
   if (subject.kind === 'gone') return { kind: 'in-effect' }
   const { before, live } = subject
   const moved = movedForDelete(before, live, successor !== undefined)
@@ -79,7 +87,7 @@ const assessChange = async (step: Step, context: RunContext): Promise<Assessment
     subjectOf(step, context),
     fills ? findPrimary(step, context) : undefined,
   ])
-  if (subject.kind === 'unknown') return subject.assessment
+  if (subject.kind === 'moved') return subject
   const { id = '' } = compute
   if (subject.kind === 'gone') {
     return { kind: 'moved', moved: [{ what: 'compute', before: id, after: DELETED }], ids: [id] }
@@ -95,7 +103,7 @@ const assessChange = async (step: Step, context: RunContext): Promise<Assessment
 type Subject =
   | { readonly kind: 'live'; readonly before: ObservedCompute; readonly live: ObservedCompute }
   | { readonly kind: 'gone' }
-  | { readonly kind: 'unknown'; readonly assessment: Assessment }
+  | MovedAssessment
 
 /** The compute that a step changes. */
 const subjectOf = async (
@@ -105,7 +113,7 @@ const subjectOf = async (
   const before = knowledge.before(id)
   if (before === undefined) {
     const moved = [{ what: 'compute', before: 'not in the snapshot of the plan', after: id }]
-    return { kind: 'unknown', assessment: { kind: 'moved', moved, ids: [id] } }
+    return { kind: 'moved', moved, ids: [id] }
   }
   const live = await api.getCompute(project, id, { signal: abort })
   return live === undefined ? { kind: 'gone' } : { kind: 'live', before, live }

@@ -14,7 +14,7 @@ export interface Budgets {
 export const checkBudgets = ({ summary, changes, cost }: Plan, budgets: Budgets): readonly string[] => {
   const increase = summary.capacity.after.maxCu - summary.capacity.before.maxCu
   const over = (used: number, limit: number | undefined, flag: string, what: string): readonly string[] =>
-    limit === undefined || used <= limit ? [] : [`The plan ${what}, ${flag} allows ${limit}.`]
+    limit === undefined || used <= limit ? [] : [`The plan ${what}; ${flag} allows ${limit}.`]
   const restarts = summary.restarts + summary.mayRestart
   const deletes = summary.delete + summary.replace
   return [
@@ -32,7 +32,8 @@ const overCuHours = (cost: Plan['cost'], changes: Plan['changes'], limit: number
   if (limit === undefined) return []
   const computes = cost?.computes ?? []
   const boundless = cost === undefined || computes.some(({ delta }) => delta.expected === null && delta.high === null)
-  if (boundless) return ['How many CU-hours the plan adds is unknown, so --max-cu-hours-increase cannot be checked.']
+  if (boundless)
+    return ['It is not known how many CU-hours the plan adds, so --max-cu-hours-increase cannot be checked.']
   const increase = computes.reduce((sum, { delta }) => sum + (delta.expected ?? delta.high ?? 0), 0)
   if (increase <= limit) return []
   const unknown = new Set(computes.filter(({ delta }) => delta.expected === null).map(({ change }) => change))
@@ -42,7 +43,7 @@ const overCuHours = (cost: Plan['cost'], changes: Plan['changes'], limit: number
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
   const note = names.length === 0 ? '' : ` (unknown: ${names.slice(0, MOST_NAMED).join(', ')}${more})`
   return [
-    `The plan ${names.length === 0 ? 'adds' : 'may add up to'} ${Math.round(increase * 100) / 100} CU-hours a month${note}, --max-cu-hours-increase allows ${limit}.`,
+    `The plan ${names.length === 0 ? 'adds' : 'may add up to'} ${Math.round(increase * 100) / 100} CU-hours a month${note}; --max-cu-hours-increase allows ${limit}.`,
   ]
 }
 
@@ -54,5 +55,5 @@ const unsized = (changes: Plan['changes']): readonly string[] =>
     .filter(({ kind, after }) => (kind === 'create' || kind === 'replace') && after === undefined)
     .map(
       ({ branch }) =>
-        `The plan creates a compute on branch \`${branch.name}\` whose manifest gives no size, so --max-cu-increase cannot be checked: give it a size.`,
+        `The plan creates a compute on branch \`${branch.name}\` without a size, so --max-cu-increase cannot be checked: set its size in the manifest.`,
     )

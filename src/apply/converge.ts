@@ -1,4 +1,5 @@
 /** Checks at the end whether the projects are as declared. */
+import { defined } from '../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -74,8 +75,7 @@ const doneBy = (plan: Plan, outcomes: readonly StepOutcome[]): ReadonlyMap<strin
 }
 
 const readById = async ({ project, id }: Touched, { api, abort }: RunContext): Promise<ReadCompute> => {
-  const compute = await api.getCompute(project, id, { signal: abort })
-  return { project, id, ...(compute === undefined ? {} : { compute }) }
+  return defined({ project, id, compute: await api.getCompute(project, id, { signal: abort }) })
 }
 
 const leftOf = (result: PlanResult, scheduled: ReadonlySet<string>): readonly string[] => {

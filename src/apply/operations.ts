@@ -1,5 +1,6 @@
 /** Waits for operations. Each round reads one list for all of them. */
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 import type { Timings } from './timings.ts'
 
@@ -78,7 +79,7 @@ export const waitForOperations = async <Verified = never>(
     }
     const open = unfinished()
     if (open.length === 0) {
-      return { ok: true, operations: operations.map(toProgress), ...(verified === undefined ? {} : { verified }) }
+      return defined({ ok: true, operations: operations.map(toProgress), verified } as const)
     }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
@@ -112,14 +113,13 @@ const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: WaitOptions,
 ): Promise<readonly Operation[]> => {
-  const call = signal === undefined ? {} : { signal }
   const began = clock.now()
-  const page = await unlessTransient(api.listOperations(project, { limit: PAGE }, call), signal)
+  const page = await unlessTransient(api.listOperations(project, { limit: PAGE }, { signal }), signal)
   if (page === undefined) return []
   timings?.sawRoundTrip(clock.now() - began)
   const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
   const found = await Promise.all(
-    open.map(({ id }) => listed.get(id) ?? unlessTransient(api.getOperation(project, id, call), signal)),
+    open.map(({ id }) => listed.get(id) ?? unlessTransient(api.getOperation(project, id, { signal }), signal)),
   )
   return found.filter((operation) => operation !== undefined)
 }

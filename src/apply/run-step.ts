@@ -1,5 +1,6 @@
 /** Runs one step: sends the request, waits for its operations, and checks the result. */
 import { ApiError } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import {
   EspalierError,
   type FailureReason,
@@ -31,15 +32,16 @@ interface Progress extends Sending {
 export const runStep = async (step: Step, context: RunContext): Promise<StepOutcome> => {
   const began = context.clock.now()
   const progress: Progress = { sent: false, computeId: undefined, operations: [], lost: 0, accepted: false }
-  const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome => ({
-    step: step.id,
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-    operations: progress.operations,
-    ...(progress.computeId === undefined ? {} : { computeId: progress.computeId }),
-    durationMs: context.clock.now() - began,
-  })
+  const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome =>
+    defined({
+      step: step.id,
+      status,
+      reason,
+      message,
+      operations: progress.operations,
+      computeId: progress.computeId,
+      durationMs: context.clock.now() - began,
+    })
   try {
     const sent = await sendStep(step, context, progress)
     switch (sent.kind) {
@@ -64,7 +66,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
     if (error instanceof ApiError) {
       const sentences = [`${error.message}.`, fateOf(error, progress), error.hint]
       const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
-      return error.status === undefined ? ended : { ...ended, httpStatus: error.status }
+      return defined({ ...ended, httpStatus: error.status })
     }
     // The journal cannot be written, so the step ends. A request that was already sent may still take effect.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
@@ -171,8 +173,8 @@ const effect = async (step: Step, computeId: string | undefined, context: RunCon
 const unmet = (step: Step, live: ObservedCompute | undefined, { knowledge }: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
   if (step.kind === 'delete') {
-    return live === undefined ? [] : because('asked for it to be deleted, and it still exists')
+    return live === undefined ? [] : because('its deletion was requested, but it still exists')
   }
   if (live !== undefined) return unmetBy(live, step.request, knowledge.before(step.compute.id))
-  return because(step.kind === 'create' ? 'the branch shows no such compute' : 'the compute is gone')
+  return because(step.kind === 'create' ? 'the branch has no such compute' : 'the compute no longer exists')
 }

@@ -1,5 +1,5 @@
 /** Decides whether a saved plan may run: it must do and show the same as a plan made now. */
-import { canonicalJson, type Difference, differences } from '../base/index.ts'
+import { canonicalJson, type Difference, differences, groupBy } from '../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -96,7 +96,7 @@ const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
   const [then, now] = [deniedIn(saved), deniedIn(fresh)]
   return [
     ...[...now].filter((message) => !then.has(message)).map((message) => `${message}.`),
-    ...[...then].filter((message) => !now.has(message)).map((message) => `No longer so: ${message}.`),
+    ...[...then].filter((message) => !now.has(message)).map((message) => `No longer denied: ${message}.`),
   ]
 }
 
@@ -179,11 +179,10 @@ const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
 }
 
 const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly change: Change; readonly text: string }> => {
-  const own = new Map<string, unknown[]>(changes.map(({ id }) => [id, []]))
-  for (const step of steps) own.get(step.change)?.push(withoutSource(step))
-  return new Map(
-    changes.map((change) => [change.id, { change, text: canonicalJson([withoutSource(change), own.get(change.id)]) }]),
-  )
+  const own = groupBy(steps, ({ change }) => change)
+  const textOf = (change: Change): string =>
+    canonicalJson([withoutSource(change), (own.get(change.id) ?? []).map(withoutSource)])
+  return new Map(changes.map((change) => [change.id, { change, text: textOf(change) }]))
 }
 
 /** Whether the compute may explain the difference: it is the same compute, or on the same branch. */

@@ -1,4 +1,5 @@
 /** Disruptive steps wait for their restart windows. */
+import { defined } from '../base/index.ts'
 import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
 import { notStarted } from './context.ts'
@@ -20,10 +21,11 @@ export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
   }
 }
 
-export const scheduledStep = (step: Step, opening: Opening): StepOutcome => ({
-  ...notStarted(step, 'scheduled', 'outside-window', messageOf(step, opening)),
-  ...(opening.opensAt === undefined ? {} : { opensAt: opening.opensAt }),
-})
+export const scheduledStep = (step: Step, opening: Opening): StepOutcome =>
+  defined({
+    ...notStarted(step, 'scheduled', 'outside-window', messageOf(step, opening)),
+    opensAt: opening.opensAt,
+  })
 
 const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string => {
   const words = windows.map(formatWindow).join(' and ')

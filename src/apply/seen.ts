@@ -1,7 +1,7 @@
 /** What a saved plan records of the live projects, so that later changes can be shown. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { canonicalJson } from '../base/index.ts'
+import { canonicalJson, defined } from '../base/index.ts'
 import { ATTRIBUTE_KEYS, computeTitle, type Observed, type ObservedCompute, type Plan, rowOf } from '../model/index.ts'
 
 export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
@@ -86,8 +86,7 @@ export const withActivityOf = (seen: Seen, observed: Observed): Observed => {
 
 const withActivity = (live: ObservedCompute, then: SeenCompute | undefined): ObservedCompute => {
   if (then === undefined) return live
-  const { pendingState: _now, ...rest } = live
-  return { ...rest, state: then.state, ...(then.pendingState === undefined ? {} : { pendingState: then.pendingState }) }
+  return defined({ ...live, state: then.state, pendingState: then.pendingState })
 }
 
 /** A map, since ids from a file could be names like `__proto__`. */
@@ -149,8 +148,7 @@ const movedIn = (
   })
 }
 
-const titleOf = ({ type, attributes: { name } }: SeenCompute): string =>
-  computeTitle({ type, ...(name === undefined ? {} : { name }) })
+const titleOf = ({ type, attributes: { name } }: SeenCompute): string => computeTitle(defined({ type, name }))
 
 const howMoved = (
   was: SeenCompute | undefined,

@@ -1,5 +1,6 @@
 /** Sends a step's request once. The step is assessed again before each attempt, and whenever an answer was lost. */
 import { ApiError, type Mutation, type Turn } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import {
   CONSENT_OF,
   type Impact,
@@ -51,7 +52,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   const ended = (assessment: Exclude<Assessment, { kind: 'send' }>): Sent =>
     assessment.kind === 'moved'
       ? { ...assessment, kind: 'stale' }
-      : { ...assessment, kind: 'found', ...(lost === undefined ? {} : { lostAt: lost.at }) }
+      : defined({ ...assessment, kind: 'found', lostAt: lost?.at } as const)
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
     const assessment = await assessNow()
     if (assessment.kind !== 'send') return { instead: ended(assessment) }
@@ -141,10 +142,6 @@ const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> =
     if (!(error instanceof ApiError)) throw error
     const { method, path } = lost
     const message = `${lost.message} Whether it took effect could not be read: ${error.message}`
-    throw new ApiError('E_READ_BACK', message, {
-      method,
-      path,
-      ...(error.status === undefined ? {} : { status: error.status }),
-    })
+    throw new ApiError('E_READ_BACK', message, defined({ method, path, status: error.status }))
   }
 }

@@ -1,5 +1,6 @@
 /** The outcome of a step that was not sent because something that it relies on has changed. */
 import { ApiError } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import type { Moved, OperationProgress, Step, StepOutcome } from '../model/index.ts'
 import { DELETED } from './assess.ts'
 import type { RunContext } from './context.ts'
@@ -19,12 +20,12 @@ export const staleStep = async (
   const fate = wasLost
     ? 'A request of this step was sent before, and its answer was lost.'
     : 'Nothing was changed by this step.'
-  return {
+  return defined({
     reason: 'changed-meanwhile',
     message: `${step.compute.id ?? step.branch.name} has changed since the plan was made: ${moved.map(wordsOf).join('; ')}.${by} ${fate}`,
     moved,
-    ...(movedBy === undefined ? {} : { movedBy }),
-  }
+    movedBy,
+  } as const)
 }
 
 const wordsOf = ({ what, before, after }: Moved): string =>

@@ -1,5 +1,6 @@
 /** Compares a compute with a request, and with its earlier state. */
 import { isDeepStrictEqual } from 'node:util'
+import { defined } from '../base/index.ts'
 import {
   type AttributeKey,
   attributesFromWire,
@@ -60,7 +61,7 @@ export interface Unmet {
   readonly path: string
   /** `undefined` if it has no value. */
   readonly got: string | undefined
-  /** `path: before …, asked …, got …` */
+  /** `path: before …, requested …, got …` */
   readonly words: string
 }
 
@@ -78,10 +79,10 @@ export const unmetBy = (
   return [
     ...(branch === undefined || branch === live.branchId
       ? []
-      : [{ path: 'branch', got: live.branchId, words: `branch: asked ${branch}, got ${live.branchId}` }]),
+      : [{ path: 'branch', got: live.branchId, words: `branch: requested ${branch}, got ${live.branchId}` }]),
     ...[...textsOf(keys, asked)].flatMap(([path, text]) => {
       const [was, is] = [had.get(path), got.get(path)]
-      const words = `${path}: ${was === undefined ? '' : `before ${was}, `}asked ${text}, got ${is ?? NOTHING}`
+      const words = `${path}: ${was === undefined ? '' : `before ${was}, `}requested ${text}, got ${is ?? NOTHING}`
       return text === is ? [] : [{ path, got: is, words }]
     }),
   ]
@@ -103,10 +104,7 @@ export const compare = ({ body }: StepRequest, before: ObservedCompute, live: Ob
   const branch = endpoint.branch_id === live.branchId ? undefined : endpoint.branch_id
   if (branch === undefined && keys.length === 0) return { kind: 'in-effect' }
   const asked = attributesToWire(changes, keys, live)
-  return {
-    kind: 'unchanged',
-    body: { endpoint: { ...(branch === undefined ? {} : { branch_id: branch }), ...asked } },
-  }
+  return { kind: 'unchanged', body: { endpoint: { ...defined({ branch_id: branch }), ...asked } } }
 }
 
 const movedBranch = (asked: string | undefined, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>

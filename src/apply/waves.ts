@@ -37,8 +37,8 @@ export const waveHeldBy = (
   const isOnlyWaiting = unplanned === undefined && undone.every(({ open }) => open.every(isScheduled))
   const message =
     first === undefined
-      ? `It is in a later wave than ${unplanned?.name}, and a project of that wave could not be planned.`
-      : `It is in a later wave than ${first.name}, of which ${first.open.length} ${first.open.length === 1 ? 'step is' : 'steps are'} not done.`
+      ? `A project in an earlier wave, ${unplanned?.name}, could not be planned.`
+      : `An earlier wave, ${first.name}, has ${first.open.length} unfinished ${first.open.length === 1 ? 'step' : 'steps'}.`
   return (step) =>
     isOnlyWaiting
       ? notStarted(step, 'scheduled', 'outside-window', message)

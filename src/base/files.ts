@@ -1,6 +1,6 @@
 /** Reads files up to a size limit, and writes them atomically. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { lstat, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
@@ -40,6 +40,13 @@ export const readIfPresent = (path: string): string | undefined => {
 export const makeStateFolder = (folder: string, mode: number): void => {
   const isNew = mkdirSync(folder, { recursive: true, mode }) !== undefined
   if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n')
+}
+
+/** Makes a folder, and those above it. @throws {EspalierError} `E_OUT` */
+export const makeFolder = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_OUT', `${folder} cannot be created (${cause.code ?? cause.message}).`, { cause })
+  })
 }
 
 /** The input exceeds the limit. */

@@ -35,13 +35,7 @@ export const readAgentKeys = async (path: string, io: Io): Promise<readonly Agen
       },
     )
   }
-  return data.map(({ keyFile, name, projects, paths, account }) => ({
-    name,
-    read: () => findKey(keyFile, io),
-    ...(projects === undefined ? {} : { projects }),
-    ...(paths === undefined ? {} : { paths }),
-    ...(account === undefined ? {} : { account }),
-  }))
+  return data.map(({ keyFile, ...key }) => ({ ...key, read: () => findKey(keyFile, io) }))
 }
 
 const yamlOf = async (path: string, { locate }: Io): Promise<unknown> => {

@@ -1,10 +1,10 @@
 /** Prompts the user at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import type { ConsentPolicy } from '../apply/index.ts'
-import { CONSENTS, type Consent, type Plan } from '../model/index.ts'
+import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
-import { print } from './terminal.ts'
+import { canAsk, print } from './terminal.ts'
 
 /** The effect of the steps of a consent: wording for one step, and for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
@@ -17,6 +17,14 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
 
 /** A longer list would push the question off the screen; the plan above shows all steps. */
 const MOST_NAMED = 12
+
+/** @throws {EspalierError} `E_CONSENT` if there is no terminal to ask at. */
+export const requireTerminal = (io: Io, hint: string): void => {
+  if (canAsk(io)) return
+  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+    hint,
+  })
+}
 
 /** True only for a typed `yes`. `no`, end of input and Ctrl-C mean no; anything else is asked again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>

@@ -1,7 +1,8 @@
 /** Keeps lines at the bottom of a terminal. Everything that is printed meanwhile appears above them. */
 import stringWidth from 'string-width'
 import type { OnSignal } from '../base/index.ts'
-import type { Output } from './io.ts'
+import type { Io, Output } from './io.ts'
+import { canRedraw } from './terminal.ts'
 
 type Stream = Pick<Output, 'write' | 'isTTY' | 'columns' | 'rows'>
 type Write = Stream['write']
@@ -90,5 +91,23 @@ export class BottomLines {
     return () => {
       stream.write = own
     }
+  }
+}
+
+const EVERY_MS = 1_000
+
+/**
+ * Shows on stderr what the program is waiting for, if stderr is a terminal.
+ *
+ * @param textOf the current text; empty for no line.
+ * @returns a function that removes the line.
+ */
+export const waitingLine = (textOf: () => string, io: Io): (() => void) => {
+  if (!canRedraw(io.stderr, io.env)) return () => undefined
+  const bottom = new BottomLines(io.stderr, io.stdout, io.onSignal)
+  const timer = setInterval(() => bottom.draw([textOf()].filter((text) => text !== '')), EVERY_MS)
+  return () => {
+    clearInterval(timer)
+    bottom.close()
   }
 }

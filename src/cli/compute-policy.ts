@@ -13,16 +13,14 @@ import { type ComputePolicy, policyOf } from '../planner/index.ts'
 import { openingOf } from '../windows/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
+import { ifAny } from './manifests.ts'
 
 /** Without manifests in the current folder, only the service's own branch protection applies. */
 export const policyHere = async (
   project: ObservedProject,
   { cwd }: Io,
 ): Promise<(compute: ObservedCompute) => ComputePolicy> => {
-  const manifests = await readManifests([], { cwd }).catch((error: unknown) => {
-    if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
-    throw error
-  })
+  const manifests = await ifAny(readManifests([], { cwd }))
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     throw new EspalierError(
       'E_POLICY',

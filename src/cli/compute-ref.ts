@@ -2,6 +2,7 @@
 import { nearest } from '../base/index.ts'
 import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
+import { listed } from './terminal.ts'
 
 export interface NamedCompute {
   readonly id: string
@@ -9,7 +10,7 @@ export interface NamedCompute {
   readonly branchId: string
   readonly branchName: string
   readonly type: 'read_write' | 'read_only'
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** @throws {EspalierError} `E_NO_COMPUTE` if none has that name, `E_USAGE` if several have. */
@@ -22,7 +23,7 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
     throw new EspalierError('E_NO_COMPUTE', `There is no compute ${ref}.`, {
       hint:
         near === undefined
-          ? `${known.length === 0 ? 'The project has none.' : `It has ${known.slice(0, MOST_LISTED).join(', ')}${known.length > MOST_LISTED ? ', …' : ''}.`}`
+          ? `The project has ${known.length === 0 ? 'none' : listed(known)}.`
           : `Did you mean ${near}?`,
     })
   }
@@ -32,8 +33,6 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
   }
   return only
 }
-
-const MOST_LISTED = 10
 
 /** `branch` for a primary, `branch/replica` for a replica, or the id if it has no name. */
 const shortNameOf = ({ id, branchName, type, name }: NamedCompute): string => {

@@ -1,10 +1,15 @@
-/** Exports a live project as a manifest whose plan is empty. */
-import { type ReadApi, snapshot } from '../api/index.ts'
+/** Exports live projects as manifests whose plan is empty. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type OnReading, type ReadApi, snapshot } from '../api/index.ts'
+import { makeFolder, replaceFile } from '../base/index.ts'
 import { type Exported, type ExportOptions, exportProject, parseManifests } from '../manifest/index.ts'
 import { EspalierError, hasErrors, isEmptyPlan, type Observed, type ObservedProject } from '../model/index.ts'
-import { plan } from '../planner/index.ts'
+import { plan, unreadProjects } from '../planner/index.ts'
 import { plainText } from '../report/index.ts'
+import type { Io } from './io.ts'
 import { projectIdOf, unknownProject } from './live-projects.ts'
+import { print } from './terminal.ts'
 
 /** @throws {EspalierError} `E_PROJECT_UNKNOWN`, `E_PROJECT_UNREADABLE` */
 export const observeOne = async (
@@ -24,9 +29,10 @@ export const observeOne = async (
   )
 }
 
-/** @throws {EspalierError} `E_IMPORT` if its plan against the snapshot is not empty. */
-export const exportChecked = (project: ObservedProject, observed: Observed, options: ExportOptions): Exported => {
+/** @throws {EspalierError} `E_IMPORT` if the plan of the manifest is not empty. */
+export const exportChecked = (project: ObservedProject, options: ExportOptions): Exported => {
   const exported = exportProject(project, options)
+  const observed = { takenAt: new Date(0).toISOString(), projects: [project], missing: [] }
   const loaded = parseManifests([{ path: 'import.yaml', text: exported.text }])
   const result = hasErrors(loaded.diagnostics) ? undefined : plan(loaded.desired, observed)
   if (result?.ok === true && isEmptyPlan(result.plan)) return exported
@@ -35,4 +41,77 @@ export const exportChecked = (project: ObservedProject, observed: Observed, opti
   throw new EspalierError('E_IMPORT', `The project cannot be imported: ${plainText(why)}`, {
     hint: 'Nothing was written. Try --pin, or fewer branches with --branch.',
   })
+}
+
+export interface ImportedFile {
+  readonly path: string
+  readonly project: ObservedProject
+  /** An existing file is left unchanged. */
+  readonly result: Exported | { readonly error: EspalierError } | 'exists'
+}
+
+/**
+ * Writes a file for each project into `folder`. If one cannot be imported, the others still are.
+ *
+ * @throws {EspalierError} `E_OUT` if a file cannot be written.
+ */
+export const importProjects = async (
+  api: ReadApi,
+  ids: readonly string[],
+  folder: string,
+  options: ExportOptions & { readonly concurrency: number; readonly onReading?: OnReading },
+  io: Io,
+): Promise<{ readonly files: readonly ImportedFile[]; readonly unread: ReturnType<typeof unreadProjects> }> => {
+  const observed = await snapshot(api, ids, { concurrency: options.concurrency, onReading: options.onReading })
+  const names = fileNames(observed.projects)
+  await makeFolder(io.locate(folder))
+  const files: ImportedFile[] = []
+  for (const project of observed.projects) {
+    const path = join(folder, names.get(project.id) ?? `${project.id}.yaml`)
+    files.push({ path, project, result: await importTo(path, project, options, io) })
+  }
+  return { files, unread: unreadProjects(observed) }
+}
+
+const importTo = async (
+  path: string,
+  project: ObservedProject,
+  options: ExportOptions,
+  io: Io,
+): Promise<ImportedFile['result']> => {
+  try {
+    if (existsSync(io.locate(path))) return 'exists'
+    const exported = exportChecked(project, options)
+    if (exported.computes > 0) await replaceFile(io.locate(path), exported.text, 'The manifest')
+    return exported
+  } catch (error) {
+    if (error instanceof EspalierError && error.code === 'E_IMPORT') return { error }
+    throw error
+  }
+}
+
+/** From the project's name if that gives a unique file name, else from its id. */
+const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, string> => {
+  const slugs = projects.map(({ name = '' }) =>
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-+|-+$/g, ''),
+  )
+  return new Map(
+    projects.map(({ id }, index) => {
+      const slug = slugs[index] ?? ''
+      const isOwn = slug !== '' && slugs.indexOf(slug) === slugs.lastIndexOf(slug)
+      return [id, `${isOwn ? slug : id}.yaml`]
+    }),
+  )
+}
+
+/** Lists what was inferred, and what a manifest cannot express. */
+export const printNotes = (
+  { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
+  { stderr }: Io,
+): void => {
+  for (const line of inferred) print(`Inferred  ${plainText(line)}`, stderr)
+  for (const line of leftOut) print(`Left out  ${plainText(line)}`, stderr)
 }

@@ -24,5 +24,13 @@ export interface Io {
   readonly onSignal: OnSignal
 }
 
+/** Calls `stop` at SIGINT and SIGTERM. Returns a function that ends this. */
+export const onStop = ({ onSignal }: Io, stop: () => void): (() => void) => {
+  const releases = [onSignal('SIGINT', stop), onSignal('SIGTERM', stop)]
+  return () => {
+    for (const release of releases) release()
+  }
+}
+
 /** The current time, as in events and plans. */
 export const timeOf = ({ clock }: Io): string => new Date(clock.date()).toISOString()

@@ -1,7 +1,13 @@
 /** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../api/index.ts'
-import { EspalierError, globMatcher, globProblem, ID, plainText } from '../model/index.ts'
+import { compare } from '../base/index.ts'
+import { EspalierError, globMatcher, globProblem, hasErrors, ID, plainText } from '../model/index.ts'
+import { projectIds } from '../planner/index.ts'
+import { readManifests } from '../workflow/index.ts'
 import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
+import { ifAny } from './manifests.ts'
+import { listed } from './terminal.ts'
 
 /** A project-scoped key cannot list projects; a personal key may have to name an organization. */
 const REFUSED = new Set([400, 403, 404])
@@ -16,7 +22,7 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
       cause: error,
     })
   })
-  if (projects.length > 0) return projects.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  if (projects.length > 0) return projects.toSorted((a, b) => compare(a.name, b.name))
   throw new EspalierError('E_PROJECT_UNKNOWN', 'The key has access to no project.', {
     hint: 'Create one, or use another key.',
   })
@@ -42,6 +48,28 @@ export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<strin
   if (mayBeId) return idOrName
   throw unknownProject(idOrName)
 }
+
+/**
+ * The project given by id or name, else the only one in the manifests of the current folder.
+ *
+ * @returns a function that finds its id, so that usage errors are reported before any request.
+ * @throws {EspalierError} `E_USAGE` if the manifests declare no project, or several.
+ */
+export const oneProject = async (
+  named: string | undefined,
+  { cwd }: Io,
+): Promise<(api: ReadApi) => Promise<string>> => {
+  if (named !== undefined) return (api) => projectIdOf(api, named)
+  const manifests = await ifAny(readManifests([], { cwd }))
+  const ids =
+    manifests === undefined || hasErrors(manifests.loaded.diagnostics) ? [] : projectIds(manifests.loaded.desired)
+  const [only, second] = ids
+  if (only === undefined) throw usageError('Which project?', NAME_IT)
+  if (second === undefined) return async () => only
+  throw usageError(`Which of the ${ids.length} projects of the manifests?`, `${NAME_IT} They declare ${listed(ids)}.`)
+}
+
+const NAME_IT = 'Name it with --project ID or NAME.'
 
 export const unknownProject = (idOrName: string): EspalierError =>
   new EspalierError(

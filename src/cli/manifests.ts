@@ -1,5 +1,6 @@
 /** Reads the manifests of a command line, where `-` is stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
+import { EspalierError } from '../model/index.ts'
 import {
   fileNotes,
   type Manifests,
@@ -33,6 +34,13 @@ export const readManifests = async (
   const manifests = await readAll(given, sizeTable, io, review?.policy)
   return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
+
+/** `undefined` if there are no manifests. */
+export const ifAny = (reading: Promise<Manifests>): Promise<Manifests | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
+    throw error
+  })
 
 const readAll = async (
   given: readonly string[],

@@ -1,8 +1,8 @@
 /** Shows on a terminal the progress of reading many projects. */
 import type { OnReading, RequestLimit } from '../api/index.ts'
 import { readingLine as lineOf } from '../report/index.ts'
+import { waitingLine } from './bottom-lines.ts'
 import type { Io } from './io.ts'
-import { waitingLine } from './waiting-line.ts'
 
 export interface ReadingLine {
   /** Shows the line while something is left to read. */

@@ -1,23 +1,51 @@
-/** Prints diagnostics in the requested format. */
+/** Prints diagnostics and notes. */
 import type { LoadedManifests } from '../manifest/index.ts'
-import type { Diagnostic, Plan } from '../model/index.ts'
-import { jsonDiagnostics, plainText, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
+import { type Diagnostic, type Plan, shardText } from '../model/index.ts'
+import {
+  counted,
+  jsonDiagnostics,
+  plainText,
+  projectsLeftOut,
+  projectTitle,
+  terminalDiagnostics,
+} from '../report/index.ts'
+import type { Manifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
-import { print, styleOf } from './terminal.ts'
+import { listed, print, styleOf } from './terminal.ts'
 
-/** JSON goes to stdout, for programs; text for people goes to stderr. */
-export const reportProblems = (
-  diagnostics: readonly Diagnostic[],
-  loaded: Pick<LoadedManifests, 'files' | 'lineOf'>,
-  flags: { readonly format: string; readonly noColor?: boolean | undefined },
-  io: Io,
-): void => {
-  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files: loaded.files }), io.stdout)
-  else print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), loaded.lineOf), io.stderr)
+interface StyleFlags {
+  readonly noColor?: boolean | undefined
 }
 
-/** For problems that are not in manifests. */
-export const NO_FILES: Pick<LoadedManifests, 'files' | 'lineOf'> = { files: [], lineOf: () => undefined }
+/** For people, on stderr. Problems that are not in manifests need no `lineOf`. */
+export const printProblems = (
+  diagnostics: readonly Diagnostic[],
+  flags: StyleFlags,
+  io: Io,
+  lineOf: LoadedManifests['lineOf'] = () => undefined,
+): void => print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)
+
+/** With `--format json`, on stdout for programs. */
+export const reportProblems = (
+  diagnostics: readonly Diagnostic[],
+  { files, lineOf }: LoadedManifests,
+  flags: StyleFlags & { readonly format: string },
+  io: Io,
+): void => {
+  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files }), io.stdout)
+  else printProblems(diagnostics, flags, io, lineOf)
+}
+
+export const printNote = (note: string | undefined, { stderr }: Io): void => {
+  if (note !== undefined) print(`Note  ${note}`, stderr)
+}
+
+/** Notes that this run covers only part of the fleet. */
+export const printShard = ({ loaded, shard }: Manifests, io: Io): void => {
+  if (shard === undefined) return
+  const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
+  printNote(`Shard ${shardText(shard)}: ${counted(projects, 'project')} of the fleet.`, io)
+}
 
 /**
  * Names the projects that a plan leaves out; the plan itself shows the reasons.
@@ -28,10 +56,7 @@ export const reportLeftOut = (plan: Plan, io: Io): boolean => {
   const { leftOut = [] } = plan
   if (leftOut.length === 0) return true
   const titleOf = projectTitle(plan)
-  const names = leftOut.slice(0, MOST_NAMED).map(({ project }) => plainText(titleOf(project)))
-  const more = leftOut.length > names.length ? ', …' : ''
-  print(`Error  ${projectsLeftOut(plan)} could not be planned: ${names.join(', ')}${more}.`, io.stderr)
+  const names = leftOut.map(({ project }) => plainText(titleOf(project)))
+  print(`Error  ${projectsLeftOut(plan)} could not be planned: ${listed(names)}.`, io.stderr)
   return false
 }
-
-const MOST_NAMED = 10

@@ -1,7 +1,7 @@
 /** Refreshes until Ctrl-C. */
 import { EspalierError } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
-import type { Io } from './io.ts'
+import { type Io, onStop } from './io.ts'
 import { canRedraw, print } from './terminal.ts'
 
 /** The alternate screen: leaving it restores what was on the terminal before. */
@@ -12,21 +12,16 @@ const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
 /** @param read is not interrupted: after a signal, the loop ends once it has returned. */
-export const untilInterrupted = async (
-  everyMs: number,
-  read: () => Promise<void>,
-  { clock, onSignal }: Io,
-): Promise<void> => {
+export const untilInterrupted = async (everyMs: number, read: () => Promise<void>, io: Io): Promise<void> => {
   const interrupted = new AbortController()
-  const stop = (): void => interrupted.abort()
-  const releases = [onSignal('SIGINT', stop), onSignal('SIGTERM', stop)]
+  const release = onStop(io, () => interrupted.abort())
   try {
     while (!interrupted.signal.aborted) {
       await read()
-      await clock.sleep(everyMs, interrupted.signal).catch(() => undefined)
+      await io.clock.sleep(everyMs, interrupted.signal).catch(() => undefined)
     }
   } finally {
-    for (const release of releases) release()
+    release()
   }
 }
 

@@ -12,7 +12,7 @@ export interface BaseComparison {
 /** Projects that only the base declares. They are read too, to list the computes that are no longer managed. */
 export const removedProjects = (base: Manifests, head: Manifests): readonly string[] => {
   const declared = new Set(projectIds(head.loaded.desired))
-  return isUsable(base) ? projectIds(base.loaded.desired).filter((id) => !declared.has(id)) : []
+  return isUsableBase(base) ? projectIds(base.loaded.desired).filter((id) => !declared.has(id)) : []
 }
 
 /**
@@ -26,7 +26,7 @@ export const compareWithBase = (
   headPlan: Plan,
   observed: Observed,
 ): BaseComparison => {
-  if (!isUsable(base)) {
+  if (!isUsableBase(base)) {
     const gaps = ['The manifests of the base have errors, so every change is shown as introduced.']
     return { origin: { ...originOf(undefined, headPlan), gaps }, policyRemovals: [] }
   }
@@ -48,14 +48,15 @@ export const compareWithBase = (
  * @returns `undefined` if the base's manifests have errors.
  */
 export const planOfBase = (base: Manifests, projects: readonly string[], observed: Observed): Plan | undefined => {
-  if (!isUsable(base)) return undefined
+  if (!isUsableBase(base)) return undefined
   const planned = new Set(projects)
   const documents = base.loaded.desired.documents.filter(({ project }) => planned.has(project))
   return plan({ documents }, observed, { sizeTable: base.sizeTable }).plan
 }
 
 /** Having no manifests at all is valid: the first one may not have been committed yet. */
-const isUsable = ({ loaded, paths }: Manifests): boolean => paths.length === 0 || !hasErrors(loaded.diagnostics)
+export const isUsableBase = ({ loaded, paths }: Manifests): boolean =>
+  paths.length === 0 || !hasErrors(loaded.diagnostics)
 
 const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): readonly string[] => {
   const read = new Set(projects.map(({ id }) => id))

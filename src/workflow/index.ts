@@ -1,7 +1,7 @@
 export { type Adoption, adoptFile, nothingToImport } from './adopt.ts'
 export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
-export { type BaseComparison, planOfBase } from './base.ts'
+export { isUsableBase, planOfBase } from './base.ts'
 export {
   type Connection,
   connect,

@@ -5,7 +5,6 @@ import {
   EspalierError,
   globMatcher,
   globProblem,
-  hasErrors,
   type Observed,
   type Plan,
   type PlanSelection,
@@ -14,7 +13,7 @@ import {
 } from '../model/index.ts'
 import { originOf, projectIds, type Selected } from '../planner/index.ts'
 import { manifestsAt } from './at-ref.ts'
-import { planOfBase } from './base.ts'
+import { isUsableBase, planOfBase } from './base.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 
 export interface AskedSelection {
@@ -41,7 +40,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
     if (why !== undefined) throw usage(`${pattern} is not a valid glob: ${why}.`)
   }
   const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, { cwd })
-  if (since !== undefined && since.paths.length > 0 && hasErrors(since.loaded.diagnostics)) {
+  if (since !== undefined && !isUsableBase(since)) {
     throw usage(`The manifests at ${ref} have errors, so the changes introduced since are unknown.`)
   }
   const commit = ref === undefined ? undefined : await commitOf(cwd ?? process.cwd(), ref)

@@ -1,7 +1,7 @@
 /** Links to the lines of manifests. */
 import { expect, test } from 'vitest'
 import { readEvent } from '../../src/action/event.ts'
-import { linkTo as linkOf } from '../../src/action/link.ts'
+import { linkTo as linkOf } from '../../src/action/job.ts'
 
 const env = {
   GITHUB_SERVER_URL: 'https://github.com',

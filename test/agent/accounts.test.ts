@@ -78,7 +78,7 @@ describe('several keys', () => {
   test('a 429 halves the share of its account for five minutes, and of no other', async () => {
     await open()
     // So small a share that one project needs more than the shortest interval.
-    const share = 8 / 6 / 700 / 2
+    const share = 8 / 6 / 700 / 2 / 0.8
     const agent = await world.start({ keys: keys(), interval: MINUTE, requestShare: share })
     await world.pass(10 * MINUTE)
     const intervals = () => Object.fromEntries(agent.view().accounts.map((one) => [one.name, one.intervalSeconds]))

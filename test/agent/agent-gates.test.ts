@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitCodeOfAll } from '../../src/cli/runs/agent-run.ts'
+import { exitCodeOfAll } from '../../src/cli/agent-data.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -29,8 +29,8 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 test.each([
-  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not YAML'],
-  ['# nothing\n', 'espalier.yaml:1:1: The file holds no document'],
+  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not valid YAML'],
+  ['# nothing\n', 'espalier.yaml:1:1: The file contains no document'],
 ])('manifests that never had a project are reported, not passed over', async (text, problem) => {
   await world.declare(text)
   const agent = await world.start()

@@ -88,9 +88,9 @@ describe('the share of the requests', () => {
   test.each([
     [1, 5 * MINUTE, 5],
     [100, 1_000, 1],
-    [1_000, MINUTE, 3.8],
+    [1_000, MINUTE, 4.8],
     [1_000, 5 * MINUTE, 5],
-    [10_000, 5 * MINUTE, 38.1],
+    [10_000, 5 * MINUTE, 47.6],
   ])('%i projects, asked for every %i ms, are refreshed every %f min', (projects, wanted, minutes) => {
     expect(intervalThatFits(wanted, projects, allowance({ share: 0.5 }, 0)) / MINUTE).toBeCloseTo(minutes, 1)
   })

@@ -2,10 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cloudEvent } from '../../src/agent/events/cloud-event.ts'
 import { type AgentEvent, keptOf, withoutEvent } from '../../src/agent/events/kept.ts'
 import { observeAccount, observeProject, observeRepository, removeProject } from '../../src/agent/events/observe.ts'
-import { signedHeaders, webhookKey } from '../../src/agent/events/signature.ts'
+import { cloudEvent, eventHeaders, webhookKey } from '../../src/agent/events/webhook.ts'
 import { notifyKey, sendTo } from '../../src/agent/index.ts'
 import { AGENT_STATES, type AgentStatus, type ProjectView } from '../../src/model/index.ts'
 import { at, project, START, viewOf } from './fake-control.ts'
@@ -209,7 +208,7 @@ describe('a cause of the account or of the repository is one event', () => {
 
   test.each([
     ['that cannot be fetched', 'Failing', 'failing', 'no route to host'],
-    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not YAML'],
+    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not valid YAML'],
   ] as const)('for the repository %s', (_, errorState, type, error) => {
     const { source } = down
     let kept: unknown
@@ -259,9 +258,7 @@ describe('what is sent', () => {
   test('is signed as Standard Webhooks describes', () => {
     const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     if (key === undefined) throw new Error('no key')
-    expect(
-      signedHeaders(key, { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestamp: 1614265330, body: '{"test": 2432232314}' }),
-    ).toEqual({
+    expect(eventHeaders(key, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}')).toMatchObject({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
       'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
@@ -282,7 +279,7 @@ describe('what is sent', () => {
   test.each(['', 'hooks.example', 'ftp://hooks.example/token-1', 'file:///token-1'])(
     '%j is not an address for events, and is not repeated',
     (url) => {
-      expect(() => sendTo(url)).toThrow(/^--notify is not an http or https address\.$/)
+      expect(() => sendTo(url)).toThrow(/^--notify must be an http or https URL\.$/)
     },
   )
 })

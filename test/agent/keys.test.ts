@@ -70,6 +70,6 @@ test('a project that no key is for is reported, and not read', async () => {
   const agent = await start()
   expect(projectOf(agent, 'some-other-11111111')).toMatchObject({
     state: 'Invalid',
-    message: 'No key of --keys is for project some-other-11111111.',
+    message: 'No key in the --keys file covers project some-other-11111111.',
   })
 })

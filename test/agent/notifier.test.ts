@@ -79,9 +79,7 @@ test('an event that was not taken is sent again with the same identifier, less a
   await clock.advance(5 * 60_000)
   expect(sent).toHaveLength(attempts + 1)
   expect(new Set(sent.map(({ id }) => id)).size).toBe(1)
-  expect(lines[0]).toBe(
-    'The event blocked of p-1 was not delivered: the receiver answered 503. The next attempt is in 5 s.',
-  )
+  expect(lines[0]).toBe('Event blocked for p-1 was not delivered: the receiver returned 503. Will retry in 5 s.')
 })
 
 test('events of a project are sent in their order, and another project does not wait for them', async () => {
@@ -138,7 +136,7 @@ test('an event that cannot be delivered for three days is dropped and logged', a
   expect(pendingOf(control.kept().get('p-1'))).toHaveLength(1)
   await clock.advance(5 * 60_000)
   expect(pendingOf(control.kept().get('p-1'))).toEqual([])
-  expect(lines.at(-1)).toContain('is dropped')
+  expect(lines.at(-1)).toContain('was dropped')
 })
 
 test('a project that is no longer declared is one event, and then nothing of it is kept', async () => {
@@ -186,7 +184,7 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   control.keep = () => Promise.reject(new Error('no space left'))
   await clock.advance(70_000)
   expect(types()).toEqual([])
-  expect(lines[0]).toBe('Events could not be kept: no space left')
+  expect(lines[0]).toBe('Events could not be saved: no space left')
   control.keep = keep
   await clock.advance(10_000)
   expect(types()).toEqual(['p-1 blocked'])

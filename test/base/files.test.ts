@@ -19,14 +19,14 @@ test.each([
   ['/a', '/a/..', false],
   ['/a', '/a/../b', false],
   ['/a/b', '/a/c', false],
-])('of the folder %s, %s is inside: %s', (folder, path, inside) => {
+])('isInside(%j, %j) is %s', (folder, path, inside) => {
   expect(isInside(folder, path)).toBe(inside)
 })
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-files-'))
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
 
-test('a file is written whole, with nothing left next to it', async () => {
+test('replaceFile writes the whole file and leaves no temporary file behind', async () => {
   const cwd = await folder()
   const file = join(cwd, 'plan.json')
   await replaceFile(file, 'one', 'The plan', PRIVATE)
@@ -35,7 +35,7 @@ test('a file is written whole, with nothing left next to it', async () => {
   expect(await readdir(cwd)).toEqual(['plan.json'])
 })
 
-test('a private file is for its owner alone, even where it was open to others', async () => {
+test('replaceFile makes a private file readable by its owner only, even if others could read it before', async () => {
   const file = join(await folder(), 'plan.json')
   await writeFile(file, '')
   await chmod(file, 0o666)
@@ -43,7 +43,7 @@ test('a private file is for its owner alone, even where it was open to others', 
   expect(await modeOf(file)).toBe(0o600)
 })
 
-test('any other file keeps its mode', async () => {
+test('replaceFile keeps the mode of any other existing file', async () => {
   const file = join(await folder(), 'a.yaml')
   await writeFile(file, '')
   await chmod(file, 0o664)
@@ -55,7 +55,7 @@ test.each([
   ['a file', 'there'],
   ['no file', 'missing'],
   ['itself', 'plan.json'],
-])('a link to %s is not written through, by no one who writes files', async (_what, target) => {
+])('no function that writes files writes through a link to %s', async (_what, target) => {
   const cwd = await folder()
   const link = join(cwd, 'plan.json')
   await writeFile(join(cwd, 'there'), 'mine')
@@ -67,20 +67,20 @@ test.each([
   expect(await readFile(join(cwd, 'there'), 'utf8')).toBe('mine')
 })
 
-test('a link to a pipe or a device is, as /dev/stdout is one', async () => {
+test('replaceFile writes through a link to a pipe or a device, such as /dev/stdout', async () => {
   const link = join(await folder(), 'out')
   await symlink('/dev/null', link)
   await replaceFile(link, 'x', 'The plan')
   expect((await lstat(link)).isSymbolicLink()).toBe(true)
 })
 
-test('what cannot be written is an error with the name of the file', async () => {
+test('replaceFile fails with an error that names the file if it cannot be written', async () => {
   await expect(replaceFile('/nowhere/x', '', 'The plan')).rejects.toThrow(
     'The plan cannot be written to /nowhere/x (ENOENT).',
   )
 })
 
-test('no more is read than may be', async () => {
+test('readBoundedFile stops at its size limit', async () => {
   const file = join(await folder(), 'long')
   await writeFile(file, 'x'.repeat(2 * 1024 * 1024))
   expect(await readBoundedFile(file, 2 * 1024 * 1024)).toHaveLength(2 * 1024 * 1024)

@@ -36,7 +36,7 @@ const fetched = async (ref = 'main'): Promise<string | undefined> => {
   return tip && fetchTip(await mirror(), tip)
 }
 
-test('a branch is fetched with its history, and nothing is checked out', async () => {
+test('fetchTip fetches a branch with its history and checks nothing out', async () => {
   const first = await commit('one')
   expect(await fetched()).toBe(first)
   const second = await commit('two')
@@ -46,17 +46,20 @@ test('a branch is fetched with its history, and nothing is checked out', async (
   expect(await readdir((await mirror()).folder)).toEqual(['.git'])
 })
 
-test.each(['400000000000 +0000', '1700000000 +9999', 'never'])('a commit at %j has no time', async (time) => {
-  const first = await commit('one')
-  const object = run('cat-file', '-p', first).replace(/^committer .*$/m, `committer a <a@b> ${time}`)
-  await writeFile(join(folder, 'object'), `${object}\n`)
-  const odd = run('hash-object', '-t', 'commit', '-w', '--literally', join(folder, 'object'))
-  run('update-ref', 'refs/heads/main', odd)
-  expect(await fetched()).toBe(odd)
-  expect(await commitTime(await mirror(), odd)).toBeUndefined()
-})
+test.each(['400000000000 +0000', '1700000000 +9999', 'never'])(
+  'commitTime is undefined for a commit whose date is %j',
+  async (time) => {
+    const first = await commit('one')
+    const object = run('cat-file', '-p', first).replace(/^committer .*$/m, `committer a <a@b> ${time}`)
+    await writeFile(join(folder, 'object'), `${object}\n`)
+    const odd = run('hash-object', '-t', 'commit', '-w', '--literally', join(folder, 'object'))
+    run('update-ref', 'refs/heads/main', odd)
+    expect(await fetched()).toBe(odd)
+    expect(await commitTime(await mirror(), odd)).toBeUndefined()
+  },
+)
 
-test('an annotated tag names its commit, and a branch wins over a tag', async () => {
+test('an annotated tag resolves to its commit, and a branch takes precedence over a tag of the same name', async () => {
   const first = await commit('one')
   run('tag', '-a', 'v1', '-m', 'v1')
   run('tag', 'main')
@@ -65,7 +68,7 @@ test('an annotated tag names its commit, and a branch wins over a tag', async ()
   expect(await fetched()).toBe(second)
 })
 
-test('a rewritten history is recognised', async () => {
+test('isDescendant is false for a commit after the history was rewritten', async () => {
   await commit('one')
   const second = await commit('two')
   await fetched()
@@ -75,7 +78,7 @@ test('a rewritten history is recognised', async () => {
   expect(await isDescendant(await mirror(), other, second)).toBe(false)
 })
 
-test('a missing ref is not an error; a branch whose name only ends the same does not match', async () => {
+test('remoteTip returns undefined for a missing ref and does not match a branch with the same suffix', async () => {
   await commit('one')
   run('branch', 'team/deploy')
   expect(await fetched('deploy')).toBeUndefined()
@@ -85,7 +88,7 @@ test.each([
   ['ext::touch WAS_RUN', "transport 'ext' not allowed"],
   ['--upload-pack=touch WAS_RUN', 'git ls-remote failed'],
   ['git://127.0.0.1/x', "transport 'git' not allowed"],
-])('%s is not run', async (url, why) => {
+])('git does not run the command in the repository URL %j', async (url, why) => {
   const marker = join(folder, 'was-run')
   const opened = await openMirror(join(folder, 'mirror'), url.replace('WAS_RUN', marker))
   await expect(remoteTip(opened, 'main')).rejects.toMatchObject({
@@ -126,7 +129,7 @@ describe('a private repository over http', () => {
     return tip && fetchTip(opened, tip)
   }
 
-  test('is fetched with the credential helper of the user', async () => {
+  test("is fetched with the user's credential helper", async () => {
     const first = await commit('one')
     run('update-server-info')
     await writeFile(
@@ -136,7 +139,7 @@ describe('a private repository over http', () => {
     expect(await read()).toBe(first)
   })
 
-  test('is refused without one, without asking', async () => {
+  test('is rejected without a prompt if there is no credential helper', async () => {
     await commit('one')
     run('update-server-info')
     await expect(read()).rejects.toMatchObject({
@@ -149,7 +152,7 @@ describe('a private repository over http', () => {
 describe('a repository with a long history', () => {
   const grow = (bytes: number) => commit(randomBytes(bytes / 2).toString('hex'))
 
-  test('of more bytes than allowed is refused, and is not fetched again', async () => {
+  test('is rejected if it exceeds the size limit, and is not fetched again', async () => {
     await grow(256 * 1024)
     const source = gitSource({ repo, ref: 'main', paths: [], folder: join(folder, 'mirror'), maxBytes: 64 * 1024 })
     const refusal: unknown = await source.read().catch((error: unknown) => error)
@@ -157,7 +160,7 @@ describe('a repository with a long history', () => {
     expect(await source.read().catch((error: unknown) => error)).toBe(refusal)
   })
 
-  test('unreachable objects and leftovers of a killed fetch are removed', async () => {
+  test('loses unreachable objects and leftovers of a killed fetch', async () => {
     await grow(256 * 1024)
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
     await fetched()
@@ -174,7 +177,7 @@ describe('a repository with a long history', () => {
     expect(await readdir(pack)).not.toContain('tmp_pack_x')
   })
 
-  test('is kept in few packs', async () => {
+  test('is stored in few pack files', async () => {
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
     await commit('one')
     await fetched()
@@ -189,7 +192,7 @@ describe('a repository with a long history', () => {
   })
 })
 
-test('no message shows the password of a URL', async () => {
+test('no error message contains the password of a repository URL', async () => {
   const opened = await openMirror(join(folder, 'mirror'), 'http://user:hunter2@127.0.0.1:9/repo.git')
   const error = await remoteTip(opened, 'main').catch((thrown: unknown) => thrown)
   expect(String(error)).not.toContain('hunter2')

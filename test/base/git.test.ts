@@ -149,7 +149,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ]
 
-test.each(ATTACKS)('git runs nothing of a repository with $name', async ({ plant, control }) => {
+test.each(ATTACKS)('git runs no program from a repository with $name', async ({ plant, control }) => {
   const repository = makeHostileRepository()
   await plant(repository)
   // Most traps leave git without an answer. Not in sync: a server of this process may have to answer.
@@ -159,7 +159,7 @@ test.each(ATTACKS)('git runs nothing of a repository with $name', async ({ plant
   expect(repository.isSprung()).toBe(false)
 })
 
-test('git runs nothing of a bare repository in a commit, and says why', async () => {
+test('git runs no program from a bare repository in a commit, and the error names that repository', async () => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   const cwd = join(repository.folder, 'db')
@@ -177,7 +177,7 @@ test('git runs nothing of a bare repository in a commit, and says why', async ()
 test.each([
   ['itself', 'HEAD'],
   ['a branch that is not there', 'refs/heads/none'],
-])('a folder that passes for a bare repository with a HEAD that links to %s is refused', async (_what, target) => {
+])('git rejects a folder that looks like a bare repository whose HEAD links to %s', async (_what, target) => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   const cwd = join(repository.folder, 'db')
@@ -205,7 +205,7 @@ test.each<readonly [string, (folder: string) => string]>([
       return 'link'
     },
   ],
-])('a bare repository %s is refused', async (_what, plant) => {
+])('git rejects a bare repository %s', async (_what, plant) => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   const cwd = join(repository.folder, plant(repository.folder))
@@ -219,41 +219,41 @@ test.each<readonly [string, (folder: string) => string]>([
   )
 })
 
-test('of what git says, the line with the cause is shown', async () => {
+test("an error shows the line of git's output that names the cause", async () => {
   const { folder } = makeHostileRepository()
   await expect(git(folder, ['ls-remote', 'file:///nowhere'], { isRemote: true })).rejects.toThrow(
     "git ls-remote failed: fatal: '/nowhere' does not appear to be a git repository",
   )
 })
 
-test('a .git that links to itself is not a repository', async () => {
+test('a .git that links to itself does not count as a repository', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-loop-'))
   symlinkSync('.git', join(folder, '.git'))
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow(expect.objectContaining({ code: 'E_GIT' }))
 })
 
-test('a repository without a commit is reported as such', async () => {
+test('commitOf reports a repository without any commit', async () => {
   const repository = makeHostileRepository()
   const folder = mkdtempSync(join(tmpdir(), 'espalier-new-'))
   repository.git('init', '-q', folder)
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow('This repository has no commit yet')
 })
 
-test('a folder next to such a repository is used as usual', async () => {
+test('git works in a folder next to a bare repository', async () => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
   repository.write('shop/espalier.yaml', '')
   expect(await commitOf(join(repository.folder, 'shop'), 'HEAD')).toBe(repository.head)
 })
 
-test('a separate work tree, whose .git is a file, is used', async () => {
+test('git works in a separate work tree, whose .git is a file', async () => {
   const repository = makeHostileRepository()
   const folder = join(mkdtempSync(join(tmpdir(), 'espalier-tree-')), 'tree')
   repository.git('worktree', 'add', '-q', '--detach', folder)
   expect(await commitOf(folder, 'HEAD')).toBe(repository.head)
 })
 
-test('the environment names no other repository and no other program', async () => {
+test('git inherits no environment variable that names another repository or another program', async () => {
   const [here, other] = [makeHostileRepository(), makeHostileRepository()]
   other.git('commit', '-q', '--allow-empty', '-m', 'another')
   vi.stubEnv('GIT_DIR', join(other.folder, '.git'))
@@ -265,7 +265,7 @@ test('the environment names no other repository and no other program', async () 
   expect(here.isSprung()).toBe(false)
 })
 
-test('git gets neither the key nor any other secret of the environment', async () => {
+test('git does not inherit the API key or any other secret from the environment', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
   const seen = join(folder, 'seen')
   writeFileSync(join(folder, 'git'), `#!/bin/sh\nenv > ${seen}\n`, { mode: 0o755 })
@@ -286,7 +286,7 @@ test.each([
     /This folder is not in a git repository/,
   ],
   ['in a folder that is not there', (): string => '/nowhere/at/all', /there is no folder \/nowhere\/at\/all/],
-])('%s, the message says so', async (_where, make, message) => {
+])('commitOf fails %s with a message that says so', async (_where, make, message) => {
   await expect(commitOf(make(), 'HEAD')).rejects.toThrow(message)
 })
 
@@ -301,7 +301,7 @@ test.each([
     '\tgit config --global --add safe.directory /mnt',
     'git does not trust the repository of',
   ],
-])('a refusal of several lines is recognised: %s', async (first, last, message) => {
+])('a multi-line git error is recognised by its first line: %s', async (first, last, message) => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
   const script = `#!/bin/sh\ncat >&2 << 'END'\n${first}\n${last}\nEND\nexit 128\n`
   writeFileSync(join(folder, 'git'), script, { mode: 0o755 })
@@ -309,7 +309,7 @@ test.each([
   await expect(git(folder, ['rev-parse', 'HEAD'])).rejects.toThrow(message)
 })
 
-test('a missing commit is reported as just that', async () => {
+test('commitOf reports a missing commit by its name', async () => {
   const repository = makeHostileRepository()
   await expect(commitOf(repository.folder, 'no-such')).rejects.toThrow('There is no commit no-such here.')
   rmSync(join(repository.folder, '.git', 'HEAD'))

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mapConcurrently } from '../../src/base/index.ts'
 
-test('results keep the order of the items, and never more run at once than allowed', async () => {
+test('mapConcurrently keeps the order of the items and never exceeds the concurrency', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 20 }), fc.integer({ min: 1, max: 6 }), async (items, limit) => {
       let running = 0
@@ -20,7 +20,7 @@ test('results keep the order of the items, and never more run at once than allow
   )
 })
 
-test('after a failure nothing further is started', async () => {
+test('mapConcurrently starts no further item after a failure', async () => {
   const started: number[] = []
   const run = mapConcurrently([1, 2, 3, 4, 5, 6], 2, async (item) => {
     started.push(item)

@@ -8,6 +8,6 @@ test.each([
   ['fromat', 'format'],
   ['api-key', 'api-key-file'],
   ['something-else', undefined],
-])('%s: did you mean %s', (word, meant) => {
+])('nearest(%j) suggests %j', (word, meant) => {
   expect(nearest(word, FLAGS)).toBe(meant)
 })

@@ -14,7 +14,7 @@ const watch = () => {
   return { lines, watch: apiWatch((line) => lines.push(line), { now: () => Date.now() }) }
 }
 
-test('an answer in time is nothing to speak of', () => {
+test('a request that is answered in time prints nothing', () => {
   const { lines, watch: api } = watch()
   const end = api.begin('GET /projects')
   vi.advanceTimersByTime(3_900)
@@ -30,7 +30,7 @@ test('a request without an answer is reported within five seconds', () => {
   expect(lines).toEqual(['Waiting for the control API to answer GET /projects.'])
 })
 
-test('one that fails again and again is reported within five seconds, with the latest reason, and not at every turn', () => {
+test('a request that keeps failing is reported within five seconds, with the latest reason, and not on every retry', () => {
   const { lines, watch: api } = watch()
   for (let turn = 0; turn < 10; turn += 1) {
     api.begin('GET /projects')(`ECONNREFUSED ${turn}`)
@@ -39,7 +39,7 @@ test('one that fails again and again is reported within five seconds, with the l
   expect(lines).toEqual(['Retrying GET /projects: ECONNREFUSED 1'])
 })
 
-test('one that soon succeeds is not', () => {
+test('a request that fails and soon succeeds prints nothing', () => {
   const { lines, watch: api } = watch()
   api.begin('GET /projects')('it answers with status 503')
   vi.advanceTimersByTime(1_000)
@@ -48,7 +48,7 @@ test('one that soon succeeds is not', () => {
   expect(lines).toEqual([])
 })
 
-test('its text cannot move the cursor', () => {
+test('a reported failure cannot move the cursor', () => {
   const { lines, watch: api } = watch()
   api.begin('GET /projects')('\u001b[2Jgone')
   vi.advanceTimersByTime(2_000)

@@ -46,8 +46,8 @@ describe.each([
   [80, 24],
   [120, 40],
   [20, 5],
-])('at %ix%i', (columns, rows) => {
-  test('only the last drawing is left, and nothing of it once it is closed', async () => {
+])('a terminal of %ix%i', (columns, rows) => {
+  test('shows only the last drawing, and nothing after close', async () => {
     const { bottom, seen } = terminal(columns, rows)
     for (const frame of frames(100)) bottom.draw(frame)
     expect(await seen()).toEqual(['header 99', 'row 99'])
@@ -55,7 +55,7 @@ describe.each([
     expect(await seen()).toEqual([])
   })
 
-  test('output of both streams appears above, once and in order', async () => {
+  test('shows output of both streams above the drawing, once and in order', async () => {
     const { bottom, out, err, seen } = terminal(columns, rows)
     const said: string[] = []
     for (const [index, frame] of frames(60).entries()) {
@@ -71,7 +71,7 @@ describe.each([
     expect(await seen()).toEqual([...said, 'the end'])
   })
 
-  test('a line that is printed in pieces is not drawn over', async () => {
+  test('does not draw over a line that is printed in pieces', async () => {
     const { bottom, err, seen } = terminal(columns, rows)
     bottom.draw(['header'])
     err.write('half')
@@ -87,7 +87,7 @@ test.each([
   [80, 40],
   [120, 30],
   [40, 100],
-])('resized from %i to %i columns, nothing is left of the drawing before', async (from, to) => {
+])('a terminal resized from %i to %i columns keeps nothing of the previous drawing', async (from, to) => {
   const { bottom, out, seen, resize } = terminal(from, 30)
   out.write('above\n')
   bottom.draw(['x'.repeat(from - 1), 'y'.repeat(from - 1), 'z'.repeat(10)])
@@ -97,7 +97,7 @@ test.each([
   bottom.close()
 })
 
-test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
+test("after Ctrl-Z and fg, the lines are drawn below the shell's output", async () => {
   const { bottom, screen, seen, send } = terminal(80, 24)
   bottom.draw(['header', 'row'])
   await screen.write('$ fg\n')
@@ -107,7 +107,7 @@ test('back from Ctrl-Z, it is drawn below what the shell wrote', async () => {
   bottom.close()
 })
 
-test('a stream that is not a terminal is left alone', async () => {
+test('a stream that is not a terminal is not changed', async () => {
   const written: string[] = []
   const file = {
     isTTY: false as unknown as true,

@@ -29,7 +29,7 @@ test.each([
   ['completion tcsh', 'shell cannot be tcsh: it must be one of bash, zsh, fish.'],
   ['explain E_ONE E_TWO', 'Unexpected argument: E_TWO'],
   ['validate --sizeTable x', 'There is no flag --sizeTable: did you mean --size-table?'],
-])('%s: %s', (line, message) => {
+])('espalier %s is rejected with the message: %s', (line, message) => {
   expect(() => read(line)).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
 
@@ -50,11 +50,11 @@ test.each([
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
   ['apply --max-cu-increase 1.5', { maxCuIncrease: 1.5 }],
   ['operations list -o json', { format: 'json' }],
-])('%s is understood', (line, values) => {
+])('the values of espalier %s are parsed', (line, values) => {
   expect(read(line).values).toMatchObject(values)
 })
 
-test('every command and each of its flags is found', () => {
+test('every command and each of its flags can be parsed', () => {
   const commands = COMMANDS.flatMap((one) => one.subcommands?.map((inner) => [one, inner]) ?? [[one]])
   for (const path of commands) {
     const command = path.at(-1)

@@ -24,7 +24,7 @@ test.each([
   ['completion z', ['zsh']],
   ['plan --out ', []],
   ['plan espalier', []],
-])('espalier %s', async (line, offered) => {
+])('espalier %s is completed with %j', async (line, offered) => {
   expect(await words(line)).toEqual(offered)
 })
 
@@ -41,7 +41,7 @@ const SEED: Seed = {
   ],
 }
 
-test('projects, branches and computes are read once, kept for the owner only, and offered without the network', async () => {
+test('live names are read once, cached for the owner only, and then completed without the network', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
   const sandbox = await startSandbox({ seed: SEED })
   onTestFinished(() => sandbox.close())
@@ -58,7 +58,7 @@ test('projects, branches and computes are read once, kept for the owner only, an
   }
 })
 
-test('a service that does not respond causes a short delay once, and none at the next TAB', async () => {
+test('a service that does not answer delays the first completion briefly and the next one not at all', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
   const env = { XDG_CACHE_HOME: cache, ESPALIER_BASE_URL: 'http://127.0.0.1:9/api/v2', ESPALIER_API_KEY: 'a-key' }
   expect(await words('status --project ', env)).toEqual([])

@@ -25,9 +25,9 @@ test.each([
   expect(() => readCommandLine(line.split(' '))).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
 
-test.each([
-  'apply --max-restarts 0 --max-cu-increase 0.25',
-  'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5',
-])('espalier %s is accepted', (line) => {
-  expect(() => readCommandLine(line.split(' '))).not.toThrow()
-})
+test.each(['apply --max-restarts 0 --max-cu-increase 0.25', 'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5'])(
+  'espalier %s is accepted',
+  (line) => {
+    expect(() => readCommandLine(line.split(' '))).not.toThrow()
+  },
+)

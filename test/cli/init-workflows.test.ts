@@ -14,7 +14,7 @@ const repository = (branch: string) => {
 }
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
 
-test('the Action is pinned to the commit of the release, and else to its tag', async () => {
+test('workflows pin the Action to the release commit, or to the release tag if the commit is unknown', async () => {
   const { folder } = repository('main')
   const example = readFileSync('examples/workflows/apply.yml', 'utf8')
   expect((await workflowsFor(folder)).apply).toBe(example)
@@ -24,7 +24,7 @@ test('the Action is pinned to the commit of the release, and else to its tag', a
   expect(plan).toContain(`@${commit} # v${version}\n`)
 })
 
-test("what is applied is the repository's default branch: the remote's, else the one that is checked out", async () => {
+test('workflows apply the default branch of the remote, or the current branch if there is no remote', async () => {
   const { folder, git } = repository('trunk')
   expect((await workflowsFor(folder)).apply).toContain('branches: ["trunk"]')
   git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next')

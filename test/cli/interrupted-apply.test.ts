@@ -7,7 +7,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { fakeIo } from '../in-process.ts'
 
-test('the signals are listened to until the report and the summary are written', async () => {
+test('apply handles signals until it has written the report and the summary', async () => {
   const cwd = await mkdtemp(join(tmpdir(), 'espalier-'))
   onTestFinished(() => rm(cwd, { recursive: true }))
   const sandbox = await startSandbox({

@@ -5,7 +5,7 @@ import { globSync } from 'tinyglobby'
 import { expect, test } from 'vitest'
 import { startInProcess } from '../in-process.ts'
 
-test('only main.ts knows the streams, environment, folder, signals and clock of the process', async () => {
+test('only main.ts accesses the streams, environment, folder, signals and clock of the process', async () => {
   const files = globSync('src/cli/**/*.ts', { ignore: ['src/cli/main.ts'] })
   expect(files.length).toBeGreaterThan(50)
   const own = /\bprocess\.(?:std\w+|env|cwd|chdir|argv|exit\w*|on|once|off)\b|\bDate\.now\b|new Date\(\)|\bconsole\.\w/
@@ -13,7 +13,7 @@ test('only main.ts knows the streams, environment, folder, signals and clock of 
   expect(texts.filter(({ text }) => own.test(text)).map(({ file }) => file)).toEqual([])
 })
 
-test('two runs at once have a folder, a stdin and an environment each', async () => {
+test('two concurrent runs each use their own folder, stdin and environment', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-io-'))
   await writeFile(
     join(folder, 'espalier.yaml'),
@@ -27,7 +27,7 @@ test('two runs at once have a folder, a stdin and an environment each', async ()
   expect(piped).toEqual({ code: 0, stdout: 'No problems in 1 file.\n', stderr: '' })
 })
 
-test('a run continues until it is interrupted, and releases the signals', async () => {
+test('a run continues until it is interrupted, and then removes its signal handlers', async () => {
   const running = startInProcess(['sandbox', 'serve', '--port', '0', '--computes', 'simulated'], { cwd: tmpdir() })
   await running.says('Computes  simulated')
   running.interrupt()

@@ -15,11 +15,11 @@ test.each([
   [{ ESPALIER_API_KEY: 'one', NEON_API_KEY: 'two' }, 'one'],
   [{ NEON_API_KEY: 'two' }, 'two'],
   [{ ESPALIER_API_KEY: ' ', NEON_API_KEY: 'two\n' }, 'two'],
-])('the key comes from the environment, ours first: %j', async (env, key) => {
+])('findKey reads the environment and prefers ESPALIER_API_KEY: %j', async (env, key) => {
   expect(await findKey(undefined, from(env))).toBe(key)
 })
 
-test('a key file beats the environment and may end with a line break', async () => {
+test('a key file takes precedence over the environment and may end with a newline', async () => {
   const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
   await writeFile(file, 'from-file\n')
   expect(await findKey(file, from({ ESPALIER_API_KEY: 'one' }))).toBe('from-file')
@@ -31,7 +31,7 @@ test.each([
   [0o640, 1],
   [0o604, 1],
   [0o666, 1],
-])('a key file of mode %o gives %d warnings', async (mode, count) => {
+])('a key file of mode %o causes %d warnings', async (mode, count) => {
   const file = join(await mkdtemp(join(tmpdir(), 'espalier-key-')), 'key')
   await writeFile(file, 'from-file\n')
   await chmod(file, mode)
@@ -42,14 +42,14 @@ test.each([
   expect(warned).not.toContain('from-file')
 })
 
-test('without a key all three ways to provide one are listed', async () => {
+test('a missing key is reported with all three ways to provide one', async () => {
   await expect(findKey(undefined, from({}))).rejects.toMatchObject({
     code: 'E_KEY',
     hint: expect.stringMatching(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/),
   })
 })
 
-test('a key that no header can carry is refused without being shown', async () => {
+test('a key that is not a valid header value is rejected and not printed', async () => {
   const error: unknown = await findKey(undefined, from({ ESPALIER_API_KEY: 'se cret' })).catch(
     (thrown: unknown) => thrown,
   )

@@ -1,7 +1,7 @@
 /** The live view of a large apply, on the screen of a terminal that is resized meanwhile. */
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { liveList } from '../../src/cli/live-list.ts'
+import { liveList } from '../../src/cli/progress.ts'
 import type { Plan, Step } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { PLAN } from '../report/fixtures.ts'
@@ -51,7 +51,7 @@ const onScreen = (columns: number, rows: number) => {
   }
 }
 
-test('3,000 steps: each outcome is in the scrollback once, and the view never takes more rows than there are', async () => {
+test('an apply of 3,000 steps prints each outcome once and never draws more rows than the terminal has', async () => {
   const plan = planOf()
   const { io, lines, resize } = onScreen(100, 30)
   const list = liveList(plan, { concurrency: PROJECTS }, io)

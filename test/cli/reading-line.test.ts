@@ -23,7 +23,7 @@ const reading = (isTTY: boolean) => {
   return { ...readingLine({ ...io, clock: { ...io.clock, now } }), seen, output }
 }
 
-test('a read that is over within a second shows nothing', async () => {
+test('a read that takes less than a second shows no progress', async () => {
   const { onReading, output } = reading(true)
   onReading({ what: 'projects', done: 0, total: 2 })
   vi.advanceTimersByTime(900)
@@ -32,7 +32,7 @@ test('a read that is over within a second shows nothing', async () => {
   expect(output.sofar.stderr).toBe('')
 })
 
-test('a longer one shows how far it is, and what the rate limit leaves; then the line is gone', async () => {
+test('a longer read shows its progress and the remaining rate limit, and then erases the line', async () => {
   const { onReading, onLimit, seen } = reading(true)
   onReading({ what: 'projects', done: 0, total: 400 })
   onLimit({ left: 580, aMinute: 700 })
@@ -43,7 +43,7 @@ test('a longer one shows how far it is, and what the rate limit leaves; then the
   expect(await seen()).toEqual([])
 })
 
-test('one that fails leaves no line, and in a pipe there is none at all', async () => {
+test('a failed read erases the line, and a pipe shows no progress at all', async () => {
   const failed = reading(true)
   failed.onReading({ what: 'projects', done: 0, total: 400 })
   vi.advanceTimersByTime(3_000)

@@ -17,10 +17,10 @@ test.each([
     { ...FLAGS, baseUrl: 'http://127.0.0.1:7788/api/v2', sandbox: '' },
     ' --base-url http://127.0.0.1:7788/api/v2 --sandbox',
   ],
-])('%j %j', (paths, flags, expected) => {
+])('sameArguments(%j, %j) repeats the paths and flags', (paths, flags, expected) => {
   expect(sameArguments(paths, flags)).toBe(expected)
 })
 
-test('a quote in a value does not end it', () => {
+test('sameConnection escapes a quote in a value', () => {
   expect(sameConnection({ ...FLAGS, apiKeyFile: "it's; rm" })).toBe(" --api-key-file 'it'\\''s; rm'")
 })

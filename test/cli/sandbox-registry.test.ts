@@ -31,7 +31,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true, force: true })
 })
 
-test('a running sandbox is found, and one that ended is forgotten', () => {
+test('a running sandbox is found, and a stopped one is not', () => {
   const unregister = register(OWN, io)
   register(DEAD, io)
   expect(registered(io)).toEqual([OWN])
@@ -40,7 +40,7 @@ test('a running sandbox is found, and one that ended is forgotten', () => {
   expect(registered(io)).toEqual([])
 })
 
-test('only this user can read the folder, also where it was open before', () => {
+test('only this user can read the registry folder, even if others could read it before', () => {
   mkdirSync(join(scratch, FOLDER))
   chmodSync(join(scratch, FOLDER), 0o755)
   register(OWN, io)
@@ -48,7 +48,7 @@ test('only this user can read the folder, also where it was open before', () => 
   expect(statSync(join(scratch, FOLDER, '7788.json')).mode & 0o777).toBe(0o600)
 })
 
-test('a link in its place is not followed: nothing behind it is read, written or deleted', () => {
+test('a link in place of the registry folder is not followed', () => {
   const victim = join(scratch, 'victim')
   mkdirSync(victim)
   writeFileSync(join(victim, 'id_rsa'), 'secret')
@@ -59,7 +59,7 @@ test('a link in its place is not followed: nothing behind it is read, written or
   expect(readdirSync(victim).sort()).toEqual(['7789.json', 'id_rsa'])
 })
 
-test('files that are not entries stay: other names, other content, links, folders', () => {
+test('files in the registry folder that are not entries are left unchanged', () => {
   const folder = join(scratch, FOLDER)
   mkdirSync(folder, { mode: 0o700 })
   const kept = join(scratch, 'kept.json')

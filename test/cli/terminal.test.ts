@@ -14,11 +14,11 @@ test.each([
   ['FORCE_COLOR=0', terminal, {}, { FORCE_COLOR: '0' }, false],
   ['NO_COLOR against FORCE_COLOR', pipe, {}, { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
   ['--no-color against FORCE_COLOR', pipe, { noColor: true }, { FORCE_COLOR: '1' }, false],
-])('colour with %s', (_name, stream, flags, env, color) => {
+])('styleOf uses colour only where it is wanted: %s', (_name, stream, flags, env, color) => {
   expect(styleOf(stream, flags, env).color).toBe(color)
 })
 
-test('the width is the terminal’s, and 100 in a pipe', () => {
+test('the width is that of the terminal, and 100 in a pipe', () => {
   expect(styleOf(terminal, {}, {}).width).toBe(132)
   expect(styleOf(pipe, {}, {}).width).toBe(100)
 })
@@ -27,6 +27,6 @@ test.each([
   [{ CI: 'true' }, true],
   [{ CI: 'false' }, false],
   [{}, false],
-])('%j is CI: %s', (env, ci) => {
+])('isCi with the environment %j is %s', (env, ci) => {
   expect(isCi(env)).toBe(ci)
 })

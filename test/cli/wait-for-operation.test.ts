@@ -79,12 +79,12 @@ test.each([
     90,
   ],
   ['failed, with a retry long ago', [(now: number) => ({ status: 'failed', retryAt: iso(now - MINUTE) })], 'bad', 30],
-] as const)('%s', async (_what, looks, end, seconds) => {
+] as const)('waitForOperation detects the end of an operation: %s', async (_what, looks, end, seconds) => {
   expect(await wait(looks)).toMatchObject({ end, seconds })
 })
 
 test.each(['running', 'scheduling', 'a word of tomorrow'])(
-  'one that is still %s in the end is an error',
+  'waitForOperation throws E_TIMEOUT if the operation is still %s at the deadline',
   async (status) => {
     await expect(wait([is({ status })], 5_000)).rejects.toMatchObject({
       code: 'E_TIMEOUT',

@@ -22,7 +22,7 @@ const watch = async (isTTY: boolean, readings: readonly (string | Error)[], rows
 }
 const down = new EspalierError('E_NETWORK', 'No answer.')
 
-test('on a terminal it uses the alternate screen, and restores the previous one', async () => {
+test('on a terminal, watch draws on the alternate screen and restores the previous one', async () => {
   const { ended, stdout } = await watch(true, ['one', 'two\nlines'])
   await ended
   const screen = screenOf(80, 10)
@@ -35,7 +35,7 @@ test('on a terminal it uses the alternate screen, and restores the previous one'
   expect(screen.lines()).toEqual(['$ espalier status --watch'])
 })
 
-test('no more lines than the terminal has rows', async () => {
+test('watch draws no more lines than the terminal has rows', async () => {
   const { ended, stdout } = await watch(true, [Array.from({ length: 30 }, (_, at) => `line ${at}`).join('\n')], 6)
   await ended
   const screen = screenOf(80, 6)
@@ -49,7 +49,7 @@ test('no more lines than the terminal has rows', async () => {
   ])
 })
 
-test('a failed refresh is reported and retried; if the first one fails, nothing is drawn', async () => {
+test('watch reports a failed refresh and retries, but throws if the first read fails', async () => {
   const later = await watch(true, ['one', down, 'two'])
   await later.ended
   expect(later.stdout()).toContain('The refresh failed: No answer.')
@@ -59,7 +59,7 @@ test('a failed refresh is reported and retried; if the first one fails, nothing 
   expect(first.stdout()).toBe('')
 })
 
-test('in a pipe each refresh is printed below the previous one', async () => {
+test('in a pipe, watch prints each refresh below the previous one', async () => {
   const { ended, stdout } = await watch(false, ['one', 'two'])
   await ended
   expect(stdout()).toBe('one\ntwo\n')

@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('a commit is applied; status, history and the page show it; SIGTERM ends it with 0', async () => {
+test('the agent applies a commit, reports it in status, history and page, and exits with 0 on SIGTERM', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   expect(await agent('status')).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
@@ -66,7 +66,7 @@ test('a commit is applied; status, history and the page show it; SIGTERM ends it
   expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not answer') })
 })
 
-test('a suspended project is left alone until it is resumed', async () => {
+test('a suspended project is not applied until it is resumed', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   const suspended = await agent('suspend', 'shop', '--for', '1h', '--reason', 'load test')
@@ -85,14 +85,14 @@ test('a suspended project is left alone until it is resumed', async () => {
   await running.says('done: update')
 })
 
-test('a compute that is missing is named by its role', async () => {
+test('agent status names a missing compute by its role', async () => {
   await commit('1', ', replicas: { reporting: { size: 1 } }')
   running = run()
   await running.says(`${PROJECT}  OutOfSync`)
   expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
 })
 
-test('a manifest that a commit deleted is restored by the command shown', async () => {
+test('the command that agent status suggests restores a manifest that a commit deleted', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
   const before = git('rev-parse', 'HEAD').slice(0, 12)
@@ -109,7 +109,7 @@ test('a manifest that a commit deleted is restored by the command shown', async 
   expect((await agent('reconcile', 'shop', '--wait')).stdout).toContain('Synced')
 })
 
-test('a second agent on the same folder is refused', async () => {
+test('a second agent on the same data folder is rejected', async () => {
   running = run()
   await running.says('Page')
   const second = await espalier([
@@ -123,14 +123,14 @@ test('a second agent on the same folder is refused', async () => {
   expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another agent uses the data folder') })
 })
 
-test('--once does one round and exits like status', async () => {
+test('agent run --once runs one round and exits with the code of agent status', async () => {
   const first = await run('--once').ended
   expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   await commit('2')
   expect(await run('--once').ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
 })
 
-test('--once sends the events of its round before it ends', async () => {
+test('agent run --once sends the events of its round before it exits', async () => {
   const received: string[] = []
   const receiver = createServer(async (request, response) => {
     received.push(await text(request))
@@ -147,7 +147,7 @@ test('--once sends the events of its round before it ends', async () => {
   receiver.close()
 })
 
-test('policies and a size table of the operator count in addition to those of the repository', async () => {
+test("the operator's policies and size table apply in addition to those of the repository", async () => {
   const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
   await writeFile(join(folder, 'operator.yaml'), policy)
   await run('--once').ended
@@ -161,7 +161,7 @@ test('policies and a size table of the operator count in addition to those of th
   expect(unknown).toMatchObject({ code: 3, stdout: expect.stringMatching(/Invalid.*2 CU/) })
 })
 
-test('a relative --repo is the one in the current folder, where git runs elsewhere', async () => {
+test('a relative --repo is resolved against the current folder, not against the folder of git', async () => {
   const ended = await espalierAsProcess(
     ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=sandbox', '--seed', 'seed.yaml', '--once'],
     {},
@@ -170,7 +170,7 @@ test('a relative --repo is the one in the current folder, where git runs elsewhe
   expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
 })
 
-test('nothing of the key is in the data folder, which only its owner reads', async () => {
+test('the data folder is readable by its owner only and does not contain the key', async () => {
   const { stdout } = await run('--once').ended
   const key = /Key {2}(\S+)/.exec(stdout)?.[1] ?? 'none'
   const data = join(folder, 'data')
@@ -180,7 +180,7 @@ test('nothing of the key is in the data folder, which only its owner reads', asy
   }
 })
 
-test('git adds nothing of the data folder to the repository that the agent follows', async () => {
+test('git ignores the data folder inside the repository that the agent follows', async () => {
   const flags = ['--data', '.espalier/agent', '--sandbox', '--seed', '../seed.yaml', '--once']
   const ended = await espalier(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
   expect(ended.code).toBe(0)
@@ -196,7 +196,7 @@ test.each([
   [['--repo', 'docs'], 'leave out --repo: espalier agent run docs'],
   [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
   [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
-])('agent run %j is refused', async (flags, words) => {
+])('agent run %j is rejected', async (flags, words) => {
   const ended = await espalier(['agent', 'run', '--data', join(folder, 'data'), ...flags])
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(words) })
 })

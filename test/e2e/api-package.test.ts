@@ -72,7 +72,7 @@ test('the first program of docs/api.md posts the plan', async () => {
   ])
 })
 
-test('the second one applies it, and a plan that is stale is refused', async () => {
+test('the second program of docs/api.md applies the plan, and is rejected once the plan is stale', async () => {
   const { stdout } = await node('apply.js', APPLY)
   expect(stdout).toMatch(/^shop\/br-\S+\/primary#1 done\n/)
   const stale = await node(
@@ -90,11 +90,9 @@ test('the second one applies it, and a plan that is stale is refused', async () 
   expect(stale.stdout).toBe('ended\nE_STALE\nThis must come from loadManifests.\n')
 })
 
-test.runIf(isLong)(
-  'its types are complete without our sources and without the libraries that are bundled',
-  async () => {
-    const programs = {
-      'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
+test.runIf(isLong)('the published types compile without our sources and without the bundled libraries', async () => {
+  const programs = {
+    'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
       import { startSandbox, type Branch } from 'espalier/sandbox'
       const sandbox = await startSandbox({ computes: 'postgres', seed: { projects: [{ id: 'shop', branches: [{ name: 'main' }] }] } })
       const branch: Branch = await sandbox.createBranch({ parent: 'main' })
@@ -104,33 +102,32 @@ test.runIf(isLong)(
       const { plan: made, origin } = await plan(client, await loadManifests(), { base: await loadManifests([], { ref: 'main' }) })
       const worst = (of: Plan): Change | undefined => of.changes.find(({ impact }) => impact === 'restart')
       console.log(worst(made)?.source?.line, origin?.drift.length)\n`,
-      'cannot-write.ts': `import { apply, createReadClient, loadManifests, plan } from 'espalier'
+    'cannot-write.ts': `import { apply, createReadClient, loadManifests, plan } from 'espalier'
       const client = createReadClient({ apiKey: '' })
       await apply(client, await plan(client, await loadManifests()))\n`,
-      'unknown-value.ts': `import { startSandbox } from 'espalier/sandbox'\nawait startSandbox({ computes: 'oracle' })\n`,
-    }
-    const files = Object.entries(programs).map(([name, program]) => {
-      writeFileSync(join(application, name), program)
-      return name
-    })
-    const { stdout } = await run(
-      process.execPath,
-      [
-        ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
-        ...['--ignoreConfig', '--pretty', 'false', '--types', 'node', ...files],
-      ],
-      { cwd: application },
-    ).catch((error: { readonly stdout: string }) => error)
-    const errors = stdout.split('\n').filter((line) => / error TS/.test(line))
-    expect(errors, stdout).toEqual([
-      expect.stringMatching(/^cannot-write\.ts\b/),
-      expect.stringMatching(/^unknown-value\.ts\b.*"?oracle"?/),
-    ])
-    expect(stdout).toContain("'canWrite' is missing")
-  },
-)
+    'unknown-value.ts': `import { startSandbox } from 'espalier/sandbox'\nawait startSandbox({ computes: 'oracle' })\n`,
+  }
+  const files = Object.entries(programs).map(([name, program]) => {
+    writeFileSync(join(application, name), program)
+    return name
+  })
+  const { stdout } = await run(
+    process.execPath,
+    [
+      ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
+      ...['--ignoreConfig', '--pretty', 'false', '--types', 'node', ...files],
+    ],
+    { cwd: application },
+  ).catch((error: { readonly stdout: string }) => error)
+  const errors = stdout.split('\n').filter((line) => / error TS/.test(line))
+  expect(errors, stdout).toEqual([
+    expect.stringMatching(/^cannot-write\.ts\b/),
+    expect.stringMatching(/^unknown-value\.ts\b.*"?oracle"?/),
+  ])
+  expect(stdout).toContain("'canWrite' is missing")
+})
 
-test.runIf(isLong)('its types resolve for every importer of ES modules (are the types wrong?)', async () => {
+test.runIf(isLong)('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
   // It loads a compiler.
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core')
   const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
@@ -143,7 +140,7 @@ test.runIf(isLong)('its types resolve for every importer of ES modules (are the 
   expect(problems.filter(isOfEsm)).toEqual([])
 })
 
-test('a schema can be imported', async () => {
+test('a schema can be imported from the package', async () => {
   const { stdout } = await node(
     'schema.js',
     `import plan from 'espalier/schemas/plan.schema.json' with { type: 'json' }\nconsole.log(plan.type)`,

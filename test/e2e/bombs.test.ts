@@ -58,19 +58,19 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
   expect(said.length).toBeLessThan(300_000)
 }
 
-describe.concurrent('a manifest', () => {
-  test.each(part(Object.entries(MANIFEST_BOMBS), 11))('%s', async (_name, make) => {
+describe.concurrent('a huge or deeply nested manifest', () => {
+  test.each(part(Object.entries(MANIFEST_BOMBS), 11))('is rejected with little memory: %s', async (_name, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), make())
     expectCalm(await run(['validate'], cwd), /E_|error/)
   })
 })
 
-describe.concurrent('a saved plan and a snapshot', () => {
+describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
   // One reader serves both.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
-  test.each(part(runs, 8))('%s (a plan: %s)', async (_name, isPlan, make) => {
+  test.each(part(runs, 8))('is rejected with little memory: %s (as a saved plan: %s)', async (_name, isPlan, make) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'bomb.json'), make())
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
@@ -79,7 +79,7 @@ describe.concurrent('a saved plan and a snapshot', () => {
   })
 })
 
-describe.concurrent('what never ends', () => {
+describe.concurrent('an endless input', () => {
   const cases: readonly { readonly args: readonly string[]; readonly words: RegExp; readonly stdin?: string }[] = [
     { args: ['show', '/dev/zero'], words: /more than 64 MiB/ },
     { args: ['plan', '--live', '/dev/zero'], words: /more than 64 MiB/ },
@@ -89,7 +89,7 @@ describe.concurrent('what never ends', () => {
     { args: ['plan', '--api-key-file', '/dev/zero'], words: /cannot be read/ },
   ]
 
-  test.each(part(cases, 6))('is read no further than it may be: $args', async ({ args, words, stdin }) => {
+  test.each(part(cases, 6))('is read only up to its limit: $args', async ({ args, words, stdin }) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
     const env = { ESPALIER_API_KEY: 'a-key' }
@@ -97,7 +97,7 @@ describe.concurrent('what never ends', () => {
   })
 })
 
-describe.concurrent('an answer of the control API', () => {
+describe.concurrent('a huge or deeply nested response of the control API', () => {
   const answers: Readonly<Record<string, () => string>> = {
     ...JSON_BOMBS,
     'twenty megabytes that are right': () =>
@@ -116,7 +116,7 @@ describe.concurrent('an answer of the control API', () => {
   }
 
   const names = ['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB']
-  test.each(part(names, 4))('%s', async (name) => {
+  test.each(part(names, 4))('is handled with little memory: %s', async (name) => {
     const body = answers[name]?.() ?? ''
     const port = await serveWith((_request, response) => response.end(body))
     const cwd = folder()
@@ -125,7 +125,7 @@ describe.concurrent('an answer of the control API', () => {
     expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
   })
 
-  test('pages without end', async () => {
+  test('is rejected if its pages never end', async () => {
     let page = 0
     const port = await serveWith(({ url = '' }, response) => {
       page += 1

@@ -38,7 +38,7 @@ const openShell = async () => {
   return { repository, run, read }
 }
 
-test('plan.sh leaves the plan as Markdown and JSON, and problems as SARIF', async () => {
+test('plan.sh writes the plan as Markdown and JSON, and the problems as SARIF', async () => {
   const { repository, run, read } = await openShell()
   const planned = await run('plan.sh', ['espalier.yaml'])
   expect(planned.code, planned.log).toBe(0)
@@ -70,7 +70,7 @@ const openGitLab = async () => {
   return { notes, tokens, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4` }
 }
 
-test("gitlab-note.sh makes one note and edits it; nobody else's is touched", async () => {
+test('gitlab-note.sh creates one note, edits it later, and does not touch other notes', async () => {
   const { run } = await openShell()
   const gitlab = await openGitLab()
   const env = {

@@ -44,7 +44,7 @@ const runBeside = async (branches: string, ...args: readonly string[]) => {
 }
 const stateOf = async (id: string) => (await sandbox.control.computes()).find((compute) => compute.id === id)?.state
 
-test('start wakes it and reports that no connections end; a second time there is nothing to do', async () => {
+test('compute start wakes a compute without ending connections, and does nothing if it is active', async () => {
   const { code, stdout } = await run('start', 'sleepy')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toBe('Will start primary on sleepy (ep-sleepy) in shop: no one is interrupted.')
@@ -55,7 +55,7 @@ test('start wakes it and reports that no connections end; a second time there is
   )
 })
 
-test('nothing is interrupted without a yes', async () => {
+test('suspend, restart and delete change nothing without confirmation', async () => {
   for (const command of ['suspend', 'restart', 'delete']) {
     const { code, stdout, stderr } = await run(command, 'main')
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
@@ -64,7 +64,7 @@ test('nothing is interrupted without a yes', async () => {
   expect(await stateOf('ep-main')).toBe('active')
 })
 
-test('restart and suspend wait for their operations, several computes one after the other', async () => {
+test('restart and suspend wait for their operations, one compute after another', async () => {
   const connection = await sandbox.control.connect('ep-r')
   const restarted = await run('restart', 'main', 'main/reporting', '--yes')
   expect(restarted.code, restarted.stderr).toBe(0)
@@ -77,7 +77,7 @@ test('restart and suspend wait for their operations, several computes one after 
   )
 })
 
-test('an idle compute is not restarted, and the command that wakes it is named', async () => {
+test('compute restart rejects an idle compute and suggests the command that wakes it', async () => {
   await run('suspend', 'main/reporting', '--yes')
   const { code, stderr } = await run('restart', 'main/reporting', '--yes')
   expect({ code, stderr }).toMatchObject({
@@ -86,7 +86,7 @@ test('an idle compute is not restarted, and the command that wakes it is named',
   })
 })
 
-test('delete deletes; a protected branch keeps its computes', async () => {
+test('compute delete deletes a compute, but not one on a protected branch', async () => {
   const deleted = await run('delete', 'sleepy', '--yes')
   expect(deleted.code).toBe(0)
   expect(deleted.stdout).toMatch(/^done {2}delete primary on sleepy \(ep-sleepy\)$/m)
@@ -103,19 +103,19 @@ test.each([
   [['start', 'off'], 'is disabled and cannot be started'],
   [['start', 'mian'], 'Did you mean main?'],
   [['start', 'main/nothing'], 'There is no compute main/nothing'],
-])('%s: what is wrong', async (args, message) => {
+])('espalier compute %j fails with the message: %s', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test("a failed operation is reported in the service's words", async () => {
+test("a failed operation is reported with the service's message", async () => {
   sandbox.control.addFault({ on: 'operation', effect: { kind: 'error', message: 'no host had room' } })
   const { code, stderr } = await run('restart', 'guarded', '--yes')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
 })
 
-test('protect: true of the manifest here beats every flag', async () => {
+test('no flag overrides protect: true in the manifest of the current folder', async () => {
   const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -127,7 +127,7 @@ test('protect: true of the manifest here beats every flag', async () => {
   expect([await stateOf('ep-main'), await stateOf('ep-off')]).toEqual(['active', expect.any(String)])
 })
 
-test('outside its restart window nothing is done, with exit code 5; --now overrides that, with a note', async () => {
+test('outside the restart window, restart exits with 5, and --now runs it with a note', async () => {
   const far = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
   const window = `{ days: [${far}], from: "02:00", to: "04:00", timezone: UTC }`
   const branches = `{ main: { primary: { restartWindow: ${window} } } }`
@@ -143,7 +143,7 @@ test('outside its restart window nothing is done, with exit code 5; --now overri
   )
 })
 
-test('with invalid manifests the protected computes are unknown, so nothing is interrupted', async () => {
+test('with invalid manifests in the current folder, compute delete is rejected', async () => {
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
   expect({ code, stderr }).toMatchObject({
     code: 1,

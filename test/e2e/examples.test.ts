@@ -12,7 +12,7 @@ const EXAMPLES = [
   ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to create, 0 to update, 1 to move, 0 to delete.', ['move']],
 ] as const
 
-test.each(EXAMPLES)('%s', async (name, manifests, line, allow) => {
+test.each(EXAMPLES)('the example %s plans, applies, and then has no changes', async (name, manifests, line, allow) => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const sandbox = [`--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`, '--time-scale', '20']
   const planned = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
@@ -24,7 +24,7 @@ test.each(EXAMPLES)('%s', async (name, manifests, line, allow) => {
   expect(after, after.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') })
 })
 
-test('an application keeps its host when its compute moves to the branch that is restored', async () => {
+test('a compute that moves to the restored branch keeps its host', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const sandbox = [`--sandbox=${state}`, '--seed', 'examples/restore/seed.yaml', '--time-scale', '20']
   const { stdout } = await espalier(['plan', 'examples/restore/espalier.yaml', '--format', 'json', ...sandbox])
@@ -38,7 +38,7 @@ test('an application keeps its host when its compute moves to the branch that is
   })
 })
 
-test('a seed that is ignored because the sandbox already has a state is reported', async () => {
+test('plan reports that --seed was ignored because the sandbox already has a state', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const plan = (name: string) =>
     espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])
@@ -46,7 +46,7 @@ test('a seed that is ignored because the sandbox already has a state is reported
   expect((await plan('quickstart')).stderr).toContain('--seed was ignored')
 })
 
-test('every example is in canonical form', async () => {
+test('every example is in canonical format', async () => {
   const { code, stdout } = await espalier(['fmt', '--check', '--diff', 'examples'])
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
 })

@@ -22,7 +22,7 @@ const online = (...args: readonly string[]) => espalier(args, environmentOf(sand
 /** Neither a key nor an address. */
 const offline = (...args: readonly string[]) => espalier(args, {}, folder)
 
-test('a plan from a snapshot is the plan of the live project, and says how old it is', async () => {
+test('a plan from a snapshot equals the plan of the live project and states the age of the snapshot', async () => {
   expect((await online('snapshot', '--out', 'live.json')).code).toBe(0)
   const live = await online('plan', '--format', 'json')
   const { code, stdout, stderr } = await offline('plan', '--live', 'live.json', '--format', 'json')
@@ -33,7 +33,7 @@ test('a plan from a snapshot is the plan of the live project, and says how old i
   expect(changed.code).toBe(2)
 })
 
-test('a snapshot of projects without manifests; an unknown project is reported', async () => {
+test('snapshot --project needs no manifests and reports an unknown project', async () => {
   const { code, stderr } = await online(
     'snapshot',
     '--project',
@@ -48,7 +48,7 @@ test('a snapshot of projects without manifests; an unknown project is reported',
   expect(observed.projects).toHaveLength(1)
 })
 
-test('apply refuses a snapshot, and show does too', async () => {
+test('apply and show reject a snapshot file', async () => {
   await online('snapshot', '--out', 'live.json')
   for (const args of [
     ['apply', 'live.json', '--auto-approve'],
@@ -70,7 +70,7 @@ test.each([
     '{"kind":"espalier-snapshot","formatVersion":"1.0","espalier":"1","observed":{"takenAt":"2026-01-01T00:00:00Z","projects":[],"missing":[],"__proto__x":1}}',
     'observed',
   ],
-])('a snapshot that is %s is an error that says so', async (_what, content, message) => {
+])('plan --live rejects a snapshot that is %s', async (_what, content, message) => {
   await writeFile(join(folder, 'bad.json'), content)
   const { code, stderr } = await offline('plan', '--live', 'bad.json')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
@@ -78,7 +78,7 @@ test.each([
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('show --resolved prints the effective manifests, and their problems on stderr', async () => {
+test('show --resolved prints the resolved manifests on stdout and their problems on stderr', async () => {
   const show = (...args: readonly string[]) => espalier(['show', '--resolved', ...args])
   const yaml = await show('examples/fleet')
   expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
@@ -92,7 +92,7 @@ test('show --resolved prints the effective manifests, and their problems on stde
   })
 })
 
-test('show prints a saved plan as plan did, stale or not', async () => {
+test('show prints a saved plan as plan printed it, even if the plan is stale', async () => {
   const planned = await online('plan', '--out', 'plan.json')
   const shown = await offline('show', 'plan.json')
   expect(shown.code).toBe(0)
@@ -112,11 +112,11 @@ test.each([
   ['SIZE_DIFFERS', 'the size differs'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
-])('explain %s', async (code, words) => {
+])('espalier explain %s prints the explanation', async (code, words) => {
   expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
 })
 
-test('explain lists all codes, and finds the nearest', async () => {
+test('explain lists all codes and suggests the nearest one', async () => {
   const { stdout } = await offline('explain')
   expect(stdout.split('\n').length).toBeGreaterThan(90)
   const { code, stderr } = await offline('explain', 'E_SIZE_STEPS')
@@ -145,7 +145,7 @@ branches:
   main: { primary: { size: 8 } }  # too big?
 `
 
-test('import into a file adds live computes and updates differing values; every other byte is kept', async () => {
+test('import into a file adds live computes, updates differing values and keeps every other byte', async () => {
   await writeFile(join(folder, 'own.yaml'), OWN)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'own.yaml')
   expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 value updated') })
@@ -157,7 +157,7 @@ test('import into a file adds live computes and updates differing values; every 
   expect(await readFile(join(folder, 'own.yaml'), 'utf8')).toBe(text)
 })
 
-test('import into a file of another project adds a document for this one', async () => {
+test('import into a file of another project adds a document', async () => {
   const other = 'version: 1\nproject: late-sun-87654321\nbranches: { main: {} }'
   await writeFile(join(folder, 'fleet.yaml'), other)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'fleet.yaml')
@@ -166,7 +166,7 @@ test('import into a file of another project adds a document for this one', async
   expect(text.startsWith(`${other}\n---\n`)).toBe(true)
 })
 
-test('import into a file with a declaration that is not live reports its place, and writes nothing', async () => {
+test('import into a file reports the position of an invalid declaration and writes nothing', async () => {
   const ahead = `${OWN}  staging: { primary: absent }\n`
   await writeFile(join(folder, 'ahead.yaml'), ahead)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')
@@ -184,21 +184,21 @@ test.each([
     'version: 1\nproject: x\n',
     'There is no compute to import',
   ],
-])('import into %s: told', async (_what, name, text, message) => {
+])('import into %s is rejected with a message', async (_what, name, text, message) => {
   if (text === '') await mkdir(join(folder, name))
   else await writeFile(join(folder, name), text)
   const { code, stderr } = await online('import', '--project', 'quiet-river-12345678', '--branch', 'n*', '--out', name)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
 })
 
-test('import into a file of comments only writes a new one', async () => {
+test('import into a file that has only comments writes a new manifest', async () => {
   await writeFile(join(folder, 'comments.yaml'), '# to come\n')
   const { code } = await online('import', '--project', 'quiet-river-12345678', '--out', 'comments.yaml')
   expect(code).toBe(0)
   expect(await readFile(join(folder, 'comments.yaml'), 'utf8')).toContain('project: quiet-river-12345678')
 })
 
-test('what shows the live project is for its owner alone: saved plans, snapshots and pages', async () => {
+test('saved plans, snapshots and pages are readable by their owner only', async () => {
   await writeFile(join(folder, 'shown.yaml'), TIDY)
   const written = [
     ['plan', 'shown.yaml', '--out', 'shown.json'],
@@ -212,7 +212,7 @@ test('what shows the live project is for its owner alone: saved plans, snapshots
   }
 })
 
-test('a file that is replaced keeps its rights', async () => {
+test('formatting a file keeps its mode', async () => {
   const path = join(folder, 'rights.yaml')
   await writeFile(path, UNTIDY)
   await chmod(path, 0o664)
@@ -235,7 +235,7 @@ branches:
     primary: { size: 1, scaleToZero: 5m }
 `
 
-test('fmt: --check writes nothing and ends with 2, --diff shows, without them it is done once', async () => {
+test('fmt --check writes nothing and exits with 2, --diff prints the diff, and plain fmt formats the file', async () => {
   const path = join(folder, 'untidy.yaml')
   await writeFile(path, UNTIDY)
   const checked = await offline('fmt', '--check', '--diff', 'untidy.yaml')
@@ -248,7 +248,7 @@ test('fmt: --check writes nothing and ends with 2, --diff shows, without them it
   expect(again).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('Nothing to format in 1 file.') })
 })
 
-test('fmt leaves a file alone that it cannot read, says where, and formats the others', async () => {
+test('fmt skips a file that it cannot parse, reports the position, and formats the other files', async () => {
   await writeFile(join(folder, 'broken.yaml'), 'version: [1\n')
   await writeFile(join(folder, 'other.yaml'), UNTIDY)
   const { code, stdout, stderr } = await offline('fmt', 'broken.yaml', 'other.yaml')
@@ -261,12 +261,12 @@ test.each([
   [['--project', 'nowhere'], 'No project has the id or name nowhere'],
   [['--project', 'quiet-river-12345678', '--branch', 'nothing-*'], 'There is no compute to import'],
   [['--project', 'quiet-river-12345678', '--branch', '[a'], 'is not a valid glob'],
-])('import %s: what is wrong', async (args, message) => {
+])('espalier import %j fails with the message: %s', async (args, message) => {
   const { code, stdout, stderr } = await online('import', ...args)
   expect({ code, stdout, stderr }).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
 })
 
-test('a rehearsal applies the plan to its own sandbox, and changes nothing live', async () => {
+test('plan --rehearse applies the plan to a sandbox and changes nothing live', async () => {
   const before = sandbox.control.dump()
   const { code, stdout, stderr } = await online('plan', '--rehearse', '--format', 'json')
   expect(code, stderr).toBe(0)
@@ -280,7 +280,7 @@ test('a rehearsal applies the plan to its own sandbox, and changes nothing live'
   expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('The next plan is empty')
 })
 
-test('the rehearsal of a plan with a refused step reports that it cannot be completed', async () => {
+test('plan --rehearse reports that a plan with a step that is not allowed cannot be completed', async () => {
   const file = join(folder, 'refused.yaml')
   await writeFile(
     file,

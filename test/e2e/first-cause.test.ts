@@ -42,21 +42,21 @@ test.each([
   [['apply', '--only', 'introduced'], '--only introduced needs --base REF.', /E_CONSENT/],
   [['apply'], 'E_CONSENT', /never/],
   [['drift'], 'Run it in the repository of the manifests.', /plan --base|without --base/],
-  [['validate', 'bad.yaml'], 'Add `project` with the id of the project.', /quiet-river/],
-  [['compute', 'start', 'nope'], 'It has main, main/reporting, ep-nameless.', /br-/],
-])('%s', async (args, words, not) => {
+  [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],
+  [['compute', 'start', 'nope'], 'The project has main, main/reporting, ep-nameless.', /br-/],
+])('espalier %j reports the first cause: %s', async (args, words, not) => {
   const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
   expect(code).toBe(1)
   expect((stdout + stderr).replace(/\s+/g, ' ')).toContain(words)
   expect(stdout + stderr).not.toMatch(not)
 })
 
-test('if no operations match, a message is printed, and no header', async () => {
+test('operations list prints a message and no header if no operation matches', async () => {
   const ended = await espalier(['operations', 'list', '--action', 'nope'], environmentOf(sandbox), folder)
   expect(ended).toEqual({ code: 0, stdout: '', stderr: 'No operations match.\n' })
 })
 
-test('of several sandboxes, connect takes the one that ESPALIER_BASE_URL names', async () => {
+test('sandbox connect uses the sandbox that ESPALIER_BASE_URL names', async () => {
   const env = { TMPDIR: folder }
   const serve = async () => {
     const served = start(['sandbox', 'serve', '--port', '0', '--computes', 'simulated'], env, folder)

@@ -176,8 +176,8 @@ const anOperation = async (folder: string): Promise<string> => {
   return (JSON.parse(stdout.split('\n')[0] ?? '') as { id: string }).id
 }
 
-describe('every example in a help', () => {
-  test('there is one for each command', () => {
+describe('the examples in the help', () => {
+  test('include at least one for each command', () => {
     const bare = (commands: readonly Runnable[]): readonly string[] =>
       commands.flatMap(({ command, examples, subcommands = [] }) => [
         ...(examples.length === 0 ? [command] : []),
@@ -187,7 +187,7 @@ describe('every example in a help', () => {
     expect(Object.keys(EXCEPTIONS).filter((line) => !LINES.includes(line))).toEqual([])
   })
 
-  test.each(LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined))('%s', async (line) => {
+  test.each(LINES.filter((line) => EXCEPTIONS[line]?.elsewhere === undefined))('can be run: %s', async (line) => {
     const { more = '', code = 0, says = '', goesOn = false } = EXCEPTIONS[line] ?? {}
     const folder = await prepare()
     if (line.includes('plan.json')) await run('espalier plan --out plan.json', folder)

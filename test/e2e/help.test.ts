@@ -37,13 +37,13 @@ test.each([
   ['sandbox serve --help'],
   ['sandbox connect --help'],
   ['completion --help'],
-])('espalier %s', async (line) => {
+])('espalier %s prints the same help as before', async (line) => {
   const { code, stdout } = await espalier(line.split(' '))
   expect(code).toBe(0)
   expect(stdout).toMatchSnapshot()
 })
 
-test.each(['docs/cli.md', '--help'])('every exit code is listed in %s', async (where) => {
+test.each(['docs/cli.md', '--help'])('every exit code is documented in %s', async (where) => {
   const text = where === '--help' ? (await espalier([where])).stdout : await readFile(where, 'utf8')
   const list = text.slice(text.search(/exit codes/i))
   const missing = Object.values(EXIT).filter((code) => !new RegExp(`(?:^\\| | {2}|[:,] )${code} `, 'm').test(list))
@@ -51,14 +51,14 @@ test.each(['docs/cli.md', '--help'])('every exit code is listed in %s', async (w
 })
 
 test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-color'])(
-  'espalier %s: its help, since there is nothing else to do',
+  'espalier %s prints its help, because a subcommand is missing',
   async (line) => {
     const words = line.split(' ').filter((word) => word !== '')
     expect(await espalier(words)).toEqual(await espalier([...words, '--help']))
   },
 )
 
-test.each(['--version', 'version'])('%s is the version of the package', async (word) => {
+test.each(['--version', 'version'])('espalier %s prints the version of the package', async (word) => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
   expect(await espalierAsProcess([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
@@ -74,19 +74,19 @@ test.each([
   ['-V', 'There is no flag -V: did you mean --version?'],
   ['operations --limit 3', 'Which command of operations?'],
   ['plann', 'Error  E_USAGE: '],
-])('espalier %s: %s', async (line, hint) => {
+])('espalier %s fails with the message: %s', async (line, hint) => {
   const { code, stderr, stdout } = await espalier(line.split(' '))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(hint)
   expect(stderr).not.toContain('s3cret')
 })
 
-test.each(['bash', 'zsh', 'fish'])('completion for %s asks the program', async (shell) => {
+test.each(['bash', 'zsh', 'fish'])('the completion script for %s calls espalier __complete', async (shell) => {
   const { code, stdout } = await espalier(['completion', shell])
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('__complete') })
 })
 
-test('without a key all three ways to provide one are listed', async () => {
+test('a missing key is reported with all three ways to provide one', async () => {
   const { code, stderr } = await espalier(['plan', 'examples/quickstart/espalier.yaml'])
   expect(code).toBe(1)
   expect(stderr).toMatch(/ESPALIER_API_KEY.*NEON_API_KEY.*--api-key-file/)

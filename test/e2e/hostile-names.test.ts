@@ -61,7 +61,7 @@ const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Re
   }
 }
 
-test('names of the service are escaped wherever they are shown', async () => {
+test('hostile names from the service are escaped in every output', async () => {
   const { cwd, env } = await open()
   const first = [
     ['plan', '--out', 'plan.json'],
@@ -117,7 +117,7 @@ const SETTINGS = [
 /** By Node itself, or by what the process starts. */
 const READ_BY_NODE: ReadonlySet<string> = new Set(['TZ', 'TMPDIR', 'HTTPS_PROXY', 'PATH', 'GIT_DIR'])
 
-test('with a variable of the environment made to do harm, a plan is printed or refused', async () => {
+test('with a hostile environment variable, plan either prints a plan or fails with a message', async () => {
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()
     const base = name === 'PATH' || name === 'GIT_DIR' ? ['--base', 'HEAD'] : []

@@ -7,7 +7,7 @@ import { espalier } from './espalier.ts'
 const ENV = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: 'http://127.0.0.1:1' }
 
 test.each([[['plan', '--base', 'HEAD']], [['drift']], [['init']]])(
-  'a bare repository in a commit is not used: %j',
+  'a bare repository in a commit is not used by espalier %j',
   async (args) => {
     const repository = makeHostileRepository()
     plantBareRepository(repository, 'db')
@@ -19,7 +19,7 @@ test.each([[['plan', '--base', 'HEAD']], [['drift']], [['init']]])(
 )
 
 test.each([[['plan', '--base', 'HEAD']], [['drift']]])(
-  'what a partial clone lacks is not fetched, nor taken for empty: %j',
+  'espalier %j in a partial clone neither fetches missing files nor treats them as empty',
   async (args) => {
     const repository = makeHostileRepository()
     makePartialClone(repository)

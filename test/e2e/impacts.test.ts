@@ -141,7 +141,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-test('the cases below are of every impact that there is', () => {
+test('the cases of this table cover every impact', () => {
   const seen = new Set<Impact>(['none', ...CASES.flatMap(({ impacts }) => Object.values(impacts))])
   expect([...seen].sort()).toEqual([...IMPACTS].sort())
 })
@@ -182,7 +182,7 @@ test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) 
   }
 })
 
-test('an idle compute is resized without interrupting anyone, and wakes with its new size', async () => {
+test('resizing an idle compute interrupts no one, and the compute wakes with its new size', async () => {
   const { control } = sandbox
   const before = control.connections().length
   const [compute] = (await control.computes()).filter(({ projectId }) => projectId === 'live')

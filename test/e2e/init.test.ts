@@ -24,7 +24,7 @@ const repository = async (): Promise<string> => {
 }
 const read = (folder: string, file: string): Promise<string> => readFile(join(folder, file), 'utf8')
 
-test('with a key: a manifest of the live project with an empty plan, editor settings and workflows', async () => {
+test('init with a key writes a manifest with an empty plan, editor settings and workflows', async () => {
   const folder = await repository()
   const { code, stdout, stderr } = await espalier(['init'], environmentOf(one), folder)
   expect(code, stderr).toBe(0)
@@ -68,7 +68,7 @@ test('with a key: a manifest of the live project with an empty plan, editor sett
   expect(again.stdout).not.toMatch(/^(written|added)/m)
 })
 
-test('existing settings keep their comments and receive what is missing', async () => {
+test('init adds to existing editor settings and keeps their comments', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))
   const settings = '{\n  // ours\n  "editor.tabSize": 4,\n  "yaml.schemas": { "x.json": "x.yaml" },\n}\n'
@@ -85,7 +85,7 @@ test('existing settings keep their comments and receive what is missing', async 
   expect(stdout).toContain('workflows: this is not a git repository')
 })
 
-test('without a key: a manifest to be filled in, which is valid and formatted', async () => {
+test('init without a key writes a valid, formatted manifest to fill in', async () => {
   const folder = await emptyFolder()
   const args = ['init', '--project', 'quiet-river-12345678', '--no-editor', '--no-workflows']
   const { code, stdout } = await espalier(args, {}, folder)
@@ -110,7 +110,7 @@ test.each([
     () => environmentOf(one),
     'No project has the id or name nowhere',
   ],
-])('%s: told, and nothing is written', async (_what, args, env, message) => {
+])('init with %s fails with a message and writes nothing', async (_what, args, env, message) => {
   const folder = await emptyFolder()
   const { code, stdout, stderr } = await espalier(['init', ...args], env(), folder)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -118,7 +118,7 @@ test.each([
   await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
 })
 
-test('workflows are left out below the root of the repository, and where its remote is elsewhere', async () => {
+test('init writes no workflows in a subfolder of the repository or if no remote is on GitHub', async () => {
   const folder = await repository()
   await mkdir(join(folder, 'db'))
   const args = ['init', '--project', 'quiet-river-12345678', '--no-editor']
@@ -135,7 +135,7 @@ test.each([
   ],
   ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
   ['settings that are a list', [], 'it is not a JSON object'],
-])('%s stays as it is', async (_what, settings, said) => {
+])('init does not change editor settings with %s', async (_what, settings, said) => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))
   const before = `${JSON.stringify(settings)}\n`
@@ -145,7 +145,7 @@ test.each([
   expect(await read(folder, '.vscode/settings.json')).toBe(before)
 })
 
-test('settings of comments only keep them', async () => {
+test('init keeps editor settings that contain only comments', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))
   await writeFile(join(folder, '.vscode/settings.json'), '// ours')
@@ -153,7 +153,7 @@ test('settings of comments only keep them', async () => {
   expect(await read(folder, '.vscode/settings.json')).toMatch(/^\/\/ ours\n\{[\s\S]*espalier\.schema\.json/)
 })
 
-test('manifests with another default name are left alone, and none is written', async () => {
+test('init does not write a manifest if there is one with another default name', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, 'espalier'))
   const { stdout } = await espalier(['init', '--project', 'p', '--no-editor'], {}, folder)
@@ -161,13 +161,13 @@ test('manifests with another default name are left alone, and none is written', 
   await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
 })
 
-test('an id that YAML would read as a number is quoted', async () => {
+test('init quotes a project id that YAML would read as a number', async () => {
   const folder = await emptyFolder()
   await espalier(['init', '--project', '12345678', '--no-editor', '--no-workflows'], {}, folder)
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
 })
 
-test('init takes a project by its name', async () => {
+test('init --project accepts a project name', async () => {
   const folder = await emptyFolder()
   const flags = ['--project', 'billing', '--no-editor', '--no-workflows']
   const { code, stderr } = await espalier(['init', ...flags], environmentOf(two), folder)
@@ -175,7 +175,7 @@ test('init takes a project by its name', async () => {
   expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
 })
 
-test('init and import take all projects of a key, a file each, which plan empty together', async () => {
+test('init and import write one file per project of the key, and their common plan is empty', async () => {
   for (const command of ['init', 'import']) {
     const folder = await emptyFolder()
     const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)
@@ -193,14 +193,14 @@ test('init and import take all projects of a key, a file each, which plan empty 
   }
 })
 
-test('a wrong base URL is not mistaken for a key that cannot list projects', async () => {
+test('init reports a wrong base URL, not a key that cannot list projects', async () => {
   const wrong = { ...environmentOf(two), ESPALIER_BASE_URL: two.apiUrl.replace('/v2', '') }
   const { code, stderr } = await espalier(['import'], wrong, await emptyFolder())
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_BASE_URL') })
   expect(stderr).not.toContain('--project')
 })
 
-test('one project that cannot be read does not stop the others', async () => {
+test('init imports the other projects if one project cannot be read', async () => {
   const folder = await emptyFolder()
   two.control.addFault({
     on: 'request',

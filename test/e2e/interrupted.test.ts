@@ -57,7 +57,7 @@ const someBoundaries: typeof everyBoundary = [
 ]
 
 test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
-  'kill -9 in step %i when %s: apply again converges',
+  'after kill -9 in step %i when %s, the next apply converges',
   async ([step, moment], { expect }) => {
     const { ten, ended } = await interruptAt(step, moment, (child) => child.kill('SIGKILL'))
     try {
@@ -89,7 +89,7 @@ test.runIf(isLong).concurrent('kill -9 at the same boundary after a change was r
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
 test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
-  '%s once: the running step completes, no other starts, and it says what to run',
+  'after one %s, apply completes the running step, starts no other, and says how to continue',
   async (signal, { expect }) => {
     const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) =>
       child.kill(signal),
@@ -108,7 +108,7 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   },
 )
 
-test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step', async ({ expect }) => {
+test.concurrent('after two SIGINT, apply exits immediately and reports the interrupted step', async ({ expect }) => {
   const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) => {
     child.kill('SIGINT')
     child.stderr?.on('data', (text) => {
@@ -128,7 +128,7 @@ test.concurrent('SIGINT twice: it ends at once, and reports the interrupted step
   }
 })
 
-test('undisturbed, the ten steps are done', async () => {
+test('without an interruption, apply completes all ten steps', async () => {
   const ten = await tenSteps()
   const ended = await ten.apply().ended
   expect(tally(ended)).toBe(`Apply complete: ${STEPS} done.`)

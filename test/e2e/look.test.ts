@@ -51,7 +51,7 @@ const post = async (path: string) => {
 }
 const lines = (text: string): readonly string[] => text.trimEnd().split('\n')
 
-test('status lists the computes of the manifests, and whether they are in sync', async () => {
+test('status lists the computes of the manifests and whether they are in sync', async () => {
   const { code, stdout } = await run('status')
   expect(code).toBe(0)
   expect(stdout.replaceAll(/(?<= )\d+[smhd]$/gm, 'AGE')).toMatchInlineSnapshot(`
@@ -67,7 +67,7 @@ test('status lists the computes of the manifests, and whether they are in sync',
   expect((await run('status', '-o', 'name')).stdout).toBe('ep-main\nep-reporting\nep-off\n')
 })
 
-test('status shows what a plan would change, and declared computes that do not exist', async () => {
+test('status shows which computes a plan would change, and declared computes that do not exist', async () => {
   const file = join(folder, 'other.yaml')
   await writeFile(
     file,
@@ -79,7 +79,7 @@ test('status shows what a plan would change, and declared computes that do not e
   expect(stdout).toContain('  not live: replica "extra" on off')
 })
 
-test('status of projects without manifests, as JSON; an unknown one is an error after the others', async () => {
+test('status --format json lists projects without manifests, and fails for an unknown project after listing the others', async () => {
   const { code, stdout, stderr } = await run('status', '--project', 'shop', '--project', 'nowhere', '--format', 'json')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no project `nowhere`') })
   const { computes, missing } = JSON.parse(stdout)
@@ -98,7 +98,7 @@ test('status of projects without manifests, as JSON; an unknown one is an error 
   )
 })
 
-test('status --watch refreshes until Ctrl-C, and shows what changed', async () => {
+test('status --watch refreshes until Ctrl-C and shows what changed', async () => {
   const running = start(['status', '--project', 'shop', '--watch', '--interval', '1s'], environmentOf(sandbox), folder)
   await running.says('idle')
   await post('/endpoints/ep-reporting/start')
@@ -108,7 +108,7 @@ test('status --watch refreshes until Ctrl-C, and shows what changed', async () =
   expect((await running.ended).code).toBe(0)
 })
 
-test("operations list has the console's columns and terms", async () => {
+test('operations list uses the columns and terms of the console', async () => {
   const { code, stdout } = await run('operations', 'list', '--limit', '3')
   expect(code).toBe(0)
   const [head = '', first = '', ...rest] = lines(stdout)
@@ -124,7 +124,7 @@ test.each([
   [['--branch', 'off'], 0, /never/],
   [['--status', 'ok', '--limit', '2'], 2, /"status":"finished"/],
   [['--status', 'running'], 0, /never/],
-])('operations list %s', async (filters, count, each) => {
+])('operations list %j prints %i matching operations', async (filters, count, each) => {
   const { code, stdout } = await run('operations', 'list', '--format', 'json', ...filters)
   expect(code).toBe(0)
   const found = stdout === '' ? [] : lines(stdout)
@@ -132,7 +132,7 @@ test.each([
   for (const line of found) expect(line).toMatch(each)
 })
 
-test('all ten thousand are printed once, newest first, and a reader that closes early is not an error', async () => {
+test('operations list --all prints ten thousand operations once, newest first, and survives a closed pipe', async () => {
   const { stdout } = await run('operations', 'list', '--all', '--format', 'json')
   const all = lines(stdout).map((line): { id: string; createdAt: string } => JSON.parse(line))
   expect(all.length).toBeGreaterThanOrEqual(10_000)
@@ -154,7 +154,7 @@ test('all ten thousand are printed once, newest first, and a reader that closes 
   expect(said).toBe('')
 })
 
-test('operations get, wait and watch follow a running one', async () => {
+test('operations get, wait and watch follow a running operation', async () => {
   const watching = start(
     ['operations', 'watch', '--interval', '1s', '--compute', 'ep-main'],
     environmentOf(sandbox),
@@ -176,7 +176,7 @@ test('operations get, wait and watch follow a running one', async () => {
   expect((await watching.ended).code).toBe(0)
 })
 
-test('waiting has a timeout, and a failure is reported', async () => {
+test('operations wait exits with 1 after its timeout or a failed operation', async () => {
   sandbox.control.addFault({ on: 'operation', action: 'suspend_compute', effect: { kind: 'hang' } })
   const [hanging] = (await post('/endpoints/ep-main/suspend')).operations
   const late = await run('operations', 'wait', hanging?.id ?? '', '--timeout', '1s')
@@ -188,13 +188,13 @@ test.each([
   [['operations', 'list', '--project', 'nowhere'], 'project not found'],
   [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a valid duration'],
   [['operations', 'list', '--limit', '0'], '--limit must be a whole number'],
-])('%s: what is wrong', async (args, message) => {
+])('espalier %j fails with the message: %s', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('without manifests --project is required', async () => {
+test('operations list without manifests requires --project', async () => {
   const empty = await mkdtemp(join(tmpdir(), 'espalier-empty-'))
   const { code, stderr } = await espalier(['operations', 'list'], environmentOf(sandbox), empty)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--project') })

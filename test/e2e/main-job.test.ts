@@ -17,7 +17,7 @@ afterEach(async () => {
   expect(await sandbox.stop()).toBe(0)
 })
 
-test('plan, apply, plan: 2 changes, 0 done, 0 nothing to do; and the key is shown nowhere', async () => {
+test('plan exits with 2, apply with 0, and the next plan with 0, and no output contains the key', async () => {
   const journal = join(folder, 'journal')
   const before = await espalier(['plan', MANIFEST, '--detailed-exitcode', '--debug'], sandbox.env)
   expect(before).toMatchObject({
@@ -41,7 +41,7 @@ test('plan sends only GET requests', async () => {
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([])
 })
 
-test('a saved plan is applied exactly, and refused once the project has changed', async () => {
+test('a saved plan is applied exactly, and rejected once the project has changed', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   expect((await espalier(['apply', saved, '--auto-approve'], sandbox.env)).code).toBe(0)
@@ -49,7 +49,7 @@ test('a saved plan is applied exactly, and refused once the project has changed'
   expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
 })
 
-test('a saved plan is applied though a compute fell asleep since', async () => {
+test('a saved plan is applied even if a compute was suspended meanwhile', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   const { plan } = JSON.parse(await readFile(saved, 'utf8'))
@@ -60,7 +60,7 @@ test('a saved plan is applied though a compute fell asleep since', async () => {
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
 })
 
-test('a saved plan that was edited is neither shown, merged nor applied', async () => {
+test('an edited plan file is rejected by show, merge and apply', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   await writeFile(saved, (await readFile(saved, 'utf8')).replace(/"restarts": [1-9]/, '"restarts": 0'))
@@ -77,7 +77,7 @@ test('a saved plan that was edited is neither shown, merged nor applied', async 
   }
 })
 
-test('--format json is one event a line and nothing else', async () => {
+test('apply --format json prints one event per line and nothing else', async () => {
   const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--format', 'json'], sandbox.env)
   const events: { type: string }[] = stdout
     .trimEnd()
@@ -90,24 +90,24 @@ test('--format json is one event a line and nothing else', async () => {
   expect(events.at(-1)).toMatchObject({ type: 'outcome', outcome: { converged: true } })
 })
 
-test('without the consent that a step needs it does not run: 3', async () => {
+test('apply exits with 3 if a step lacks its consent, and does not run that step', async () => {
   const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--allow', 'none'], sandbox.env)
   expect(code).toBe(3)
   expect(stdout).toContain('--allow restart')
 })
 
-test('over budget, nothing is run', async () => {
+test('apply changes nothing if the plan exceeds a budget', async () => {
   const { code, stderr } = await espalier(['apply', MANIFEST, '--auto-approve', '--max-restarts', '0'], sandbox.env)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--max-restarts') })
   expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], sandbox.env)).code).toBe(2)
 })
 
-test('without a terminal it says which flag is missing', async () => {
+test('apply without a terminal names the flag that is missing', async () => {
   const { code, stderr } = await espalier(['apply', MANIFEST], sandbox.env)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
 })
 
-test('interrupted once it ends with 130, and a second apply converges', async () => {
+test('an interrupted apply exits with 130, and the next apply converges', async () => {
   const slow = await serve(SEED, 1)
   try {
     const first = start(['apply', MANIFEST, '--auto-approve', '--format', 'json'], slow.env)
@@ -121,13 +121,13 @@ test('interrupted once it ends with 130, and a second apply converges', async ()
   }
 })
 
-test('a wrong key is an error with a hint, not a stack trace', async () => {
+test('a wrong key is reported with a hint and without a stack trace', async () => {
   const { code, stderr } = await espalier(['plan', MANIFEST], { ...sandbox.env, ESPALIER_API_KEY: 'wrong' })
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('ESPALIER_API_KEY') })
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('ten mistakes are all reported, with line and column', async () => {
+test('validate reports all of ten mistakes, each with line and column', async () => {
   const sizes = [
     '3.5',
     '17',

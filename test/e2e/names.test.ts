@@ -49,14 +49,14 @@ const commit = () => {
   git('-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', 'commit', '-qm', 'all')
 }
 
-describe('a project by its name', () => {
+describe('a project chosen by its name', () => {
   test.each([
     [['operations', 'list', '--project', 'billing'], 0, /./],
     [['compute', 'start', 'dev', '--project', 'Shop'], 0, /primary on dev \(ep-dev-coral-3\)/],
     [['status', '--project', 'billing'], 0, /^billing +amber-1 +2 computes/],
     [['import', '--project', 'shop'], 0, /^project: coral-3$/m],
     [['snapshot', '--project', 'shop', '--out', 'live.json'], 0, /Saved to live\.json/],
-  ])('%s', async (args, code, output) => {
+  ])('is found by espalier %j', async (args, code, output) => {
     const ended = await run(...args)
     expect(ended.code, ended.stderr).toBe(code)
     expect(ended.stdout + ended.stderr).toMatch(output)
@@ -65,13 +65,13 @@ describe('a project by its name', () => {
   test.each([
     ['twin', '2 projects have the name twin', 'Use an id: doves-4, eagle-5.'],
     ['No Such', 'No project has the id or name No Such', ''],
-  ])('%s is answered with what it may be', async (name, message, hint) => {
+  ])('is reported if the name %j is ambiguous or unknown', async (name, message, hint) => {
     const { code, stderr } = await run('compute', 'start', 'dev', '--project', name)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
     expect(stderr).toContain(hint)
   })
 
-  test('where the manifests declare several, they are listed', async () => {
+  test('must be chosen if the manifests declare several, which are listed', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
     const { stderr } = await run('operations', 'list')
     expect(stderr).toContain('Which of the 2 projects of the manifests?')
@@ -79,8 +79,8 @@ describe('a project by its name', () => {
   })
 })
 
-describe('names next to ids', () => {
-  test('in drift', async () => {
+describe('project names next to ids', () => {
+  test('are shown by drift', async () => {
     await write('espalier.yaml', manifest('amber-1', 4))
     commit()
     const { stdout } = await run('drift')
@@ -89,7 +89,7 @@ describe('names next to ids', () => {
     expect(differences).toMatchObject([{ project: 'amber-1', projectName: 'billing' }])
   })
 
-  test('in warnings, and for a project that is no longer managed', async () => {
+  test('are shown in warnings and for a project that is no longer managed', async () => {
     await write('billing.yaml', manifest('amber-1', 1))
     await write('shop.yaml', manifest('coral-3', 2))
     commit()
@@ -101,7 +101,7 @@ describe('names next to ids', () => {
   })
 })
 
-describe('status of a part', () => {
+describe('status of some projects and branches', () => {
   beforeEach(async () => {
     await write(
       'espalier.yaml',
@@ -109,7 +109,7 @@ describe('status of a part', () => {
     )
   })
 
-  test('by project and branch, with a note on what was left out', async () => {
+  test('filters by project and branch and reports what it left out', async () => {
     const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)
@@ -118,7 +118,7 @@ describe('status of a part', () => {
     expect(stderr).toBe('Note  Only projects billing*; branches main. Left out: 1 project and 2 computes.\n')
   })
 
-  test('a project that no manifest here declares is listed without SYNC', async () => {
+  test('lists a project that no manifest declares without the column SYNC', async () => {
     const { code, stdout } = await run('status', '--project', 'doves-4')
     expect(code).toBe(0)
     expect(stdout).toContain('ep-main-doves-4')
@@ -131,13 +131,13 @@ describe('status of a part', () => {
     [['--project', 'nope*'], '--project nope* matches no project of this key.'],
     [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
     [['--branch', '[z-a]'], '--branch [z-a] is not a valid glob'],
-  ])('%s', async (args, message) => {
+  ])('fails for the arguments %j with the message: %s', async (args, message) => {
     const { code, stderr } = await run('status', ...args)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   })
 })
 
-test('a project that cannot be planned is named, and the waves of a part are not numbered', async () => {
+test('plan names a project that cannot be planned and does not number the waves of a partial plan', async () => {
   await write('a.yaml', manifest('amber-1', 4).replace('dev:', 'gone:'))
   await write('b.yaml', manifest('coral-3', 4))
   await write('waves.yaml', 'waves: [{ name: first, projects: [amber-1] }, { name: second, projects: [coral-3] }]\n')
@@ -148,7 +148,7 @@ test('a project that cannot be planned is named, and the waves of a part are not
   expect((await run('plan', '.', '--project', 'shop', '--format', 'markdown')).stdout).not.toContain('Waves')
 })
 
-test('status works with manifests that have errors: the live state, and SYNC unknown', async () => {
+test('status with broken manifests lists the live computes with SYNC unknown', async () => {
   await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('coral-3', 3.5)}`)
   const { code, stdout, stderr } = await run('status')
   expect(code).toBe(1)
@@ -158,7 +158,7 @@ test('status works with manifests that have errors: the live state, and SYNC unk
   expect(stdout).toMatch(/ unknown +ep-main-coral-3/)
 })
 
-test('import takes several projects and branches, and reports what it left out', async () => {
+test('import accepts several projects and branches and reports what it left out', async () => {
   const { code, stderr } = await run(
     ...['import', '--project', 'billing*', '--project', 'shop', '--branch', 'ma*', '--branch', 'prod'],
     ...['--out', 'fleet'],
@@ -170,7 +170,7 @@ test('import takes several projects and branches, and reports what it left out',
   )
 })
 
-test('import into a file keeps a declared rename, and brings its other values up to date', async () => {
+test('import into a file keeps a declared rename and updates the other values', async () => {
   const server = await startSandbox({
     seed: {
       projects: [

@@ -35,7 +35,7 @@ const FAR = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTC
 
 const OUTCOMES: readonly Outcome[] = [
   {
-    what: 'is done at once: an idle compute is deleted',
+    what: 'deletes an idle compute, which is done immediately',
     branches: 'idle: { primary: absent }',
     flags: ['--auto-approve', '--allow', 'delete'],
     code: 0,
@@ -43,7 +43,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply complete: ${projects} done.`,
   },
   {
-    what: 'is done, which takes its time',
+    what: 'takes a while',
     branches: 'main: { primary: { size: 2 } }',
     flags: ['--auto-approve'],
     code: 0,
@@ -51,7 +51,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply complete: ${projects} done.`,
   },
   {
-    what: 'is not allowed, by answering no',
+    what: 'was declined at the prompt',
     branches: 'idle: { primary: absent }',
     deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
     code: 3,
@@ -67,7 +67,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply incomplete: 0 done, ${projects} not allowed.`,
   },
   {
-    what: 'is scheduled for a restart window that is closed',
+    what: 'waits for its restart window',
     branches: 'main: { primary: { size: 2 } }',
     more: `restartWindow: { days: [${FAR}], from: "02:00", to: "04:00", timezone: UTC }`,
     flags: ['--auto-approve'],
@@ -76,7 +76,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply scheduled: 0 done, ${projects} scheduled.`,
   },
   {
-    what: 'is skipped, since what it needs failed',
+    what: 'is skipped because an earlier step failed',
     branches: 'refused: { primary: { id: ep-main-N } }\n  broken: { primary: {} }\n  idle: { primary: {} }',
     more: 'prune: true',
     flags: ['--auto-approve', '--allow', 'delete,move,disconnect'],
@@ -85,7 +85,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply incomplete: 0 done, ${projects} failed, ${projects} skipped.`,
   },
   {
-    what: 'fails before it begins',
+    what: 'fails before it starts',
     branches: 'refused: { primary: { size: 2 } }',
     flags: ['--auto-approve'],
     code: 3,
@@ -93,7 +93,7 @@ const OUTCOMES: readonly Outcome[] = [
     closing: (projects) => `Apply incomplete: 0 done, ${projects} failed.`,
   },
   {
-    what: 'fails later',
+    what: 'fails after it started',
     branches: 'broken: { primary: { size: 2 } }\n  main: { replicas: { after: { size: 1 } } }',
     flags: ['--auto-approve'],
     code: 3,
@@ -163,13 +163,13 @@ const occurrences = (text: string, part: string): number => text.split(part).len
 /** The long run is on a real terminal. */
 const run = isLong && hasTerminal ? runOnTerminal : runInProcess
 
-describe('a step', () => {
+describe('the live view', () => {
   const cases = OUTCOMES.flatMap((outcome, index) =>
     SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
   )
   // By default each outcome at one size, in turn.
   test.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
-    '$what: $projects project(s) at $columns columns',
+    'shows the outcome once at $columns columns with $projects project(s): a step that $what',
     async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }) => {
       const paths = await manifestsOf(projects, branches, more)
       const ended = await run({
@@ -191,29 +191,26 @@ describe('a step', () => {
   )
 })
 
-describe.skipIf(!hasTerminal)('the restore example (skipped without script of util-linux)', () => {
-  test.each(part(SIZES, 2))(
-    'a restored branch, yes and then no, ends within a second at %ix%i',
-    async (columns, rows) => {
-      const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
-      const ended = await runOnTerminal({
-        args: [
-          ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
-          ...['--seed', 'examples/restore/seed.yaml'],
-        ],
-        cwd: ROOT,
-        columns,
-        rows,
-        deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
-      })
-      expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
-      expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
-      expect(ended.lastMs).toBeLessThan(1_000)
-    },
-  )
+describe.skipIf(!hasTerminal)('the restore example on a terminal (skipped without script from util-linux)', () => {
+  test.each(part(SIZES, 2))('exits within a second after yes and then no at %ix%i', async (columns, rows) => {
+    const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+    const ended = await runOnTerminal({
+      args: [
+        ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
+        ...['--seed', 'examples/restore/seed.yaml'],
+      ],
+      cwd: ROOT,
+      columns,
+      rows,
+      deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
+    })
+    expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
+    expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
+    expect(ended.lastMs).toBeLessThan(1_000)
+  })
 })
 
-describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-linux)', () => {
+describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script from util-linux)', () => {
   let slow: Sandbox
   beforeAll(async () => {
     slow = await openSandbox({ timeScale: 1 })
@@ -225,7 +222,7 @@ describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-lin
   const cases = part(all, 6)
 
   test.concurrent.for(cases)(
-    'Ctrl-C once with $projects project(s) at $columns columns: it says so at once, and ends once the step is over',
+    'reports one Ctrl-C immediately and exits after the step, with $projects project(s) at $columns columns',
     async ({ columns, rows, projects }, { expect }) => {
       const ended = await runSlowly(columns, rows, projects, [{ after: 'apply_config running', type: CTRL_C }])
       expect(ended.code, ended.all).toBe(130)
@@ -242,7 +239,7 @@ describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-lin
   )
 
   test.concurrent.for(cases)(
-    'Ctrl-C twice with $projects project(s) at $columns columns: it ends at once',
+    'exits immediately after two Ctrl-C, with $projects project(s) at $columns columns',
     async ({ columns, rows, projects }, { expect }) => {
       const ended = await runSlowly(columns, rows, projects, [
         { after: 'apply_config running', type: CTRL_C },
@@ -255,7 +252,7 @@ describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-lin
     },
   )
 
-  test.concurrent('SIGTERM counts like Ctrl-C', async ({ expect }) => {
+  test.concurrent('handles SIGTERM like Ctrl-C', async ({ expect }) => {
     const ended = await runSlowly(80, 24, 2, [{ after: 'apply_config running', signal: 'SIGTERM' }])
     expect(ended.code, ended.all).toBe(130)
     expect(occurrences(ended.text, STOPPING)).toBe(1)
@@ -268,7 +265,7 @@ describe.skipIf(!hasTerminal)('while it runs (skipped without script of util-lin
     [120, 40, 80, 24],
   ] as const
   test.for(part(resizes, 3))(
-    'resized from %ix%i to %ix%i, it goes on, and each outcome is there once',
+    'continues after a resize from %ix%i to %ix%i and shows each outcome once',
     async ([columns, rows, to, tall]) => {
       const ended = await runSlowly(columns, rows, 3, [{ after: 'apply_config running', resize: [to, tall] }], run)
       expect({ code: ended.code, missed: ended.missed }, ended.all).toEqual({ code: 0, missed: [] })

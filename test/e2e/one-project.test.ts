@@ -53,7 +53,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.control.clearFaults())
 
-test('plan shows the others and the problem, and ends with 1', async () => {
+test('plan shows the other projects and the problem, and exits with 1', async () => {
   const { code, stdout, stderr } = await run('plan', '.')
   expect(code).toBe(1)
   expect(stdout).toContain('ep-alpha')
@@ -67,13 +67,13 @@ test('plan shows the others and the problem, and ends with 1', async () => {
   })
 })
 
-test('if every project has a problem, there is no plan at all', async () => {
+test('plan prints no plan if every project has a problem', async () => {
   const { code, stdout, stderr } = await run('plan', 'beta.yaml')
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain('E_BRANCH_UNKNOWN')
 })
 
-test('a mistake in any manifest still stops everything', async () => {
+test('plan prints no plan if any manifest has an error', async () => {
   await writeFile(join(folder, 'beta.yaml'), manifest('beta', 'main', 3.5))
   for (const args of [
     ['plan', '.'],
@@ -85,7 +85,7 @@ test('a mistake in any manifest still stops everything', async () => {
   expect(await sizes()).toEqual(before)
 })
 
-test('apply changes nothing, and names the flag; with it the others are applied, and the exit code is 3', async () => {
+test('apply changes nothing and names --keep-going, which applies the other projects and exits with 3', async () => {
   const refused = await run('apply', '.', '--auto-approve')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('Nothing was changed. 2 other projects have no problem: --keep-going applies them.')
@@ -101,7 +101,7 @@ test('apply changes nothing, and names the flag; with it the others are applied,
   expect(again.stdout).toContain('No changes in 2 of 3 projects.')
 })
 
-test('a saved partial plan reports what it leaves out, and the rest is applied', async () => {
+test('a saved partial plan reports what it leaves out, and apply applies the rest', async () => {
   expect((await run('plan', '.', '--out', 'plan.json')).code).toBe(1)
   expect(JSON.parse(await readFile(join(folder, 'plan.json'), 'utf8')).plan.leftOut).toMatchObject([
     { project: 'beta' },
@@ -123,7 +123,7 @@ test.each([
   ['not there', { kind: 'status', status: 404 }, 'There is no project `beta`'],
   ['a server error', { kind: 'status', status: 500, message: 'out of order' }, 'out of order'],
   ['an odd answer', { kind: 'malformed' }, 'E_PROJECT_UNREADABLE'],
-] as const)('%s for one project leaves out that project', async (_why, effect, words) => {
+] as const)('the fault %j for one project leaves only that project out of the plan', async (_why, effect, words) => {
   await write('beta', 'main', size)
   sandbox.control.addFault({ on: 'request', method: 'GET', path: '/projects/beta/endpoints', effect, times: 0 })
   const { code, stdout } = await run('plan', '.')
@@ -133,7 +133,7 @@ test.each([
   expect(stdout.replace(/\s+/g, ' ')).toContain(words)
 })
 
-test('drift and status show the others, say why beta is not among them, and end with 1', async () => {
+test('drift and status show the other projects, report why beta is missing, and exit with 1', async () => {
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
   git('init', '-q')
   git('add', '.')
@@ -159,7 +159,7 @@ test('drift and status show the others, say why beta is not among them, and end 
   expect(json.leftOut).toMatchObject([{ project: 'beta' }])
 })
 
-test('status --project continues after a project that cannot be read', async () => {
+test('status --project shows the other projects if one cannot be read', async () => {
   sandbox.control.addFault({
     on: 'request',
     path: '/projects/beta/branches',
@@ -181,7 +181,7 @@ test('status --project continues after a project that cannot be read', async () 
   expect(words).toContain('There is no project `nowhere`')
 })
 
-test('show --format html writes the page of a saved plan, and requires --out', async () => {
+test('show --format html writes the page of a saved plan and requires --out', async () => {
   await run('plan', 'alpha.yaml', '--out', 'plan.json')
   const { code, stderr } = await run('show', 'plan.json', '--format', 'html', '--out', 'plan.html')
   expect(code, stderr).toBe(0)

@@ -18,7 +18,7 @@ beforeAll(() => {
   bytes = packed.size
 })
 
-test('is the program, its schemas, its examples and some texts', () => {
+test('the package contains the program, its schemas, its examples and some documents', () => {
   const rules = [
     /^dist\/.+\.js$/,
     // The types of what a program can import.
@@ -52,7 +52,7 @@ test('is the program, its schemas, its examples and some texts', () => {
   expect(bytes).toBeLessThan(3 * 1024 * 1024)
 })
 
-test('every file that the program asks for is in it, and no map of sources that are not', () => {
+test('the package contains every file that the program reads and no source map without its sources', () => {
   const missing: string[] = []
   for (const file of files.filter((name) => name.endsWith('.js'))) {
     const text = readFileSync(file, 'utf8')
@@ -65,7 +65,7 @@ test('every file that the program asks for is in it, and no map of sources that 
   expect(missing).toEqual([])
 })
 
-test('no file names anything of the machine that it was built on', () => {
+test('no packaged file names a path of the build machine', () => {
   const home = process.env.HOME ?? ''
   for (const file of files) {
     const text = readFileSync(file, 'utf8')
@@ -74,7 +74,7 @@ test('no file names anything of the machine that it was built on', () => {
   }
 })
 
-test('is ready to be published with provenance', () => {
+test('package.json is ready for publishing with provenance', () => {
   const { name, version, license, bin, man, engines, publishConfig, repository, scripts } = JSON.parse(
     readFileSync('package.json', 'utf8'),
   )

@@ -13,7 +13,7 @@ beforeAll(async () => {
   pages = await makePages(folder)
 })
 
-test('both are complete, and nothing else is written', async () => {
+test('plan --format html and apply --report write complete pages and no other file', async () => {
   expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
   expect(await readFile(pages.plan, 'utf8')).toMatch(
     /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
@@ -31,13 +31,13 @@ test.each([
   ['without --out', ['plan', '--format', 'html'], 'needs --out FILE'],
   ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write an HTML page to stdout'],
   ['into a folder that is not there', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
-])('%s: told before anything is read', async (_what, args, message) => {
+])('writing a page %s fails before anything is read', async (_what, args, message) => {
   const { code, stdout, stderr } = await espalier(args, {}, folder)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toContain(message)
 })
 
-test('an existing page is replaced, or kept unchanged', async () => {
+test('an existing page is replaced after success and kept after failure', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')

@@ -48,7 +48,7 @@ beforeEach(async () => {
   git('commit', '-q', '-m', 'base')
 })
 
-test('one line changed over three drifted computes, and the work tree is left alone', async () => {
+test('plan --base separates one introduced change from three drifted computes and does not change the work tree', async () => {
   const edited = manifest({ main: 4, a: 2, b: 2, c: 2 })
   await writeFile(join(folder, 'espalier.yaml'), edited)
   const { code, stdout } = await plan('--base', 'main')
@@ -66,7 +66,7 @@ test('one line changed over three drifted computes, and the work tree is left al
   expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Existing drift: 3')
 })
 
-test('a plan that was saved with a base applies, also where the base had a policy that is given up', async () => {
+test('apply accepts a plan that was saved with --base, even if it removes a policy of the base', async () => {
   await writeFile(
     join(folder, 'espalier.yaml'),
     manifest({ main: 4, a: 2, b: 2, c: 2 }).replace(
@@ -87,7 +87,7 @@ test('a plan that was saved with a base applies, also where the base had a polic
   }
 })
 
-test('apply --only introduced leaves drift alone, also from a saved plan', async () => {
+test('apply --only introduced does not revert drift, not even from a saved plan', async () => {
   const own = await startSandbox({ seed: SEED })
   const run = (...args: readonly string[]) => espalier(args, environmentOf(own), folder)
   const sizes = () =>
@@ -115,7 +115,7 @@ test('apply --only introduced leaves drift alone, also from a saved plan', async
   }
 })
 
-test('a file that is new is introduced whole; one that was renamed is not a change', async () => {
+test('plan --base shows a new file as introduced and a renamed file as unchanged', async () => {
   git('mv', 'espalier.yaml', 'shop.yaml')
   const renamed = JSON.parse((await plan('.', '--base', 'HEAD', '--format', 'json')).stdout)
   expect(renamed.origin.introduced).toEqual([])
@@ -123,7 +123,7 @@ test('a file that is new is introduced whole; one that was renamed is not a chan
   expect(fresh.origin.introduced).toHaveLength(3)
 })
 
-test('a base that is wrong does not stop the plan', async () => {
+test('plan --base works even if the manifests of the base are invalid', async () => {
   await writeFile(
     join(folder, 'espalier.yaml'),
     'version: 1\nproject: shop\nbranches: { main: { primary: { size: 3.5 } } }\n',
@@ -135,7 +135,7 @@ test('a base that is wrong does not stop the plan', async () => {
   expect(stdout).toContain('Introduced since HEAD: 1 change')
 })
 
-test('links of the base are not followed', async () => {
+test('plan --base does not follow links in the base', async () => {
   await symlink('/etc/passwd', join(folder, 'link.yaml'))
   git('add', '.')
   git('commit', '-q', '-m', 'a link')
@@ -146,7 +146,7 @@ test('links of the base are not followed', async () => {
 test.each([
   ['nowhere', 'There is no commit nowhere here.'],
   ['--output=x', 'There is no commit --output=x here.'],
-])('a ref that is not there: %s', async (ref, message) => {
+])('plan --base=%s fails with the message: %s', async (ref, message) => {
   const { code, stderr } = await plan(`--base=${ref}`)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
   expect(stderr).not.toMatch(/\n\s+at /)
@@ -154,7 +154,7 @@ test.each([
 
 const drift = (...args: readonly string[]) => espalier(['drift', ...args], environmentOf(sandbox), folder)
 
-test('drift reports for each difference which side changed, and ends with 2', async () => {
+test('drift reports which side changed for each difference, and exits with 2', async () => {
   // main: only the manifest; a and b: only the live compute; c: both.
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
   const { code, stdout } = await drift()
@@ -167,13 +167,13 @@ test('drift reports for each difference which side changed, and ends with 2', as
   ).toEqual(['a: live', 'b: live', 'c: both', 'main: manifest'])
 })
 
-test('a change of the manifest alone is not drift', async () => {
+test('drift does not report a change of the manifest alone as drift', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
   expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
   expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
 })
 
-test('policies that the base has and the manifests no longer have are reported, and the plan is that of the merge', async () => {
+test('plan --base reports removed policies and equals the plan after the merge', async () => {
   const window = '{ days: [sun], from: "02:00", to: "04:00", timezone: UTC }'
   const shop = (guard: string, size: number) =>
     `version: 1\nproject: shop\nbranches:\n  main:\n${guard}    primary: { size: ${size} }\n`
@@ -192,7 +192,7 @@ test('policies that the base has and the manifests no longer have are reported, 
   expect(unguarded.warnings).toEqual([])
 })
 
-test('removed manifests are listed with their place in the base, and nothing claims to be unchanged', async () => {
+test('plan --base reports removed manifests with their position in the base', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 2, b: 2 }))
   const { code, stdout } = await plan('--base', 'main')
   expect(code).toBe(0)
@@ -207,7 +207,7 @@ test('removed manifests are listed with their place in the base, and nothing cla
   expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')
 })
 
-test('drift says when the live project changed, by its operations', async () => {
+test('drift shows when the live project changed, according to its operations', async () => {
   const own = await startSandbox({ seed: SEED, clock: manualClock() })
   onTestFinished(() => own.close())
   const call = (method: string, path: string, body?: unknown) =>
@@ -232,7 +232,7 @@ test('drift says when the live project changed, by its operations', async () => 
   expect(text).toMatch(/primary on b in shop: deleted; last operation of ep-b \d+\w ago by \w+ /)
 })
 
-test('a compute that was never applied reads as not live, and as released once the whole file is gone', async () => {
+test('drift reports a compute that was never applied, and plan --base a compute that is no longer managed', async () => {
   const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
   await writeFile(join(folder, 'more.yaml'), more)
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))
@@ -245,7 +245,7 @@ test('a compute that was never applied reads as not live, and as released once t
   expect((await plan('.', '--base', 'HEAD')).stdout).toContain('No longer managed since HEAD: 1 compute')
 })
 
-test('no changes is reported as such; outside of git there is nothing to compare with', async () => {
+test('plan --base reports that nothing was introduced, and fails outside a git repository', async () => {
   expect((await plan('--base', 'main')).stdout).toContain('The manifests introduce no changes since main.')
   const outside = await mkdtemp(join(tmpdir(), 'espalier-no-git-'))
   await writeFile(join(outside, 'espalier.yaml'), manifest({ main: 1 }))

@@ -75,13 +75,13 @@ const resize = async (cu: number): Promise<void> => {
   }
 }
 
-describe('while a plan waits for its answer', () => {
+describe('while apply waits for confirmation', () => {
   const deciding = (cu: number) => async () => {
     await resize(cu)
     return 'yes\n'
   }
 
-  test('the project changes: the new plan is shown, and it asks again', async () => {
+  test('it shows the new plan and asks again if the project changes', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -94,7 +94,7 @@ describe('while a plan waits for its answer', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('a no to the new plan changes nothing more', async () => {
+  test('it changes nothing more after a no to the new plan', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -106,7 +106,7 @@ describe('while a plan waits for its answer', () => {
     expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
   })
 
-  test('another writer does all of it: there is nothing left to ask', async () => {
+  test('it has nothing left to ask if another writer made all changes', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',
@@ -130,8 +130,8 @@ describe('while a plan waits for its answer', () => {
   })
 })
 
-describe('apply asks', () => {
-  test('a yes covers the restart; each class beyond it is asked for by itself', async () => {
+describe('the prompt of apply', () => {
+  test('asks for each consent beyond a restart separately', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply'],
       [
@@ -147,7 +147,7 @@ describe('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2, 'ep-old': 1 })
   })
 
-  test('allowed at the prompt, it is done', async () => {
+  test('runs a step whose consent was given', async () => {
     const { code, screen } = await onTerminal(
       ['apply'],
       [
@@ -159,7 +159,7 @@ describe('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('it does not ask for what --allow names', async () => {
+  test('does not ask for a consent that --allow includes', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -176,14 +176,14 @@ describe('apply asks', () => {
     ['Ctrl-C', CTRL_C],
     ['the end of input', CTRL_D],
   ] as const
-  test.each(refusals)('%s means no: nothing is changed', async (_what, answer) => {
+  test.each(refusals)('treats %s as no and changes nothing', async (_what, answer) => {
     const { code, screen } = await onTerminal(['apply'], [[APPLY, answer]])
     expect(code, screen).toBe(1)
     expect(screen).toContain('Not applied: nothing was changed.')
     expect(await sizes()).toEqual({ 'ep-main': 1, 'ep-old': 1 })
   })
 
-  test.each(['y', '', 'yess', 'ok'])('%j is neither yes nor no: it asks for one of them', async (answer) => {
+  test.each(['y', '', 'yess', 'ok'])('asks again after the answer %j, which is neither yes nor no', async (answer) => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -195,7 +195,7 @@ describe('apply asks', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('if all steps wait for restart windows, nothing is asked', async () => {
+  test('does not appear if all steps wait for restart windows', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       `version: 1\nproject: shop\nrestartWindow: { days: [${far()}], from: "02:00", to: "04:00", timezone: UTC }\nbranches:\n  main: { primary: { size: 2 } }\n`,
@@ -205,11 +205,11 @@ describe('apply asks', () => {
   })
 })
 
-describe('init asks', () => {
+describe('the prompt of init', () => {
   test.each([
     ['bakery', 0],
     ['nowhere', 1],
-  ])('which of several projects it is about: %s ends with %i', async (answer, code) => {
+  ])('asks which of several projects to import: after %s it exits with %i', async (answer, code) => {
     const created = await fetch(`${sandbox.apiUrl}/projects`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },

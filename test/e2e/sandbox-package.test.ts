@@ -5,7 +5,7 @@ import { POSTGRES_BIN } from './real-computes.ts'
 
 const SEED = { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ size: 1 }] }] }] }
 
-test('a branch is created from another one, accepts connections, and is deleted', async () => {
+test('a branch is created from another branch, accepts connections, and is deleted', async () => {
   const sandbox = await startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN ?? '' }, seed: SEED })
   onTestFinished(() => sandbox.close())
   expect(await sandbox.connectionString('main')).toMatch(/^postgresql:\/\/neondb_owner:\w+@127\.0\.0\.1:\d+\/neondb$/)
@@ -16,7 +16,7 @@ test('a branch is created from another one, accepts connections, and is deleted'
   await expect(sandbox.createBranch({ parent: 'nobody' })).rejects.toThrow('There is no branch nobody')
 })
 
-test('simulated, on a clock that the test moves', async () => {
+test('a simulated sandbox runs on a clock that the test controls', async () => {
   const clock = manualClock()
   const sandbox = await startSandbox({ seed: SEED, clock })
   onTestFinished(() => sandbox.close())

@@ -11,7 +11,7 @@ import { clientAt } from './real-computes.ts'
 const { jobs } = parse(readFileSync('examples/workflows/sandbox.yml', 'utf8'))
 const step = (name: string): string => jobs.test.steps.find((one: { name?: string }) => one.name === name).run
 
-test('a branch is made, an application connects to it by DATABASE_URL, and it is deleted', async () => {
+test('a workflow creates a branch, connects an application through DATABASE_URL, and deletes the branch', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-workflow-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, 'node_modules'))

@@ -44,7 +44,7 @@ const processes = (): readonly string[] =>
     .split('\n')
     .filter((line) => line.includes(`${state}/postgres`) && line.includes('postgres -D'))
 
-test('data survives a stop, and the connection string stays the same', async () => {
+test('data survives a restart of the sandbox, and the connection string stays the same', async () => {
   const first = await serveReal()
   const uri = await connect(first, 'main', '--project', 'shop')
   const client = await clientAt(uri)
@@ -81,7 +81,7 @@ const ask = async ({ port }: ServedReal, method: string, path: string, body?: ob
   }
 }
 
-test('after kill -9 no Postgres is left; the next start has all committed data, and completes running operations', async () => {
+test('after kill -9 no Postgres process remains, and the next start recovers the data and completes running operations', async () => {
   const first = await serveReal('--key', 'key-12345')
   const { branches } = await ask(first, 'GET', '/branches')
   const main = branches.find((branch: { name: string }) => branch.name === 'main').id
@@ -119,7 +119,7 @@ test('after kill -9 no Postgres is left; the next start has all committed data, 
   expect((await third.ended).code).toBe(0)
 })
 
-test('psql connects by each command of the documentation; a mistyped compute is answered with the nearest', async () => {
+test('psql connects with each documented command, and a mistyped compute gets a suggestion', async () => {
   const { port } = await serveReal()
   const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', port])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
@@ -145,7 +145,7 @@ test('psql connects by each command of the documentation; a mistyped compute is 
   }
 })
 
-test('data of another version of Postgres is refused, not touched', async () => {
+test('the sandbox rejects data of another Postgres version and does not change it', async () => {
   // In the process: only its end is of interest here.
   const args = ['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? '']
   const served = start([...args, '--seed', SEED])
@@ -164,12 +164,12 @@ test('data of another version of Postgres is refused, not touched', async () => 
   await rm(state, { recursive: true })
 })
 
-test('connect without a sandbox says how to start one', async () => {
+test('sandbox connect without a running sandbox says how to start one', async () => {
   const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', '1'])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('espalier sandbox serve') })
 })
 
-test('a folder without Postgres is an error that names what it must contain', async () => {
+test('sandbox serve rejects a --pg-bin without Postgres and names the missing programs', async () => {
   const { code, stderr } = await espalier(['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--pg-bin', state])
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -178,7 +178,7 @@ test('a folder without Postgres is an error that names what it must contain', as
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('simulated computes have no SQL: connect is an error', async () => {
+test('sandbox connect rejects simulated computes, which have no SQL', async () => {
   const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
   onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  simulated')
@@ -205,7 +205,7 @@ test.runIf(isLong)(
   },
 )
 
-test('faults come from a file; a wrong one is an error that says where', async () => {
+test('sandbox serve reads faults from a file and reports the position of an invalid one', async () => {
   const file = join(state, 'faults.yaml')
   await writeFile(
     file,

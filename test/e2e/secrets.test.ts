@@ -150,7 +150,7 @@ test('psql does not receive the key', async () => {
   expectNoKey([['psql', seen]])
 })
 
-test('no program inherits the whole environment', () => {
+test('no child process inherits the whole environment', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const starting = sources
     .map((name) => [name, readFileSync(join('src', name), 'utf8')] as const)
@@ -187,7 +187,7 @@ test('a key that the server returns is not printed, whatever the status', async 
   }
 })
 
-test('a redirect is not followed: neither to another host nor on the same one', async () => {
+test('redirects are not followed, not even to the same host', async () => {
   const asked: string[] = []
   const elsewhere = await serveWith(({ url = '' }, response) => {
     asked.push(url)
@@ -220,7 +220,7 @@ test.each([
   expect(() => createReadApi({ baseUrl: address, apiKey: KEY })).toThrow(/^(Plain http|The base URL)/)
 })
 
-test('such an address is refused whether a flag or the environment names it, and is not repeated', async () => {
+test('an unsafe base URL is rejected from a flag and from the environment, and is not printed', async () => {
   const cwd = folder()
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY }
@@ -236,7 +236,7 @@ test('such an address is refused whether a flag or the environment names it, and
   }
 })
 
-test('TLS: a private authority counts once it is named; nothing turns the check off; a proxy sees no key', async () => {
+test('TLS certificates are always verified, also against a private CA, and a proxy does not see the key', async () => {
   const sandbox = await openSandbox()
   const authority = makeAuthority()
   const origin = await serveTls(authority, new URL(sandbox.apiUrl).origin)
@@ -272,7 +272,7 @@ test('TLS: a private authority counts once it is named; nothing turns the check 
   ])
 })
 
-test('TLS: an unknown authority is refused, with or without a proxy', async () => {
+test('TLS rejects an unknown CA, with or without a proxy', async () => {
   const sandbox = await openSandbox()
   const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)
   const proxy = await openProxy()

@@ -47,7 +47,7 @@ const planned = async (...args: readonly string[]) => {
 }
 const merge = (...args: readonly string[]) => offline('report', 'merge', ...args)
 
-test('the shards are all of the fleet, each project once, and merged they are its plan', async () => {
+test('the shards together cover each project once, and merged they equal the plan of the fleet', async () => {
   const { plan: whole } = await planned()
   const seen: string[] = []
   for (const [index, shard] of SHARDS.entries()) {
@@ -74,7 +74,7 @@ test('the shards are all of the fleet, each project once, and merged they are it
   )
 })
 
-test('merged as Markdown, they are one comment with the changes since the base', async () => {
+test('merged shards in Markdown are one comment with the changes since the base', async () => {
   for (const [index, shard] of SHARDS.entries()) {
     const { plan } = await planned('--shard', shard, '--base', 'main')
     await writeFile(join(folder, `based-${index + 1}.json`), JSON.stringify(plan))
@@ -96,13 +96,13 @@ test.each([
   [['based-1.json', 'printed-2.json', 'printed-3.json'], /printed-2\.json was planned without --base/],
   [['saved-1.json', 'saved-2.json', 'espalier.yaml'], /espalier\.yaml is not a saved plan: it is not JSON/],
   [['saved-1.json', 'nowhere.json'], /nowhere\.json cannot be read/],
-])('what is not a fleet is not merged: %s', async (files, words) => {
+])('report merge %j fails with the message: %s', async (files, words) => {
   const { code, stdout, stderr } = await merge(...files)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
   expect(stderr).toMatch(words)
 })
 
-test.each(['4/3', '0/3', 'one', '1/0'])('plan --shard %s: what is wrong', async (shard) => {
+test.each(['4/3', '0/3', 'one', '1/0'])('plan --shard %s is rejected', async (shard) => {
   const { code, stderr } = await run('plan', '--shard', shard)
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -110,14 +110,14 @@ test.each(['4/3', '0/3', 'one', '1/0'])('plan --shard %s: what is wrong', async 
   })
 })
 
-test('an empty shard of a small fleet plans nothing, and is not an error', async () => {
+test('a shard without projects plans nothing and exits with 0', async () => {
   const counts = await Promise.all(
     [1, 2, 3, 4].map(async (index) => (await planned('--shard', `${index}/20`)).plan.projects.length),
   )
   expect(counts).toContain(0)
 })
 
-test('a saved plan is applied to its own shard, with or without the others', async () => {
+test('apply applies a saved plan of one shard to that shard only', async () => {
   const shard = SHARDS[1]
   const mine = new Set<string>((await planned('--shard', shard)).plan.projects)
   expect((await run('apply', 'saved-2.json', '--shard', shard, '--auto-approve')).stderr).toContain('which has its own')

@@ -7,13 +7,13 @@ import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
 /** Said twice, it is laid out again. */
-test('the help that the build kept is the one that the program lays out', async () => {
+test('the help from the build equals the help that is rendered at run time', async () => {
   const kept = await espalierAsProcess(['--help'])
   expect(kept.code).toBe(0)
   expect(kept.stdout).toBe((await espalierAsProcess(['--help', '--help'])).stdout)
 })
 
-test('no module of a library is read from node_modules, but what real computes need', async () => {
+test('only the libraries for real computes are loaded from node_modules', async () => {
   const { dependencies } = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8')) as { dependencies: object }
   expect(Object.keys(dependencies).sort()).toEqual(['pg'])
   const { stderr, code } = await espalierAsProcess(['validate', 'examples/quickstart/espalier.yaml'], {
@@ -24,7 +24,7 @@ test('no module of a library is read from node_modules, but what real computes n
   expect(stderr).not.toContain('node_modules')
 })
 
-test('a size table of one’s own is compiled without node_modules too', async () => {
+test('a custom size table is compiled without node_modules', async () => {
   const away = await mkdtemp(join(tmpdir(), 'espalier-away-'))
   onTestFinished(() => rm(away, { recursive: true }))
   await cp(`${ROOT}dist`, join(away, 'dist'), { recursive: true })
@@ -36,7 +36,7 @@ test('a size table of one’s own is compiled without node_modules too', async (
   expect((await run('validate', manifest, '--size-table', 'sizes.json')).stdout).toContain('No problems')
 })
 
-test('a command without network loads neither an HTTP client nor what checks saved plans', async () => {
+test('a command without network loads neither an HTTP client nor the checks of saved plans', async () => {
   const { stderr } = await espalierAsProcess(['validate', 'examples/quickstart/espalier.yaml'], { NODE_DEBUG: 'esm' })
   const folder = `${ROOT}dist/chunks/`
   const loaded = (await readdir(folder)).filter((name) => stderr.includes(name))
@@ -46,7 +46,7 @@ test('a command without network loads neither an HTTP client nor what checks sav
     expect(texts.filter((text) => text.includes(mark))).toEqual([])
 })
 
-test('the sandbox is loaded only by a command that asks for one', async () => {
+test('only a command with --sandbox loads the sandbox', async () => {
   const folder = `${ROOT}dist/chunks/`
   const texts = await Promise.all(
     (await readdir(folder)).map(async (name) => [name, await readFile(folder + name, 'utf8')] as const),

@@ -47,13 +47,13 @@ const run = (args: readonly string[], columns: number, watch = false) =>
     deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
   })
 
-describe('on a terminal', () => {
+describe('a terminal', () => {
   const cases: readonly (readonly [columns: number, args: readonly string[]])[] = [
     [80, ['status']],
     [120, ['status']],
     ...[80, 120].map((columns) => [columns, ['operations', 'list', '--limit', '5']] as const),
   ]
-  test.each(cases)('of %i columns, %j has one line each', async (columns, args) => {
+  test.each(cases)('with %i columns shows %j on one line each', async (columns, args) => {
     const { code, lines } = await run(args, columns)
     expect(code).toBe(0)
     for (const line of lines) expect(line.length).toBeLessThan(columns)
@@ -61,7 +61,7 @@ describe('on a terminal', () => {
     if (args[0] === 'status') expect(lines.join('\n').replaceAll(/\d+s$/gm, 'AGE')).toMatchSnapshot()
   })
 
-  test('a read that takes long shows how far it is, and leaves no trace', async () => {
+  test('shows the progress of a long read and then erases it', async () => {
     sandbox.control.addFault({
       on: 'request',
       path: '/projects/*/endpoints',
@@ -73,7 +73,7 @@ describe('on a terminal', () => {
     expect(lines.join('\n')).not.toContain('Reading')
   })
 
-  test.each([[['status', '--watch']], [['operations', 'watch']]])('%j leaves the terminal as it was', async (args) => {
+  test.each([[['status', '--watch']], [['operations', 'watch']]])('is restored after espalier %j', async (args) => {
     const { code, lines, all } = await run(args, 80, true)
     expect(code).toBe(0)
     expect(all).toContain('main')

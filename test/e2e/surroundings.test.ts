@@ -17,21 +17,18 @@ const opened = async (options: TenStepsOptions = {}) => {
 
 const FULL = '/dev/full'
 const noFull = existsSync(FULL) ? '' : `skipped: there is no ${FULL} here`
-test.skipIf(noFull !== '')(
-  `no space for the journal from the first line on: nothing is changed, and it says so ${noFull}`,
-  async () => {
-    const ten = await opened()
-    const { code, stderr } = await ten.apply('--journal', FULL).ended
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining(`The journal ${FULL} cannot be written: ENOSPC.`),
-    })
-    expect(stderr).toContain('Make room or choose another file with --journal, then run the same command again.')
-    expect(stderr).not.toMatch(/\n\s+at /)
-    expect(ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
-    expect(await ten.applyAgain()).toEqual([])
-  },
-)
+test.skipIf(noFull !== '')(`apply changes nothing if the disk has no space for the journal ${noFull}`, async () => {
+  const ten = await opened()
+  const { code, stderr } = await ten.apply('--journal', FULL).ended
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`The journal ${FULL} cannot be written: ENOSPC.`),
+  })
+  expect(stderr).toContain('Make room or choose another file with --journal, then run the same command again.')
+  expect(stderr).not.toMatch(/\n\s+at /)
+  expect(ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
+  expect(await ten.applyAgain()).toEqual([])
+})
 
 /** A mount of one's own: as root, or in a user namespace where the machine lets people have one. */
 const UNSHARE = ['--map-root-user', '--mount']
@@ -46,7 +43,7 @@ const canMount = (): boolean => {
 }
 const noMount = canMount() ? '' : 'skipped: a small disk cannot be mounted here'
 test.skipIf(noMount !== '')(
-  `the disk fills up under the journal: nothing unrecorded is sent, and it reports what was done ${noMount}`,
+  `apply sends nothing that it cannot record if the disk fills up, and reports what was done ${noMount}`,
   async () => {
     const ten = await opened()
     const disk = join(ten.folder, 'disk')
@@ -67,7 +64,7 @@ test.skipIf(noMount !== '')(
   },
 )
 
-test('its output is closed (`| head -n 1`): the apply continues to its end', async () => {
+test('apply continues to its end if its output is closed (`| head -n 1`)', async () => {
   const ten = await opened()
   const { args, env } = ten.command()
   const child = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', process.execPath, MAIN, ...args], {

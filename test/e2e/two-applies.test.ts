@@ -29,7 +29,7 @@ const openShop = async (): Promise<Sandbox> => {
   return sandbox
 }
 
-test('two processes with different sizes: each compute restarts once, and the second one reports it', async () => {
+test('with two concurrent applies of different sizes, each compute restarts once, and the second apply reports it', async () => {
   const sandbox = await openShop()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'espalier-two-'))

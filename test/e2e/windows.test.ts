@@ -36,7 +36,7 @@ afterAll(() => sandbox.close())
 
 const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
 
-test('outside of it: shown in the plan, harmless steps done, the restart scheduled, exit code 5; then --now', async () => {
+test('outside the restart window, apply runs only harmless steps and exits with 5, and --now runs the others', async () => {
   const planned = await run('plan', 'closed.yaml')
   expect(planned.stdout).toMatch(/waits for its restart window: \w{3} 02:00–04:00 UTC, opens\s+\w{3} \d{4}-/)
   const applied = await run('apply', 'closed.yaml', '--auto-approve')
@@ -59,14 +59,14 @@ test('outside of it: shown in the plan, harmless steps done, the restart schedul
   expect((await run('plan', 'closed.yaml', '--detailed-exitcode')).code).toBe(0)
 })
 
-test('inside of it nothing waits', async () => {
+test('inside the restart window, apply runs all steps', async () => {
   await writeFile(join(folder, 'open.yaml'), OPEN.replace('size: 2', 'size: 4'))
   expect((await run('plan', 'open.yaml')).stdout).toContain('in its restart window, open now: daily 00:00–24:00 UTC')
   const applied = await run('apply', 'open.yaml', '--auto-approve')
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
 })
 
-test('a saved plan is stale once the window in the manifest has changed', async () => {
+test('a saved plan is stale after its restart window was changed in the manifest', async () => {
   const file = join(folder, 'moving.yaml')
   await writeFile(file, CLOSED.replace('size: 2', 'size: 8'))
   await run('plan', 'moving.yaml', '--out', 'plan.json')

@@ -8,7 +8,7 @@ import { clientAt, clientOf, environmentOf, withReal } from './real-computes.ts'
 const EXAMPLE = 'examples/restore'
 const COMPUTE = 'ep-safe-haven-b0000001'
 
-test('restore by moving a compute: the same connection string, the older data', async () => {
+test('restoring by moving a compute keeps the connection string and brings back the older data', async () => {
   const seed = parseSeed(await readFile(`${EXAMPLE}/seed.yaml`, 'utf8'), 'seed.yaml')
   // The branch from before the migration is made below, once there is data.
   const projects = seed.projects.map((project) => ({ ...project, branches: project.branches.slice(0, 1) }))

@@ -9,7 +9,7 @@ import { EVERY_STATE } from '../agent/views.ts'
 const path = browserPath()
 const DRIFTED = 'blue-lake-16180339'
 
-describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is installed)', () => {
+describe.skipIf(path === undefined)('the agent page in a browser (skipped without Chromium)', () => {
   const servers: AgentServer[] = []
   let browser: Browser
   let control: FakeControl
@@ -41,7 +41,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
   if (desktop === undefined) throw new Error('no view')
 
   test.each(VIEWS.map((view) => [view.name, view] as const))(
-    '%s: all of it fits, nothing is complained of, and no accessibility violation',
+    'fits the screen (%s) without errors or accessibility violations',
     async (_name, view) => {
       const { page, context, complaints } = await openPage(browser, url, view)
       await expect.poll(() => page.locator('#live').textContent()).toBe('Live')
@@ -55,7 +55,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     },
   )
 
-  test('the page updates itself, keeps open details and the focus, and reports a lost connection', async () => {
+  test('updates itself, keeps open details and the focus, and reports a lost connection', async () => {
     const { page, context } = await openPage(browser, url, desktop)
     await expect.poll(() => page.locator('#live').textContent()).toBe('Live')
     await page.locator(`#d-${DRIFTED} summary`).click()
@@ -71,7 +71,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     await context.close()
   })
 
-  test('without script all of it can be read', async () => {
+  test('is complete without scripts', async () => {
     const { page, context } = await openPage(browser, url, desktop, { script: false })
     expect(await page.locator('.row:visible, .fine li:visible').count()).toBe(EVERY_STATE.length)
     expect(await page.locator('#live').textContent()).toBe('Reload the page to see changes')
@@ -80,7 +80,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     await context.close()
   })
 
-  test('with the keyboard alone: past the head, and the differences of a project', async () => {
+  test('can be used with the keyboard alone', async () => {
     const { page, context } = await openPage(browser, url, desktop)
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content')
@@ -94,7 +94,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     await context.close()
   })
 
-  test('beyond this machine, the token as password is all that it takes to follow it', async () => {
+  test('accepts the token as password, beyond this machine', async () => {
     const address = await serve('0.0.0.0')
     const { page, context } = await openPage(browser, address, desktop, { password: 'correct-horse' })
     await expect.poll(() => page.locator('#live').textContent()).toBe('Live')

@@ -32,13 +32,13 @@ const run = (args: readonly string[]) =>
 
 const inSandbox = (name: string) => [MANIFEST, `--sandbox=${join(home, name)}`, '--seed', SEED]
 
-test('prints its version, and the help that the build rendered', async () => {
+test('the executable prints its version and the help from the build', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   expect(await run(['--version'])).toEqual({ stdout: `${version}\n`, stderr: '' })
   expect(await run(['--help'])).toEqual({ stdout: readFileSync('dist/help/100.txt', 'utf8'), stderr: '' })
 })
 
-test('validates, also by a custom table of sizes, which compiles a schema', async () => {
+test('the executable validates with a custom size table', async () => {
   expect(await run(['validate', MANIFEST])).toEqual({ stdout: 'No problems in 1 file.\n', stderr: '' })
   const table = join(home, 'sizes.json')
   const { stdout } = await run(['sizes', '--format', 'json'])
@@ -46,7 +46,7 @@ test('validates, also by a custom table of sizes, which compiles a schema', asyn
   expect((await run(['validate', MANIFEST, '--size-table', table])).stdout).toContain('No problems')
 })
 
-test('plans and applies on the embedded sandbox, and writes pages', async () => {
+test('the executable plans and applies on the embedded sandbox, and writes pages', async () => {
   const planned = await run(['plan', ...inSandbox('plan'), '--format', 'html', '--out', join(home, 'plan.html')])
   expect(planned.stdout).toContain('Plan: 1 to create, 3 to update, 0 to delete.')
   expect(readFileSync(join(home, 'plan.html'), 'utf8')).toContain('<html')
@@ -56,7 +56,7 @@ test('plans and applies on the embedded sandbox, and writes pages', async () => 
   expect((await run(['plan', ...inSandbox('rehearse'), '--rehearse'])).stdout).toContain('1 to create')
 })
 
-test('comes with the licences of its parts', () => {
+test('the executable includes the licences of its dependencies', () => {
   const text = readFileSync('build/LICENSES.txt', 'utf8')
   for (const part of ['Node.js', 'undici', 'yaml', 'pg ']) expect(text).toContain(`\n${part}`)
   expect(existsSync('build/main.mjs')).toBe(false)

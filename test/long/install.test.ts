@@ -70,12 +70,12 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['sandbox connect main', /E_SIMULATED/, 1],
 ]
 
-test('every command is among the runs', () => {
+test('the runs of this test include every command', () => {
   const ran = new Set(RUNS.map(([args]) => args.split(' ')[0]))
   expect(COMMANDS.map(({ command }) => command.split(' ')[0]).filter((name) => !ran.has(name))).toEqual([])
 })
 
-test('the bill of materials lists what is bundled and what npm installs, and nothing that only develops it', () => {
+test('the bill of materials lists bundled and installed packages, but no development dependencies', () => {
   const bom = JSON.parse(execFileSync(process.execPath, ['scripts/sbom.mjs'], { encoding: 'utf8', stdio: 'pipe' })) as {
     readonly bomFormat: string
     readonly metadata: { readonly component: { readonly name: string } }
@@ -88,7 +88,7 @@ test('the bill of materials lists what is bundled and what npm installs, and not
   for (const { purl } of bom.components) expect(purl).toMatch(/^pkg:npm\//)
 })
 
-describe.each([20, 22, 24, 26])('on Node %i', (major) => {
+describe.each([20, 22, 24, 26])('the package on Node %i', (major) => {
   const found = nodeOf(major)
 
   test.skipIf('missing' in found)(

@@ -9,7 +9,7 @@ import { makePages, type Pages } from '../../scripts/screenshots/run.ts'
 
 const path = browserPath()
 
-describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is installed)', () => {
+describe.skipIf(path === undefined)('the HTML pages in a browser (skipped without Chromium)', () => {
   let browser: Browser
   let pages: Pages
   beforeAll(async () => {
@@ -20,18 +20,15 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
 
   const all = VIEWS.flatMap((view) => (['plan', 'apply'] as const).map((name) => [name, view.name, view] as const))
 
-  test.each(all)(
-    '%s at %s: nothing is loaded, nothing complained of, nothing wider than the screen',
-    async (name, _view, view) => {
-      const { page, context, complaints } = await openPage(browser, pages[name], view)
-      const [wide = 0, screen = 0] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
-      expect(wide).toBeLessThanOrEqual(screen)
-      expect(complaints).toEqual([])
-      await context.close()
-    },
-  )
+  test.each(all)('the %s page fits the screen (%s) and loads nothing', async (name, _view, view) => {
+    const { page, context, complaints } = await openPage(browser, pages[name], view)
+    const [wide = 0, screen = 0] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, innerWidth]')
+    expect(wide).toBeLessThanOrEqual(screen)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
 
-  test.each(all)('%s at %s: no accessibility violation', async (name, _view, view) => {
+  test.each(all)('the %s page has no accessibility violations (%s)', async (name, _view, view) => {
     const { page, context } = await openPage(browser, pages[name], view, { anyPolicy: true })
     expect(await violations(page)).toEqual([])
     await context.close()
@@ -40,7 +37,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
   const [desktop] = VIEWS
   if (desktop === undefined) throw new Error('no view')
 
-  test('without script all of it can be read, and no filter is shown', async () => {
+  test('are complete without scripts and show no filter', async () => {
     const { page, context } = await openPage(browser, pages.plan, desktop, { script: false })
     expect(await page.locator('.change').count()).toBe(9)
     expect(await page.locator('.change:visible').count()).toBe(9)
@@ -48,7 +45,7 @@ describe.skipIf(path === undefined)('in a browser (skipped where no Chromium is 
     await context.close()
   })
 
-  test('with the keyboard alone: past the head, a filter, a step opened', async () => {
+  test('can be used with the keyboard alone', async () => {
     const { page, context } = await openPage(browser, pages.plan, desktop)
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content')

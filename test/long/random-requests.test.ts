@@ -175,7 +175,7 @@ const idsIn = (sandbox: Sandbox, name: string, project: string): readonly string
   }
 }
 
-test('nothing that is asked at random breaks the sandbox or leaves its document', async () => {
+test('random requests neither crash the sandbox nor violate its OpenAPI document', async () => {
   const statuses = new Map<number, number>()
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: 5, maxLength: 25 }), async (sequence) => {

@@ -55,11 +55,14 @@ test.each([
     ['preview/x expires in 61 min'],
   ],
   ['interrupts connections with `skipExpiring: 0s`', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
-] as const)('the time left decides whether the plan skips a change that %s', (_, manifest, minutes, steps, sentences) => {
-  const made = planned(manifest, live({ 'preview/x': minutes }))
-  expect(made.steps).toHaveLength(steps)
-  expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
-})
+] as const)(
+  'the time left decides whether the plan skips a change that %s',
+  (_, manifest, minutes, steps, sentences) => {
+    const made = planned(manifest, live({ 'preview/x': minutes }))
+    expect(made.steps).toHaveLength(steps)
+    expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
+  },
+)
 
 test('the plan lists skipped changes and shows the expiry of a branch', () => {
   const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })

@@ -244,7 +244,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       'ignore',
       [request({ kind: 'ignore' }, { method: 'PATCH' })],
       [
-        `${UPDATE} (not-effective): The control API accepted the request, but it is not in effect: size: before 1 CU, asked 2 CU, got 1 CU.`,
+        `${UPDATE} (not-effective): The control API accepted the request, but it is not in effect: size: before 1 CU, requested 2 CU, got 1 CU.`,
         "The account's plan may not allow it.",
       ],
     ],
@@ -313,7 +313,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
     const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
     const text = flat(await told(request({ kind: 'rival-create', endpoint }, { times: 1 })))
     expect(text).toContain(
-      'The project does not match the manifests yet (not-converged): delete replica rival on main (ep-',
+      'The project does not match the manifests yet (not-converged): delete replica "rival" on main (ep-',
     )
     expect(text).toContain('Apply incomplete: 3 done.')
   })

@@ -117,7 +117,7 @@ test('what a plan prints grows with its changes, not with the fleet', async () =
     {
       "json": 319108,
       "markdown": 38261,
-      "terminal": 6474,
+      "terminal": 6475,
     }
   `)
 })

@@ -130,9 +130,9 @@ test('a size that the tier does not allow leaves the project out, unless another
 
 test('a budget of CU-hours says what it cannot know, and of which compute', () => {
   const check = (branches: string) => checkBudgets(planOf(branches).plan, { maxCuHoursIncrease: 10 })
-  expect(check(RESIZE)).toEqual(['The plan adds 2190 CU-hours a month, --max-cu-hours-increase allows 10.'])
+  expect(check(RESIZE)).toEqual(['The plan adds 2190 CU-hours a month; --max-cu-hours-increase allows 10.'])
   expect(check('  main: { replicas: { r: { size: 2, scaleToZero: 5m } } }\n')).toEqual([
-    'The plan may add up to 1460 CU-hours a month (unknown: replica "r" on main), --max-cu-hours-increase allows 10.',
+    'The plan may add up to 1460 CU-hours a month (unknown: replica "r" on main); --max-cu-hours-increase allows 10.',
   ])
 })
 

@@ -22,15 +22,15 @@ export const REPOSITORY_REASONS: readonly AgentReason[] = ['GitStale']
 /** The next refresh confirms whether it is drift. */
 const NEVER_RAISED: readonly AgentReason[] = ['DriftUnconfirmed']
 
-export const isRaisable = ({ state, reason }: AgentStatus): boolean =>
+const isRaisable = ({ state, reason }: AgentStatus): boolean =>
   RAISED_AS[state] !== undefined && (reason === undefined || !NEVER_RAISED.includes(reason))
 
 export interface Observation {
   readonly subject: string
   /** The current conditions. */
   readonly statuses: readonly AgentStatus[]
-  /** Whether a raised condition may still hold but is hidden by a worse one. */
-  readonly isHidden: (condition: AgentStatus) => boolean
+  /** Whether a raised condition may still hold but is hidden by a worse one. Default: never. */
+  readonly isHidden?: (condition: AgentStatus) => boolean
   /** Event data in addition to state and reason. */
   readonly about: (condition: AgentStatus) => Readonly<Record<string, unknown>>
 }
@@ -50,13 +50,13 @@ export const observeConditions = (kept: Kept, observation: Observation, now: num
     if (status !== undefined) {
       const raise = before.raisedBy === undefined && now - before.since >= RAISED_AFTER_MS
       const event = raise ? raised(observation, status, before.since, now) : undefined
-      conditions[key] = { ...before, goodRounds: 0, ...(event === undefined ? {} : { raisedBy: event.id }) }
+      conditions[key] = { ...before, goodRounds: 0, raisedBy: event?.id ?? before.raisedBy }
       if (event !== undefined) events.push(event)
       continue
     }
     if (before.raisedBy === undefined) continue
     const condition = statusOf(key)
-    const goodRounds = before.goodRounds + (isRound && !observation.isHidden(condition) ? 1 : 0)
+    const goodRounds = before.goodRounds + (isRound && observation.isHidden?.(condition) !== true ? 1 : 0)
     if (goodRounds < RESOLVED_AFTER_ROUNDS) conditions[key] = { ...before, goodRounds }
     else events.push(resolved(observation, condition, before, now))
   }
@@ -105,6 +105,6 @@ const statusOf = (key: string): AgentStatus => {
   const [state, reason] = key.split('/')
   return {
     state: AGENT_STATES.find((one) => one === state) ?? 'Unknown',
-    ...(reason === undefined ? {} : { reason: reason as AgentReason }),
+    reason: reason as AgentReason | undefined,
   }
 }

@@ -1,7 +1,7 @@
 /** Raises and delivers the agent's events: at least once, in order per subject, for up to three days. */
+import { messageOf } from '../../base/index.ts'
 import type { AgentView, Clock } from '../../model/index.ts'
 import type { AgentControl, EventKeeper } from '../view.ts'
-import { CONTENT_TYPE, cloudEvent } from './cloud-event.ts'
 import { nextRaise } from './conditions.ts'
 import { type AgentEvent, keptOf, pendingOf, withoutEvent } from './kept.ts'
 import {
@@ -14,18 +14,15 @@ import {
   REPOSITORY_SUBJECT,
   removeProject,
 } from './observe.ts'
-import { signedHeaders } from './signature.ts'
+import { cloudEvent, eventHeaders, type Send } from './webhook.ts'
 
-const LOOK_EVERY_MS = 10_000
+const CHECK_EVERY_MS = 10_000
 const KEPT_FOR_MS = 3 * 24 * 60 * 60_000
 const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
-/** The others would wait for it as well. */
-const NO_ANSWER = 'the receiver did not answer'
-
-/** @returns the HTTP status. Rejects if there was no answer. */
-export type Send = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
+/** Ends the delivery of all events, which would time out as well. */
+const NO_ANSWER = 'the receiver did not respond'
 
 export interface NotifierOptions {
   readonly send: Send
@@ -66,7 +63,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   // Wall-clock time: receivers reject signatures that are minutes old, and a laptop may sleep for hours.
   const now = (): number => clock.date?.() ?? clock.now()
 
-  const look = async (control: AgentControl): Promise<void> => {
+  const check = async (control: AgentControl): Promise<void> => {
     const view = control.view()
     const all = control.kept()
     const change = async (subject: string, next: (kept: unknown) => unknown): Promise<void> => {
@@ -119,14 +116,12 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
         if (isStopping) return
         const isTooOld = now() - event.at > KEPT_FOR_MS
         const failure = isTooOld ? undefined : await attempt(control, subject, event)
-        if (isTooOld) log(`The event ${event.type} of ${subject} could not be delivered for 3 days, and is dropped.`)
+        if (isTooOld) log(`Event ${event.type} for ${subject} was dropped: it could not be delivered for 3 days.`)
         if (failure !== undefined) {
           const failures = (retries.get(subject)?.failures ?? 0) + 1
           const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
           retries.set(subject, { failures, at: clock.now() + wait })
-          log(
-            `The event ${event.type} of ${subject} was not delivered: ${failure}. The next attempt is in ${wait / 1_000} s.`,
-          )
+          log(`Event ${event.type} for ${subject} was not delivered: ${failure}. Will retry in ${wait / 1_000} s.`)
           if (failure === NO_ANSWER) return
           break
         }
@@ -139,10 +134,9 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   /** @returns why delivery failed; `undefined` on success. */
   const attempt = async (control: AgentControl, subject: string, event: AgentEvent): Promise<string | undefined> => {
     const body = cloudEvent(subject, event, control.view().source.from)
-    const signed = signedHeaders(key, { id: event.id, timestamp: Math.floor(now() / 1_000), body })
     try {
-      const status = await send(body, { ...signed, 'content-type': CONTENT_TYPE })
-      return status >= 200 && status < 300 ? undefined : `the receiver answered ${status}`
+      const status = await send(body, eventHeaders(key, event.id, Math.floor(now() / 1_000), body))
+      return status >= 200 && status < 300 ? undefined : `the receiver returned ${status}`
     } catch {
       // The error may contain the URL, which may contain a secret.
       return NO_ANSWER
@@ -155,14 +149,14 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
         const isDue = [...retries.values()].some(({ at }) => at <= clock.now())
         if (isStale || isDue || nextRaiseAt <= now()) {
           isStale = false
-          await look(control)
+          await check(control)
           await deliver(control)
         }
       } catch (error) {
         isStale = true
-        log(`Events could not be kept: ${error instanceof Error ? error.message : String(error)}`)
+        log(`Events could not be saved: ${messageOf(error)}`)
       }
-      const nextRetry = Math.min(...[...retries.values()].map(({ at }) => at - clock.now()), LOOK_EVERY_MS)
+      const nextRetry = Math.min(...[...retries.values()].map(({ at }) => at - clock.now()), CHECK_EVERY_MS)
       await clock.sleep(Math.max(nextRetry, 1), wake.signal).catch(() => undefined)
       wake = new AbortController()
     }
@@ -192,9 +186,9 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     deliver: async (control, limitMs) => {
       const end = clock.now() + limitMs
       for (const { name } of control.view().accounts) accountsWithRounds.add(name)
-      await look(control)
+      await check(control)
       // A project must be missing in two checks to count as removed.
-      await look(control)
+      await check(control)
       for (;;) {
         await deliver(control)
         const isPending = [...control.kept().values()].some((kept) => pendingOf(kept).length > 0)

@@ -25,7 +25,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
     before,
     {
       subject: project.id,
-      statuses: statuses.map(({ state, reason }) => ({ state, ...(reason === undefined ? {} : { reason }) })),
+      statuses: statuses.map(({ state, reason }) => ({ state, reason })),
       isHidden: (condition) => hides(project, condition),
       about: (condition) => aboutCondition(project, condition),
     },
@@ -38,8 +38,8 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   return {
     ...observed,
     isSuspended,
-    ...(lastApply === undefined ? {} : { lastApply }),
-    ...(missedWindow === undefined ? {} : { missedWindow }),
+    lastApply: lastApply ?? before.lastApply,
+    missedWindow: missedWindow ?? before.missedWindow,
     pending: [
       ...observed.pending,
       ...(lastApply === undefined || lastApply === before.lastApply
@@ -82,16 +82,15 @@ export const observeAccount = (
   isRound: boolean,
 ): Kept => {
   const own = projects.filter((project) => project.account === account)
-  const affected = (reason: AgentReason) => own.filter((project) => project.reason === reason)
-  return observeShared(
-    accountSubject(account),
-    ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map((reason) => ({ state: 'Failing', reason })),
-    (condition) => {
-      const found = condition.reason === undefined ? [] : affected(condition.reason)
-      return { account, projects: found.length, message: found[0]?.message ?? `${agentStatusWords(condition)}` }
-    },
-    { json, now, isRound },
+  const affected = (reason: AgentReason | undefined) => own.filter((project) => project.reason === reason)
+  const statuses = ACCOUNT_REASONS.filter((reason) => affected(reason).length > 0).map(
+    (reason) => ({ state: 'Failing', reason }) as const,
   )
+  const about = (condition: AgentStatus) => {
+    const found = affected(condition.reason)
+    return { account, projects: found.length, message: found[0]?.message ?? agentStatusWords(condition) }
+  }
+  return observeConditions(keptOf(json), { subject: accountSubject(account), statuses, about }, now, isRound)
 }
 
 /** @param isRound whether a fetch completed since. */
@@ -102,38 +101,25 @@ export const observeRepository = (
   isRound: boolean,
 ): Kept => {
   const isStale = projects.some(({ reason }) => reason === 'GitStale')
-  return observeShared(
-    REPOSITORY_SUBJECT,
-    [
-      ...(source.errorState === 'Failing' ? [{ state: 'Failing', reason: 'Unreachable' } as const] : []),
-      ...(source.errorState === 'Invalid' ? [{ state: 'Invalid' } as const] : []),
-      ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
-    ],
-    (condition) => ({
-      repository: source.from,
-      message: source.error ?? agentStatusWords(condition),
-      ...(source.fetchedAt === undefined ? {} : { fetchedAt: source.fetchedAt }),
-    }),
-    { json, now, isRound },
-  )
+  const statuses: readonly AgentStatus[] = [
+    ...(source.errorState === 'Failing' ? [{ state: 'Failing', reason: 'Unreachable' } as const] : []),
+    ...(source.errorState === 'Invalid' ? [{ state: 'Invalid' } as const] : []),
+    ...(isStale ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
+  ]
+  const about = (condition: AgentStatus) => ({
+    repository: source.from,
+    message: source.error ?? agentStatusWords(condition),
+    fetchedAt: source.fetchedAt,
+  })
+  return observeConditions(keptOf(json), { subject: REPOSITORY_SUBJECT, statuses, about }, now, isRound)
 }
-
-const observeShared = (
-  subject: string,
-  statuses: readonly AgentStatus[],
-  about: (condition: AgentStatus) => Readonly<Record<string, unknown>>,
-  { json, now, isRound }: { readonly json: unknown; readonly now: number; readonly isRound: boolean },
-): Kept => observeConditions(keptOf(json), { subject, statuses, isHidden: () => false, about }, now, isRound)
 
 const hides = ({ state, reason }: AgentStatus, condition: AgentStatus): boolean =>
   state === 'Unknown' ||
   ((HIDING_STATES.includes(state) || (reason !== undefined && HIDING_REASONS.includes(reason))) &&
     AGENT_STATES.indexOf(state) <= AGENT_STATES.indexOf(condition.state))
 
-const identity = ({ id, name, account }: ProjectView) => ({
-  project: { id, ...(name === undefined ? {} : { name }) },
-  account,
-})
+const identity = ({ id, name, account }: ProjectView) => ({ project: { id, name }, account })
 
 const MOST_NAMED = 20
 
@@ -143,10 +129,10 @@ const aboutCondition = (project: ProjectView, condition: AgentStatus): Readonly<
   return {
     ...identity(project),
     message: (isWhole ? project.message : undefined) ?? agentStatusWords(condition),
-    ...(project.version === undefined ? {} : { version: project.version }),
-    ...(isWhole && project.command !== undefined ? { command: project.command } : {}),
+    version: project.version,
+    command: isWhole ? project.command : undefined,
     differences: differences.slice(0, MOST_NAMED).map(differenceData),
-    ...(differences.length > MOST_NAMED ? { moreDifferences: differences.length - MOST_NAMED } : {}),
+    moreDifferences: differences.length > MOST_NAMED ? differences.length - MOST_NAMED : undefined,
   }
 }
 
@@ -156,17 +142,17 @@ const isOf = (condition: AgentStatus, { state, reason }: AgentStatus): boolean =
 /** Without values: live settings may be sensitive, and events leave our control. */
 const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
   branch,
-  ...(compute === undefined ? {} : { compute }),
+  compute,
   kind,
-  ...(path === undefined ? {} : { path }),
+  path,
   impact,
   origin,
-  ...(declaredAt === undefined ? {} : { declaredAt }),
+  declaredAt,
 })
 
 const suspension = (project: ProjectView, isSuspended: boolean, now: number): AgentEvent =>
   eventOf(project.id, isSuspended ? 'suspended' : 'resumed', now, {
     ...identity(project),
-    ...(isSuspended && project.message !== undefined ? { message: project.message } : {}),
-    ...(isSuspended && project.until !== undefined ? { until: project.until } : {}),
+    message: isSuspended ? project.message : undefined,
+    until: isSuspended ? project.until : undefined,
   })

@@ -14,7 +14,7 @@ export const isSame = (given: string, expected: string): boolean => timingSafeEq
  */
 export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
   const host = (context.req.header('host') ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
-  if (!isLoopback(host)) return context.text('This address is served as localhost only.\n', 421)
+  if (!isLoopback(host)) return context.text('This server is available only as localhost.\n', 421)
   return next()
 }
 
@@ -33,8 +33,8 @@ export const requireToken =
     context.header('www-authenticate', `${isReading ? 'Basic' : 'Bearer'} realm="espalier agent"`)
     return context.text(
       isReading
-        ? 'The token of the agent is needed, as a bearer token or as the password. It is in the file `token` of its data folder.\n'
-        : 'The token of the agent is needed, as a bearer token. It is in the file `token` of its data folder.\n',
+        ? "The agent's token is required, as a bearer token or as the password. It is in the file `token` in the agent's data folder.\n"
+        : "The agent's token is required, as a bearer token. It is in the file `token` in the agent's data folder.\n",
       401,
     )
   }

@@ -19,8 +19,8 @@ const ADDRESS = /^(?:\[(?<six>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/
 export const parseListenAddress = (text: string, flag: string): ListenAddress => {
   const { six, host = six, port } = ADDRESS.exec(text)?.groups ?? {}
   if (host === undefined || Number(port) > 65_535) {
-    throw new EspalierError('E_USAGE', `${flag} ${text} is not an address and a port.`, {
-      hint: `Write it like ${flag} ${DEFAULT_LISTEN}, or [::1]:7790 for IPv6.`,
+    throw new EspalierError('E_USAGE', `${flag} ${text} is not a valid address and port.`, {
+      hint: `For example: ${flag} ${DEFAULT_LISTEN}, or [::1]:7790 for IPv6.`,
     })
   }
   return { host, port: Number(port) }

@@ -25,7 +25,7 @@ export const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => nu
   app.get('/events', (context) => {
     const stream = live.open()
     return stream === undefined
-      ? context.text('Too many clients are following the events.\n', 503)
+      ? context.text('Too many clients are connected to the event stream.\n', 503)
       : context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
   })
   for (const [path, all] of [
@@ -90,7 +90,7 @@ const bodyOf = async <T>(context: Context, shape: z.ZodType<T>): Promise<T> => {
   const [issue] = error.issues
   throw new EspalierError(
     'E_USAGE',
-    `The request body is not usable: ${[...(issue?.path ?? []), issue?.message].join(': ')}.`,
+    `The request body is invalid: ${[...(issue?.path ?? []), issue?.message].join(': ')}.`,
   )
 }
 

@@ -1,6 +1,6 @@
 /** Push webhooks of git hosts. The payload is ignored: a push only makes the agent fetch sooner. */
 import { createHmac, type Hmac } from 'node:crypto'
-import { webhookKey } from '../events/signature.ts'
+import { webhookKey } from '../events/webhook.ts'
 import { isSame } from './access.ts'
 
 const MAX_BYTES = 25 * 1024 * 1024

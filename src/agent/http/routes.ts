@@ -49,7 +49,7 @@ export const publicRoutes = (served: Served, host: string): Hono => {
       case 'too-large':
         return context.text('The webhook body is larger than 25 MiB.\n', 413)
       case 'not-signed':
-        return context.text('The signature of the webhook is missing or wrong.\n', 401)
+        return context.text('The webhook signature is missing or invalid.\n', 401)
       case 'signed':
         control.fetchSoon()
         return context.body(null, 204)
@@ -110,10 +110,10 @@ const bareApp = ({ log }: Served, host: string): Hono => {
   const app = new Hono()
   app.use('*', securityHeaders)
   if (isLoopback(host)) app.use('*', refuseOtherHosts)
-  app.notFound((context) => context.text('There is nothing here.\n', 404))
+  app.notFound((context) => context.text('Not found.\n', 404))
   app.onError((error, context) => {
     log(`${context.req.method} ${context.req.path}: ${error.stack ?? error.message}`)
-    return context.text('This is a bug in Espalier: see the log of the agent.\n', 500)
+    return context.text("This is a bug in Espalier. See the agent's log.\n", 500)
   })
   return app
 }

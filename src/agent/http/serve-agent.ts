@@ -73,7 +73,7 @@ const bind = async (listener: RequestListener, { host, port }: ListenAddress): P
     await once(server, 'listening')
   } catch (cause) {
     throw new EspalierError('E_AGENT_LISTEN', `The agent cannot listen on ${host}:${port}.`, {
-      hint: 'Another program may use it: name another address with --listen or --listen-public.',
+      hint: 'Another program may be using it. Choose another address with --listen or --listen-public.',
       cause,
     })
   }

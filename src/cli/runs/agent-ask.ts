@@ -8,12 +8,11 @@ import {
   plainText,
 } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
-import { agentIn } from '../agent-data.ts'
+import { agentIn, exitCodeOfAll } from '../agent-data.ts'
 import type { HistoryFlags, ReconcileFlags, ResumeFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
-import { exitCodeOfAll } from './agent-run.ts'
 
 export const runAgentStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> => {
   const view = await viewOf(flags, io)

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import {
   type AgentKey,
   createNotifier,
-  exitCodeOf,
   folderSource,
   gitSource,
   type Notifier,
@@ -19,14 +18,14 @@ import {
 } from '../../agent/index.ts'
 import { namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
-import { type AgentView, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
-import { tokenIn, writeAddress } from '../agent-data.ts'
+import { exitCodeOfAll, tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
 import type { AgentRunFlags } from '../commands/agent.ts'
 import { connect } from '../connect.ts'
 import { durationMs, usageError } from '../flags.ts'
-import type { Io } from '../io.ts'
+import { type Io, onStop } from '../io.ts'
 import { print } from '../terminal.ts'
 
 export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
@@ -100,19 +99,12 @@ const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io)
   return exitCodeOfAll({ projects, source })
 }
 
-/** The worst state decides. Unusable manifests count as an invalid project. */
-export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
-  if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
-  const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
-  return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
-}
-
 const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>): Promise<void> => {
-  const releases = [io.onSignal('SIGINT', stop), io.onSignal('SIGTERM', stop)]
+  const release = onStop(io, stop)
   try {
     await run()
   } finally {
-    for (const release of releases) release()
+    release()
   }
 }
 

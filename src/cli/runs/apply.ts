@@ -1,4 +1,4 @@
-import { type ConsentPolicy, exitCodeOf } from '../../apply/index.ts'
+import { exitCodeOf } from '../../apply/index.ts'
 import {
   type ApplyEvent,
   EspalierError,
@@ -25,27 +25,29 @@ import {
   selectShard,
   type Watcher,
 } from '../../workflow/index.ts'
-import { askConsent } from '../ask.ts'
+import { askConsent, requireTerminal } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
 import { durationMs, introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
-import { printShard } from '../print-shard.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { readingLine } from '../reading-line.ts'
-import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import { printNote, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameArguments } from '../same-arguments.ts'
-import { STDIN } from '../stdin.ts'
-import { canAsk, print, styleOf } from '../terminal.ts'
+import { print, styleOf } from '../terminal.ts'
 
 export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
-  const { policy, operationTimeoutMs, lockTimeoutMs } = settingsOf(flags)
+  // Check all flags before anything is read.
+  const policy = { allow: allowed(flags.allow ?? []) }
+  const operationTimeoutMs = durationMs('operation-timeout', flags.operationTimeout)
+  const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
+  const since = introducedSince(flags)
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
   const saved = await savedPlan(flags, io)
-  const manifests = await manifestsFor(flags, saved, io)
-  if (!hasErrors(manifests.loaded.diagnostics)) checkCanAsk(flags, io)
+  const manifests = await manifestsFor(flags, since, saved, io)
+  if (!hasErrors(manifests.loaded.diagnostics) && flags.autoApprove !== true) requireTerminal(io, NO_TERMINAL)
   const reading = readingLine(io)
   const applied = await apply({
     manifests,
@@ -87,29 +89,8 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
   }
 }
 
-interface Settings {
-  readonly policy: ConsentPolicy
-  readonly operationTimeoutMs: number
-  readonly lockTimeoutMs: number
-}
-
-/** Checks all flags before anything is read. */
-const settingsOf = (flags: ApplyFlags): Settings => {
-  introducedSince(flags)
-  return {
-    policy: { allow: allowed(flags.allow ?? []) },
-    operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
-    lockTimeoutMs: durationMs('lock-timeout', flags.lockTimeout),
-  }
-}
-
-/** Called after the manifests are checked, and before any request. */
-const checkCanAsk = ({ autoApprove, paths }: ApplyFlags, io: Io): void => {
-  if (autoApprove === true || (canAsk(io) && !paths.includes(STDIN))) return
-  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
-    hint: 'Use --auto-approve, and --allow for what it does not cover. `espalier plan` shows what would change.',
-  })
-}
+const NO_TERMINAL =
+  'Use --auto-approve, and --allow for what it does not cover. `espalier plan` shows what would change.'
 
 /** From `--plan`, or from a single path that ends in `.json`. */
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
@@ -125,21 +106,22 @@ const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan |
 const isPlanPath = ({ plan, paths: [path = '', ...more] }: ApplyFlags): boolean =>
   plan === undefined && more.length === 0 && path.endsWith('.json')
 
-const manifestsFor = async (flags: ApplyFlags, saved: SavedPlan | undefined, io: Io): Promise<Manifests> => {
+const manifestsFor = async (
+  flags: ApplyFlags,
+  since: string | undefined,
+  saved: SavedPlan | undefined,
+  io: Io,
+): Promise<Manifests> => {
   const given = isPlanPath(flags) ? [] : flags.paths
   const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
-  const { project: projects, branch: branches, base, only } = flags
-  if (base !== undefined && only === undefined) {
+  const { project: projects, branch: branches, wave } = flags
+  if (flags.base !== undefined && since === undefined) {
     throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
   }
   const all = await readManifests(paths, flags.sizeTable, io, flags)
   const shard = shardOfFlag(saved?.file.shard ?? flags.shard)
   if (saved !== undefined || hasErrors(all.loaded.diagnostics)) return selectShard(all, shard)
-  return select(
-    selectShard(all, shard),
-    { projects, branches, wave: flags.wave, introducedSince: introducedSince(flags) },
-    io.cwd,
-  )
+  return select(selectShard(all, shard), { projects, branches, wave, introducedSince: since }, io.cwd)
 }
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
@@ -149,8 +131,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
       io.stderr,
     )
   }
-  const note = selectionNote(plan)
-  if (note !== undefined) print(`Note  ${note}`, io.stderr)
+  printNote(selectionNote(plan), io)
   // With --format json the events contain the plan, so it is shown only if somebody is asked.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return

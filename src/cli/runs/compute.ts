@@ -12,16 +12,15 @@ import {
 } from '../../model/index.ts'
 import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
-import { askYes } from '../ask.ts'
+import { askYes, requireTerminal } from '../ask.ts'
 import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'
 import { obeyPolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { openWriteApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
-import { unknownProject } from '../live-projects.ts'
-import { oneProject } from '../project.ts'
-import { canAsk, print } from '../terminal.ts'
+import { oneProject, unknownProject } from '../live-projects.ts'
+import { print } from '../terminal.ts'
 
 type Target = NamedCompute & {
   readonly ref: string
@@ -132,10 +131,8 @@ const effectOf = (command: ComputeAction, { observed }: Target): string => {
 
 const isConfirmed = async (command: ComputeAction, flags: ComputeFlags, io: Io): Promise<boolean> => {
   if (command === 'start' || flags.autoApprove === true) return true
-  if (canAsk(io)) return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
-  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
-    hint: 'Use --auto-approve.',
-  })
+  requireTerminal(io, 'Use --auto-approve.')
+  return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
 }
 
 const perform = async (

@@ -1,7 +1,7 @@
 import { type CostReport, parsePrice } from '../../cost/index.ts'
 import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { costMarkdown, costTable, spendingWords, terminalDiagnostics } from '../../report/index.ts'
+import { costMarkdown, costTable, spendingWords } from '../../report/index.ts'
 import { costLive } from '../../workflow/index.ts'
 import type { CostFlags } from '../commands/cost.ts'
 import { withReadApi } from '../connect.ts'
@@ -10,8 +10,8 @@ import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
-import { NO_FILES, reportProblems } from '../report-problems.ts'
-import { print, styleOf, tableStyle } from '../terminal.ts'
+import { printProblems } from '../report-problems.ts'
+import { print, tableStyle } from '../terminal.ts'
 
 export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
   const { concurrency } = flags
@@ -23,7 +23,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
   const page = await openPageOf(flags, 'cost', io)
   const manifests = flags.project === undefined ? await readManifests(flags.paths, flags.sizeTable, io) : undefined
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
-    reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
+    printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
     return EXIT.error
   }
   const { observed, report } = await withReadApi(flags, io, async (api) => {
@@ -44,10 +44,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
       print(`Wrote the page to ${flags.out}.`, io.stderr)
     }
   }
-  const { lineOf } = manifests?.loaded ?? NO_FILES
-  for (const { diagnostics } of unread) {
-    print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)
-  }
+  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io, manifests?.loaded.lineOf)
   return unread.length === 0 ? EXIT.ok : EXIT.error
 }
 

@@ -8,7 +8,7 @@ import { withOperations } from '../drift-operations.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import { printNote, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -39,8 +39,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
         : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
       io.stdout,
     )
-    const note = selectionNote(plan)
-    if (note !== undefined) print(`Note  ${note}`, io.stderr)
+    printNote(selectionNote(plan), io)
     if (!result.ok) {
       if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
       reportLeftOut(plan, io)

@@ -3,12 +3,13 @@ import { createTwoFilesPatch } from 'diff'
 import { replaceFile } from '../../base/index.ts'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
 import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
-import { counted, plainText, terminalDiagnostics } from '../../report/index.ts'
+import { counted, plainText } from '../../report/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
 import type { FmtFlags } from '../commands/fmt.ts'
 import type { Io } from '../io.ts'
+import { printProblems } from '../report-problems.ts'
 import { readStdin, STDIN } from '../stdin.ts'
-import { print, styleOf } from '../terminal.ts'
+import { print } from '../terminal.ts'
 
 /** Files with these problems cannot be parsed. Despite other problems, a file can be formatted. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
@@ -30,7 +31,10 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     // Write through a link, which points to a file in the same tree.
     if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
-  if (problems.length > 0) return printProblems(problems, flags, io)
+  if (problems.length > 0) {
+    printProblems(problems, flags, io)
+    return EXIT.error
+  }
   const files = counted(texts.length, 'file')
   if (changed === 0) print(`Nothing to format in ${files}.`, io.stderr)
   else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, io.stderr)
@@ -40,7 +44,10 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
 const formatStdin = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
   const given = await readStdin(flags.paths, io)
   const problems = problemsOf(STDIN, given)
-  if (problems.length > 0) return printProblems(problems, flags, io)
+  if (problems.length > 0) {
+    printProblems(problems, flags, io)
+    return EXIT.error
+  }
   const formatted = format(STDIN, given)
   if (flags.diff === true) showDiff(STDIN, given, formatted, flags, io)
   else if (flags.check !== true) io.stdout.write(formatted)
@@ -72,12 +79,6 @@ const sorted = (value: unknown): unknown => {
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([key]) => !PLACES.has(key))
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]))
-}
-
-const printProblems = (problems: readonly Diagnostic[], flags: FmtFlags, io: Io): ExitCode => {
-  const problemText = terminalDiagnostics(problems, styleOf(io.stderr, flags, io.env), () => undefined)
-  print(problemText, io.stderr)
-  return EXIT.error
 }
 
 const problemsOf = (path: string, given: string): readonly Diagnostic[] =>

@@ -1,19 +1,26 @@
+import { readFile } from 'node:fs/promises'
+import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
 import { replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
-import { EXIT, type ExitCode, type ObservedProject, schemaAddress } from '../../model/index.ts'
+import {
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  type Observed,
+  type ObservedProject,
+  schemaAddress,
+} from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
-import { nothingToImport, selectionWords } from '../../workflow/index.ts'
+import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import type { ImportFlags } from '../commands/import.ts'
 import { withReadApi } from '../connect.ts'
-import { importProjects } from '../import-projects.ts'
-import { exportChecked, observeOne } from '../imported-manifest.ts'
+import { exportChecked, importProjects, observeOne, printNotes } from '../imported-manifest.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, isGlob, liveProjects, visibleProjects } from '../live-projects.ts'
 import { printError } from '../print-error.ts'
-import { NO_FILES, reportProblems } from '../report-problems.ts'
+import { printNote, printProblems } from '../report-problems.ts'
 import { print, styleOf } from '../terminal.ts'
-import { importInto } from './import-into.ts'
 
 const SCHEMA = schemaAddress('manifest')
 const FOLDER = 'espalier'
@@ -35,17 +42,12 @@ export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> =
         : await importAll(api, ids, flags, onReading, io)
     if (leftOut > 0 || imported.leftOut > 0) {
       const counts = [[leftOut, 'project'] as const, [imported.leftOut, 'compute'] as const]
-      print(
-        `Note  ${selectionWords({ ...given('projects', patterns), ...given('branches', branches) }, counts)}`,
-        io.stderr,
-      )
+      const selection = { ...(patterns && { projects: patterns }), ...(branches && { branches }) }
+      printNote(selectionWords(selection, counts), io)
     }
     return imported.code
   })
 }
-
-const given = <K extends string>(name: K, patterns: readonly string[] | undefined) =>
-  (patterns === undefined ? {} : { [name]: patterns }) as Partial<Record<K, readonly string[]>>
 
 interface Imported {
   readonly code: ExitCode
@@ -62,10 +64,10 @@ const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): 
   const { project, observed } = await observeOne(api, id)
   const options = exportOptions(flags)
   const leftOut = unchosen(project, options)
-  const { out, noColor } = flags
-  const merged = out === undefined ? undefined : await importInto({ out, noColor }, project, observed, options, io)
+  const { out } = flags
+  const merged = out === undefined ? undefined : await importInto(out, project, observed, options, flags, io)
   if (merged !== undefined) return { code: merged, leftOut }
-  const exported = exportChecked(project, observed, options)
+  const exported = exportChecked(project, options)
   if (exported.computes === 0) throw nothingToImport(flags.branch)
   if (out === undefined) print(exported.text, io.stdout)
   else await replaceFile(io.locate(out), exported.text, 'The manifest')
@@ -101,7 +103,7 @@ const importAll = async (
       printNotes(result, io)
     }
   }
-  for (const { diagnostics } of unread) reportProblems(diagnostics, NO_FILES, { ...flags, format: 'terminal' }, io)
+  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io)
   const leftOut = files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
   return { code: isComplete ? EXIT.ok : EXIT.error, leftOut }
 }
@@ -112,11 +114,54 @@ const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
   schema: SCHEMA,
 })
 
-/** Lists what was inferred, and what a manifest cannot express. */
-export const printNotes = (
-  { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
-  { stderr }: Io,
-): void => {
-  for (const line of inferred) print(`Inferred  ${plainText(line)}`, stderr)
-  for (const line of leftOut) print(`Left out  ${plainText(line)}`, stderr)
+/**
+ * Adds to an existing file.
+ *
+ * @returns `undefined` if the file does not exist, or has only comments.
+ */
+const importInto = async (
+  out: string,
+  project: ObservedProject,
+  observed: Observed,
+  options: ExportOptions,
+  flags: ImportFlags,
+  io: Io,
+): Promise<ExitCode | undefined> => {
+  const text = await presentText(io.locate(out))
+  if (text === undefined || text.replace(/^\s*#.*$/gm, '').trim() === '') return undefined
+  const path = relative(io.cwd, resolve(io.cwd, out)).split(sep).join('/')
+  const result = await adoptFile({ path, text }, project, observed, options, io.cwd)
+  if (result.kind === 'problems') {
+    printProblems(result.diagnostics, flags, io, result.loaded.lineOf)
+    return EXIT.error
+  }
+  if (result.isChanged) await replaceFile(io.locate(out), result.text, 'The manifest')
+  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
+  for (const line of result.notLive)
+    print(`Not live  ${plainText(line)}: it stays declared, and apply creates it`, io.stderr)
+  for (const line of result.toRename)
+    print(`Renamed   ${plainText(line)}: it stays declared, and apply renames it`, io.stderr)
+  const scope = options.branches === undefined ? '' : ' for these branches'
+  const left = [
+    ...(result.notLive.length === 0 ? [] : [`creates ${counted(result.notLive.length, 'compute')}`]),
+    ...(result.toRename.length === 0 ? [] : [`renames ${counted(result.toRename.length, 'replica')}`]),
+  ]
+  const plans = left.length === 0 ? 'is empty' : left.join(' and ')
+  print(`${plainText(out)}: ${newsOf(result)}; the plan of this manifest ${plans}${scope}.`, io.stderr)
+  return EXIT.ok
 }
+
+const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): string =>
+  inNewDocument > 0
+    ? `${counted(inNewDocument, 'compute')} in a separate document`
+    : `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`
+
+const presentText = async (file: string): Promise<string | undefined> =>
+  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return undefined
+    const why = cause.code === 'EISDIR' ? 'it is a folder' : `${cause.code ?? cause.message}`
+    throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${why}.`, {
+      hint: 'Name a file: --out espalier.yaml',
+      cause,
+    })
+  })

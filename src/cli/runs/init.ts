@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { ReadApi } from '../../api/index.ts'
-import { git, replaceFile } from '../../base/index.ts'
+import { stringify } from 'yaml'
+import type { Project, ReadApi } from '../../api/index.ts'
+import { git, makeFolder, replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, SIZE_TABLE, schemaAddress } from '../../model/index.ts'
 import { counted, plainText } from '../../report/index.ts'
@@ -11,16 +12,13 @@ import { askLine } from '../ask.ts'
 import type { InitFlags } from '../commands/init.ts'
 import { withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
-import { importProjects } from '../import-projects.ts'
-import { exportChecked, observeOne } from '../imported-manifest.ts'
-import { chooseProjects } from '../init/choose-projects.ts'
+import { exportChecked, importProjects, observeOne, printNotes } from '../imported-manifest.ts'
 import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.ts'
-import { starter } from '../init/starter.ts'
 import { workflowsFor } from '../init/workflows.ts'
 import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
+import { visibleProjects } from '../live-projects.ts'
 import { canAsk, print } from '../terminal.ts'
-import { printNotes } from './import.ts'
 
 const MANIFEST = 'espalier.yaml'
 /** For several projects: one file each. */
@@ -56,9 +54,33 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   })
 }
 
+const SHOWN = 20
+
+/** All projects of the key, unless the user picks one at the terminal. */
+const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> => {
+  const projects = await visibleProjects(api)
+  const ids = projects.map(({ id }) => id)
+  if (projects.length === 1 || !canAsk(io)) return ids
+  const listed = projects.slice(0, SHOWN).map(({ id, name }) => `  ${plainText(name)}  ${plainText(id)}`)
+  const more = projects.length > SHOWN ? [`  and ${projects.length - SHOWN} more`] : []
+  print([`The key sees ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
+  const answer = await askLine('Press Enter to import all of them, or type an id or name: ', io)
+  if (answer === undefined) throw new EspalierError('E_USAGE', 'No project was chosen.', { hint: 'Use --project ID.' })
+  return answer === '' ? ids : [pick(answer, projects)]
+}
+
+const pick = (answer: string, projects: readonly Project[]): string => {
+  const chosen =
+    projects.find(({ id }) => id === answer) ?? projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
+  if (chosen !== undefined) return chosen.id
+  throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
+    hint: 'Run it again, or use --project ID.',
+  })
+}
+
 const writeOne = async (api: ReadApi, idOrName: string, schema: string, io: Io): Promise<boolean> => {
-  const { project, observed } = await observeOne(api, idOrName)
-  const exported = exportChecked(project, observed, { pin: false, schema })
+  const { project } = await observeOne(api, idOrName)
+  const exported = exportChecked(project, { pin: false, schema })
   const { text, computes } = exported
   await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
   const known = computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}; its plan is empty`
@@ -98,6 +120,33 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
     hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try it without an account, add --sandbox.',
   })
 }
+
+/**
+ * A manifest that manages nothing yet, with a commented example.
+ *
+ * @param schema path or URL of the schema.
+ */
+const starter = (project: string, schema: string): string => `# yaml-language-server: $schema=${schema}
+# The computes of each branch of this project. Computes that are not listed here are not managed.
+version: 1
+${stringify({ project }).trimEnd()}
+
+# defaults:
+#   scaleToZero: 5m
+#
+# branches:
+#   main:
+#     protect: true # nothing on it is deleted, moved or replaced
+#     primary:
+#       size: { min: 1, max: 4 }
+#     replicas:
+#       reporting: {}
+#
+# rules: # for branches that come and go
+#   - match: preview/*
+#     primary:
+#       size: 0.25
+`
 
 const writeEditorSettings = async (io: Io): Promise<void> => {
   await writeNew(io, SCHEMA_FILE, `${JSON.stringify(manifestSchema(SIZE_TABLE), null, 2)}\n`)
@@ -144,9 +193,7 @@ const writeNew = async (io: Io, file: string, text: string): Promise<void> => {
 }
 
 const write = async (io: Io, file: string, text: string, how: string): Promise<void> => {
-  await mkdir(dirname(io.locate(file)), { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_OUT', `${dirname(file)} cannot be created (${cause.code ?? cause.message}).`, { cause })
-  })
+  await makeFolder(dirname(io.locate(file)))
   await replaceFile(io.locate(file), text, file)
   report(io, how, file)
 }

@@ -1,14 +1,14 @@
 import { type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
 import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
+import { waitingLine } from '../bottom-lines.ts'
 import type { CommonFlags, GetFlags, ListFlags, WaitFlags, WatchFlags } from '../commands/operations.ts'
 import { withReadApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
-import { oneProject } from '../project.ts'
+import { oneProject } from '../live-projects.ts'
 import { canRedraw, print, tableStyle } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
-import { waitingLine } from '../waiting-line.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
 
 /** Enough for everything that happens between two refreshes. */

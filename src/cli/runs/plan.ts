@@ -1,7 +1,7 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { commitOf, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
-import { emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import { counted, emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,
   encodeSavedPlan,
@@ -22,8 +22,7 @@ import { introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.t
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
-import { printShard } from '../print-shard.ts'
-import { reportLeftOut, reportProblems } from '../report-problems.ts'
+import { printNote, printProblems, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
@@ -67,8 +66,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
     print(`Wrote the page to ${flags.out}.`, io.stderr)
   }
-  const note = selectionNote(plan)
-  if (note !== undefined) print(`Note  ${note}`, io.stderr)
+  printNote(selectionNote(plan), io)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
@@ -103,7 +101,7 @@ const planWithFlags = async (
 ): Promise<Planned> => {
   if (flags.live !== undefined) {
     const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
-    print(`Note  Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io.stderr)
+    printNote(`Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io)
     return planned
   }
   return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api, onReading) =>
@@ -122,9 +120,8 @@ const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<
   if (isEmptyPlan(plan)) return true
   const { outcome, isGood } = await rehearse(planned, io.clock)
   if (isGood) {
-    const steps = `${plan.steps.length} ${plan.steps.length === 1 ? 'step' : 'steps'}`
     print(
-      `Rehearsed  ${steps} done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.`,
+      `Rehearsed  ${counted(plan.steps.length, 'step')} done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.`,
       io.stderr,
     )
     return true
@@ -159,8 +156,8 @@ const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io:
     throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
   const base = selectShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
-    print(`Note  The manifests at ${ref} have errors:`, io.stderr)
-    reportProblems(base.loaded.diagnostics, base.loaded, { ...flags, format: 'terminal' }, io)
+    printNote(`The manifests at ${ref} have errors:`, io)
+    printProblems(base.loaded.diagnostics, flags, io, base.loaded.lineOf)
   }
   return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
 }

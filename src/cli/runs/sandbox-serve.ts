@@ -2,7 +2,7 @@ import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { ServeFlags } from '../commands/sandbox.ts'
 import { seedIgnored } from '../connect.ts'
-import type { Io } from '../io.ts'
+import { type Io, onStop } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
@@ -52,13 +52,13 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
   return EXIT.ok
 }
 
-const untilEnded = async ({ onSignal, stdout }: Io): Promise<void> => {
-  let releases: readonly (() => void)[] = []
+const untilEnded = async (io: Io): Promise<void> => {
+  let release = (): void => undefined
   await new Promise<void>((resolve) => {
-    releases = [onSignal('SIGINT', resolve), onSignal('SIGTERM', resolve)]
-    stdout.once('error', resolve)
+    release = onStop(io, resolve)
+    io.stdout.once('error', resolve)
   })
-  for (const release of releases) release()
+  release()
 }
 
 const NOT_REGISTERED =

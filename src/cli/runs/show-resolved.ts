@@ -1,10 +1,10 @@
 import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
-import { terminalDiagnostics } from '../../report/index.ts'
 import type { ShowFlags } from '../commands/show.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import { print, styleOf } from '../terminal.ts'
+import { printProblems } from '../report-problems.ts'
+import { print } from '../terminal.ts'
 
 /** Prints manifests with everything merged, and the place of each value. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
@@ -13,7 +13,7 @@ export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCod
   }
   const { loaded } = await readManifests([flags.ref], flags.sizeTable, io)
   if (loaded.diagnostics.length > 0) {
-    print(terminalDiagnostics(loaded.diagnostics, styleOf(io.stderr, flags, io.env), loaded.lineOf), io.stderr)
+    printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
   }
   if (hasErrors(loaded.diagnostics)) return EXIT.error
   const resolved = resolvedManifests(loaded.desired)

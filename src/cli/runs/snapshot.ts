@@ -8,7 +8,7 @@ import { withReadApi } from '../connect.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { readManifests } from '../manifests.ts'
-import { NO_FILES, reportProblems } from '../report-problems.ts'
+import { printNote, printProblems } from '../report-problems.ts'
 import { samePaths } from '../same-arguments.ts'
 import { print } from '../terminal.ts'
 
@@ -30,20 +30,20 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
       io.stderr,
     )
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
-    if (unread.length > 0) reportProblems(unread, NO_FILES, { ...flags, format: 'terminal' }, io)
+    if (unread.length > 0) printProblems(unread, flags, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok
   })
 }
 
 const named = async (api: ReadApi, projects: readonly string[], io: Io): Promise<readonly string[]> => {
   const { ids, leftOut } = await liveProjects(api, projects)
-  if (leftOut > 0) print(`Note  ${selectionWords({ projects }, [[leftOut, 'project']])}`, io.stderr)
+  if (leftOut > 0) printNote(selectionWords({ projects }, [[leftOut, 'project']]), io)
   return ids
 }
 
 const declaredProjects = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
   const { loaded } = await readManifests(flags.paths, undefined, io)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
-  reportProblems(loaded.diagnostics, loaded, { ...flags, format: 'terminal' }, io)
+  printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
   return undefined
 }

@@ -1,7 +1,6 @@
 import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
 import { compare } from '../../base/index.ts'
 import {
-  EspalierError,
   EXIT,
   type ExitCode,
   hasErrors,
@@ -26,8 +25,8 @@ import { withReadApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
-import { readManifests } from '../manifests.ts'
-import { NO_FILES, reportProblems } from '../report-problems.ts'
+import { ifAny, readManifests } from '../manifests.ts'
+import { printProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
 
@@ -47,7 +46,7 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
   checkGlobs('branch', flags.branch)
   const manifests = await manifestsOf(flags, io)
   const isBroken = manifests !== undefined && hasErrors(manifests.loaded.diagnostics)
-  if (isBroken) reportProblems(manifests.loaded.diagnostics, manifests.loaded, { ...flags, format: 'terminal' }, io)
+  if (isBroken) printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
   if (isBroken && flags.project === undefined && projectIds(manifests.loaded.desired).length === 0) return EXIT.error
   return withReadApi(flags, io, async (api, onReading) => {
     const see = await seeing(api, manifests, isBroken, flags, io)
@@ -57,7 +56,7 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
       code = isBroken || problemsIn(seen).length > 0 ? EXIT.error : EXIT.ok
       return seen
     }
-    const shown = { ...flags, isBroken, lineOf: (manifests?.loaded ?? NO_FILES).lineOf }
+    const shown = { ...flags, isBroken, lineOf: manifests?.loaded.lineOf ?? (() => undefined) }
     if (flags.watch !== true) show(await read(onReading), shown, io)
     else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
@@ -70,12 +69,10 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
 /** With `--project`, manifests are optional. */
-const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> =>
-  readManifests(paths, sizeTable, io).catch((error: unknown) => {
-    const isOptional = project !== undefined && paths.length === 0
-    if (isOptional && error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
-    throw error
-  })
+const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
+  const manifests = readManifests(paths, sizeTable, io)
+  return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
+}
 
 /** What to read: the projects of the manifests, with a plan if possible, or any projects of the key. */
 const seeing = async (

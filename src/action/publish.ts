@@ -1,0 +1,85 @@
+/** Shows the result of a command on the pull request: as a comment, labels and a check run. */
+import { EspalierError, type Plan } from '../model/index.ts'
+import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
+import { type Checked, reportCheck } from './check-run.ts'
+import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
+import { masked } from './inputs.ts'
+import type { Job } from './job.ts'
+import { updateLabels } from './labels.ts'
+import { withGitHub } from './with-github.ts'
+
+export interface CommentText {
+  readonly kind: CommentKind
+  readonly body: (limit: Limit) => string
+  /** With `comment: auto`, only update an existing comment. */
+  readonly onlyUpdate?: boolean
+  /** A hidden part at the end of the comment. */
+  readonly record?: string
+}
+
+export interface Report extends CommentText, Checked {
+  /** For the labels. Without a plan, they change only if the command failed. */
+  readonly plan?: Plan | undefined
+}
+
+export const publish = async (job: Job, report: Report): Promise<void> => {
+  await comment(job, report)
+  if (report.plan !== undefined || report.ending !== '') await updateLabels(job, report.plan)
+  if (!(await reportCheck(job, report))) job.runner.annotate(report.annotations)
+}
+
+/**
+ * Creates or edits the comment and sets its URL as an output. If the token cannot comment, the job fails only with
+ * `comment: always`.
+ */
+export const comment = async (
+  job: Job,
+  { kind, body, onlyUpdate = false, record = '' }: CommentText,
+): Promise<void> => {
+  const { inputs, runner, prefix } = job
+  const issue = await pullRequestOf(job)
+  if (issue === undefined || inputs.comment === 'never') return
+  if (inputs.githubToken === '') {
+    if (inputs.comment === 'always') throw new EspalierError('E_INPUT', 'Comments need the input github-token.')
+    return
+  }
+  const marker = markerOf(kind, identityOf(inputs, prefix))
+  const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
+  const text = `${masked(inputs, body({ ...COMMENT_LIMIT, most }))}${record}`
+  const writing = {
+    warning: 'No comment was made',
+    permission: 'pull-requests: write',
+    onRefused: (message: string, cause: Error): void => {
+      if (inputs.comment === 'always') throw new EspalierError('E_COMMENT', message, { cause })
+      runner.warning(`${message} See the job summary for the full text.`)
+    },
+  }
+  const done = await withGitHub(job, writing, (github) =>
+    upsertComment(github, issue, marker, text, {
+      onlyUpdate: onlyUpdate && inputs.comment === 'auto',
+      run: runOf(job),
+      mode: inputs.commentMode,
+    }),
+  )
+  if (done !== undefined) runner.output('comment-url', done.url)
+  if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
+}
+
+const TAKEN_OVER =
+  'Another step of this run wrote the same comment, and this step has replaced it. Give each step an input `label`.'
+
+/** Identifies the run and command, so that steps notice if they write the same comment. */
+const runOf = ({ env, inputs }: Job): string => {
+  const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '1' } = env
+  return /^\d+$/.test(id) && /^\d+$/.test(attempt) ? `${id}.${attempt} ${inputs.command}` : ''
+}
+
+const FINDING = { warning: 'The merged pull request could not be found', permission: 'pull-requests: read' }
+
+const pullRequestOf = async (job: Job): Promise<number | undefined> => {
+  const { inputs, event } = job
+  // Only an apply belongs to a pull request that is already merged.
+  if (event.pullRequest !== undefined || inputs.command !== 'apply') return event.pullRequest?.number
+  if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
+  return withGitHub(job, FINDING, async (github) => (await github.mergedPullRequests(event.sha))[0]?.number)
+}

@@ -1,0 +1,77 @@
+/** Sends events to a webhook: as CloudEvents 1.0 (structured mode, JSON), signed by Standard Webhooks. */
+import { createHmac } from 'node:crypto'
+import { EspalierError, plainJson } from '../../base/index.ts'
+import type { AgentEvent } from './kept.ts'
+
+/** @returns the HTTP status. Rejects if there was no response. */
+export type Send = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
+
+const TIMEOUT_MS = 15_000
+const SECRET_PREFIX = 'whsec_'
+
+/** @param source identifies the agent by its repository or folder. */
+export const cloudEvent = (subject: string, { id, type, at, data }: AgentEvent, source: string): string =>
+  plainJson({
+    specversion: '1.0',
+    id,
+    source: `urn:espalier:agent:${encodeURIComponent(source)}`,
+    type: `dev.espalier.${type}`,
+    subject,
+    time: new Date(at).toISOString(),
+    datacontenttype: 'application/json',
+    data,
+  })
+
+/** @param timestamp when this attempt was made, not the event. Seconds since the epoch. */
+export const eventHeaders = (
+  key: Buffer,
+  id: string,
+  timestamp: number,
+  body: string,
+): Readonly<Record<string, string>> => ({
+  'content-type': 'application/cloudevents+json; charset=utf-8',
+  'webhook-id': id,
+  'webhook-timestamp': String(timestamp),
+  'webhook-signature': `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`,
+})
+
+/**
+ * Sends events to the URL given by `--notify`.
+ *
+ * @throws {EspalierError} `E_USAGE` for anything but an HTTP(S) URL. The message omits the URL, which may hold a token.
+ */
+export const sendTo = (url: string): Send => {
+  const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' }
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw new EspalierError('E_USAGE', '--notify must be an http or https URL.')
+  }
+  return async (body, headers) => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      body,
+      headers,
+      // A redirect would send the event to a URL that the user did not configure.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  }
+}
+
+/** Decodes `whsec_…`; `undefined` unless it is a valid secret of 24 to 64 bytes. */
+export const webhookKey = (secret: string): Buffer | undefined => {
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : ''
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined
+  const key = Buffer.from(encoded, 'base64')
+  return key.length >= 24 && key.length <= 64 ? key : undefined
+}
+
+/** @throws {EspalierError} `E_USAGE` if the file given by `--notify-secret-file` contains no valid secret. */
+export const notifyKey = (text: string): Buffer => {
+  const key = webhookKey(text.trim())
+  if (key !== undefined) return key
+  throw new EspalierError('E_USAGE', 'The file of --notify-secret-file does not contain a Standard Webhooks secret.', {
+    hint: 'Create one with: echo "whsec_$(openssl rand -base64 32)" > FILE',
+  })
+}

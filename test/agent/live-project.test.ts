@@ -1,0 +1,41 @@
+/** When a project's branches and settings are read, and not only its computes. */
+import { expect, onTestFinished, test } from 'vitest'
+import { seeded } from './month.ts'
+import { MINUTE, openWorld } from './running.ts'
+
+const PROJECTS = 20
+const ids = Array.from({ length: PROJECTS }, (_, index) => `fleet-${String(index).padStart(8, '0')}`)
+
+test('spreads full refreshes, although the agent read all projects in full when it started', async () => {
+  const fullReads: number[] = []
+  const world = await openWorld(
+    {
+      projects: ids.map((id) => ({
+        id,
+        branches: [
+          {
+            id: `br-${id}`,
+            name: 'main',
+            computes: [{ id: `ep-${id}`, size: 1, scaleToZero: 'never' as const }],
+          },
+        ],
+      })),
+    },
+    { onHandled: (_method, path) => void (/\/branches(?:\?|$)/.test(path) && fullReads.push(world.stage.clock.now())) },
+  )
+  onTestFinished(() => world.close())
+  await world.declareAll(
+    ids.map((id) => `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: 1, scaleToZero: never } }\n`),
+  )
+  const startedAt = world.stage.clock.now()
+  await world.start({ random: seeded(), interval: 5 * MINUTE })
+  await world.pass(60 * MINUTE)
+  const perInterval = Array.from(
+    { length: 12 },
+    (_, index) => fullReads.filter((time) => Math.floor((time - startedAt) / (5 * MINUTE)) === index).length,
+  )
+  // Every sixth refresh of each project on average: the one at the start, and about two more in an hour.
+  expect(fullReads.length).toBeGreaterThan(2 * PROJECTS)
+  expect(fullReads.length).toBeLessThan(4 * PROJECTS)
+  expect(Math.max(...perInterval.slice(2))).toBeLessThanOrEqual(PROJECTS / 2)
+})
