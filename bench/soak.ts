@@ -127,7 +127,7 @@ interface Live {
   readonly id: string
   readonly branchId: string
   readonly type: string
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 const livesOf = ({ control }: Sandbox): readonly Live[] =>

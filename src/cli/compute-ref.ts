@@ -10,7 +10,7 @@ export interface NamedCompute {
   readonly branchId: string
   readonly branchName: string
   readonly type: 'read_write' | 'read_only'
-  readonly name?: string
+  readonly name?: string | undefined
 }
 
 /** @throws {EspalierError} `E_NO_COMPUTE` if none has that name, `E_USAGE` if several have. */

@@ -6,10 +6,11 @@ import {
   differingKeys,
   type ObservedCompute,
   type ObservedProject,
+  problem,
   type SizeTable,
+  warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import { problem, warning } from './diagnostics.ts'
 import { canBecome } from './feasible.ts'
 import type { Claim } from './match.ts'
 
@@ -76,7 +77,7 @@ const checkScaleToZero = (
   return [
     problem(
       'E_SCALE_TO_ZERO_SIZE',
-      `A compute above ${table.scaleToZeroMaxCu} CU never scales to zero: ${size.max} CU on branch \`${branch.name}\`${
+      `A compute above ${table.scaleToZeroMaxCu} CU cannot scale to zero: ${size.max} CU on branch \`${branch.name}\`${
         kept ? ' would keep the live scale to zero' : ''
       }.`,
       'Add `scaleToZero: never`, or choose a smaller size.',

@@ -7,9 +7,9 @@ import {
   expiryWords,
   type ObservedProject,
   type SkippedChange,
+  warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { selectDrafts } from './select-drafts.ts'
 

@@ -11,12 +11,13 @@ import {
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
+  problem,
   rowOf,
   SIZE_TABLE,
   type SizeTable,
+  warning,
   worstImpact,
 } from '../model/index.ts'
-import { problem, warning } from './diagnostics.ts'
 import { canBecome } from './feasible.ts'
 import type { ResolvedBranch } from './resolve.ts'
 

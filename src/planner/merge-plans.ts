@@ -1,6 +1,12 @@
 import { compare, groupBy } from '../base/index.ts'
-import { countChanges, type Origin, PLAN_FORMAT_VERSION, type Plan, type PlanSummary } from '../model/index.ts'
-import { bySource } from './diagnostics.ts'
+import {
+  bySource,
+  countChanges,
+  type Origin,
+  PLAN_FORMAT_VERSION,
+  type Plan,
+  type PlanSummary,
+} from '../model/index.ts'
 import { mergeCosts } from './merge-costs.ts'
 import { NO_CAPACITY } from './summary.ts'
 

@@ -2,8 +2,7 @@
  * Orders one project's steps: at most one primary per branch at every moment, then as little disruption as possible.
  */
 import { compare } from '../base/index.ts'
-import type { BranchName, Diagnostic, Step } from '../model/index.ts'
-import { problem } from './diagnostics.ts'
+import { type BranchName, type Diagnostic, problem, type Step } from '../model/index.ts'
 import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { parkingSteps, type StepDraft } from './steps.ts'
 

@@ -1,7 +1,6 @@
 /** Branches on which a primary may wait while others swap slots. */
-import type { BranchName, Diagnostic, ObservedProject } from '../model/index.ts'
+import { type BranchName, type Diagnostic, type ObservedProject, problem } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import { problem } from './diagnostics.ts'
 import type { Protection } from './protection.ts'
 
 /**

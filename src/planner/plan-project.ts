@@ -11,12 +11,12 @@ import {
   type SkippedChange,
   type Step,
   type UnmanagedCompute,
+  warning,
 } from '../model/index.ts'
 import { withOnly } from './attribute-changes.ts'
 import { checkMerged } from './checks.ts'
 import { coupleSteps } from './coupled-steps.ts'
 import { declarationsOf } from './declarations.ts'
-import { warning } from './diagnostics.ts'
 import { type Draft, draftClaim, draftDelete } from './drafts.ts'
 import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'

@@ -1,5 +1,6 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
+  bySource,
   countChanges,
   type Desired,
   type DesiredWave,
@@ -13,10 +14,11 @@ import {
   type PlanResult,
   type PlanSelection,
   type PlanWave,
+  problem,
   type Source,
   waveOf,
 } from '../model/index.ts'
-import { bySource, didYouMean, problem } from './diagnostics.ts'
+import { didYouMean } from './diagnostics.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
 import { capacityTotals, withEstimates } from './summary.ts'
 

@@ -1,7 +1,6 @@
 /** What must not be deleted, moved or replaced, regardless of flags. */
-import type { Desired, Diagnostic, Observed, ObservedBranch } from '../model/index.ts'
+import { type Desired, type Diagnostic, type Observed, type ObservedBranch, warning } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
-import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { type ManifestPolicy, manifestPolicyOf } from './manifest-policy.ts'
 

@@ -2,6 +2,7 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
   type BranchReference,
+  compareSource,
   type DeclaredWindow,
   type DesiredDocument,
   type DesiredShape,
@@ -9,9 +10,11 @@ import {
   globMatcher,
   type ObservedBranch,
   type ObservedProject,
+  problem,
   type Source,
+  warning,
 } from '../model/index.ts'
-import { compareSource, didYouMean, listNames, problem, warning } from './diagnostics.ts'
+import { didYouMean, listNames } from './diagnostics.ts'
 
 /** The desired content of one live branch. */
 export interface ResolvedBranch {

@@ -2,18 +2,18 @@
 import { join } from 'node:path'
 import { messageOf } from '../base/index.ts'
 import type { SandboxClock } from './clock/clock.ts'
-import { type ComputeSpec, type Computes, defaultVersion } from './computes/computes.ts'
+import { type ComputeSpec, type Computes, defaultVersion, type Gate } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
-import { Background } from './world/background.ts'
+import { startBackground } from './world/background.ts'
 import { beginOperation } from './world/begin.ts'
 import { type SpecRules, specOf } from './world/compute-spec.ts'
 import { enforceDeadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
-import { Gatekeeper } from './world/gatekeeper.ts'
-import type { ComputeRecord } from './world/records.ts'
-import { ScaleToZero } from './world/scale-to-zero.ts'
-import type { Store } from './world/store.ts'
+import { gatekeeper } from './world/gatekeeper.ts'
+import type { ComputeRecord, Store } from './world/records.ts'
+import { scaleToZero } from './world/scale-to-zero.ts'
+import type { ProjectTables } from './world/tables.ts'
 import { World } from './world/world.ts'
 
 export type ComputesChoice =
@@ -46,7 +46,12 @@ export interface WorldParts {
 /** An empty world and its compute backend. */
 export const openWorld = async (
   parts: WorldParts,
-): Promise<{ readonly world: World; readonly computes: Computes; readonly background: Background }> => {
+): Promise<{
+  readonly world: World
+  readonly computes: Computes
+  /** Call for each request about a project. */
+  readonly noteRequest: (tables: ProjectTables) => void
+}> => {
   const choice = parts.computes ?? { kind: 'simulated' }
   const rules: SpecRules = {
     tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
@@ -64,14 +69,14 @@ export const openWorld = async (
     faultOf: (operation) => parts.faults.ofOperation(operation),
     begin: (operation) => beginOperation(operation, world.tables, computes, toSpec),
   })
-  const gate = new Gatekeeper(world, toSpec)
+  const gate = gatekeeper(world, toSpec)
   const computes: Computes =
     choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
-  const background = new Background(world, parts.background ?? true)
-  new ScaleToZero(world, (id) => computes.activity(id))
+  const noteRequest = startBackground(world, parts.background ?? true)
+  scaleToZero(world, (id) => computes.activity(id))
   enforceDeadlines(world)
   followMoves(world, computes, toSpec, parts.log)
-  return { world, computes, background }
+  return { world, computes, noteRequest }
 }
 
 /** Applies changes that start no operation to the compute backend: moves, and the deletion of idle computes. */
@@ -103,7 +108,7 @@ const followMoves = (
 
 /** Loaded on demand: most sandboxes need no Postgres. */
 const realComputes = async (
-  gate: Gatekeeper,
+  gate: Gate,
   choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,
   { log, stateDir }: WorldParts,
 ): Promise<Computes> => {

@@ -7,7 +7,7 @@ import { EspalierError } from '../model/index.ts'
 import { manualClock as newManualClock } from './clock/clock.ts'
 import type { ReachableCompute } from './control/control.ts'
 import { type TestBranch, testBranch } from './control/test-branch.ts'
-import { readSeed } from './seed/read-seed.ts'
+import { readSeed } from './seed/seed.ts'
 import { startSandbox as start } from './start-sandbox.ts'
 
 /** A compute of a seed. */

@@ -7,20 +7,17 @@ import { getRequestListener } from '@hono/node-server'
 import { EspalierError, plainText } from '../model/index.ts'
 import { type SandboxClock, scaledClock } from './clock/clock.ts'
 import { defaultVersion } from './computes/computes.ts'
-import type { SandboxControl } from './control/control.ts'
-import { openControl } from './control/open-control.ts'
+import { openControl, type SandboxControl } from './control/control.ts'
 import { Recorder } from './control/recorder.ts'
 import { Faults } from './faults/faults.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
 import { CONTROL_ROOT, controlRoutes } from './routes/control.ts'
 import { plant } from './seed/plant.ts'
-import { resolveSeed } from './seed/read-seed.ts'
-import type { Seed } from './seed/seed.ts'
+import { resolveSeed, type Seed } from './seed/seed.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
 import type { Durations } from './world/durations.ts'
-import type { WorldChange } from './world/records.ts'
-import { memoryStore } from './world/store.ts'
+import { memoryStore, type WorldChange } from './world/records.ts'
 
 export interface SandboxOptions {
   /** Default 0: any free port. */
@@ -102,7 +99,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
   const faults = new Faults(options.random)
-  const { world, computes, background } = await openWorld({
+  const { world, computes, noteRequest } = await openWorld({
     ...options,
     clock,
     log,
@@ -119,7 +116,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     rateLimits: options.rateLimits ?? false,
     faults,
     recorder,
-    onProject: (tables) => background.noteRequest(tables),
+    onProject: noteRequest,
     onRequest: (method, path, status) => {
       requests += 1
       log(`${method} ${path} ${status}`)

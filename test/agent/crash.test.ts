@@ -93,7 +93,7 @@ const computesOf = ({ stage }: World): number =>
   stage.sandbox.control.dump().changes.filter((change) => 'put' in change && change.put.kind === 'compute').length
 
 test.each([true, false])(
-  'killed around a write, a line of the journal, a request or a delivery: all of it is done once, and reported (done: %s)',
+  'an agent killed around any file write, journal line, request or delivery does and reports everything exactly once (kill after it: %s)',
   async (isDone) => {
     const { moments } = await live(Number.POSITIVE_INFINITY, isDone)
     expect(moments).toBeGreaterThan(20)

@@ -82,7 +82,7 @@ const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): 
 
 const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agent reconcile p-1' } as const
 
-test('an event is a message in Slack: what, where, and the command, with nothing in it that Slack would act on', async () => {
+test("the Slack recipe posts the state, the project and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
   const receiver = await urlOf(
@@ -101,7 +101,7 @@ test('an event is a message in Slack: what, where, and the command, with nothing
   await stop()
 })
 
-test('an event is an issue on GitHub, which is closed when it is resolved', async () => {
+test('the GitHub recipe opens an issue for a condition and closes it once the condition is resolved', async () => {
   const issues: { number: number; state: string; body: string; title: string }[] = []
   const github = await service(({ method, path, body }) => {
     if (method === 'GET') return { body: issues.filter(({ state }) => state === 'open') }
@@ -125,7 +125,7 @@ test('an event is an issue on GitHub, which is closed when it is resolved', asyn
   await stopAgain()
 })
 
-test('a request that the agent did not sign is refused', async () => {
+test('the receiver rejects a request that the agent did not sign', async () => {
   const handled: unknown[] = []
   const url = await urlOf(receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event) }))
   for (const headers of [{}, { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }]) {

@@ -7,7 +7,7 @@ import { FakeControl } from './fake-control.ts'
 
 const page = readFileSync('docs/agent-reference.md', 'utf8')
 
-test('every metric, with its type and labels', async () => {
+test('the page lists every metric with its type', async () => {
   const metrics = agentMetrics(new FakeControl())
   const exposed = [...(await metrics.text()).matchAll(/^# TYPE (\w+) (\w+)/gm)].map(
     ([, name, type]) => `${name} ${type}`,
@@ -17,7 +17,7 @@ test('every metric, with its type and labels', async () => {
   expect(told.toSorted()).toEqual(exposed.toSorted())
 })
 
-test('every type of event', () => {
+test('the page lists every event type', () => {
   const rows = page.slice(page.indexOf('| type | sent when |'), page.indexOf('```json'))
   const told = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
   expect(told.toSorted()).toEqual([...EVENT_TYPES].toSorted())

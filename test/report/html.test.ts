@@ -73,12 +73,12 @@ describe('what they say', () => {
       expect(text).not.toContain('1 restart')
       expect(text).toContain('1 not known')
       expect(text).toContain(
-        'Who was interrupted\nNobody.\nWho may have been: the step was sent, and did not end well\nprimary on main',
+        'Who was interrupted\nNobody.\nWho may have been interrupted: the step was sent and failed\nprimary on main',
       )
     })
 
     test('nothing of a step that failed before anything was sent', () => {
-      expect(ended({ [restarting]: { status: 'failed' } })).not.toContain('may have been')
+      expect(ended({ [restarting]: { status: 'failed' } })).not.toContain('may have been interrupted')
     })
   })
 

@@ -105,7 +105,7 @@ test('3,600 changes fit: all counted, the most disruptive listed, and it says wh
     const text = planComment(whole, limit)
     expect(limit.measure(text)).toBeLessThanOrEqual(limit.most)
     expect(limit.measure(text)).toBeGreaterThan(limit.most / 2)
-    expect(text).toContain('### Espalier: 1800 computes restart, 1800 are deleted.')
+    expect(text).toContain('### Espalier: 1,800 computes restart, 1,800 are deleted.')
     expect(text).toContain('deleted: connections end, the host is lost')
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
     // No line is cut: every row of the table has all its cells.

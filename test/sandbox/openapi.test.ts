@@ -6,7 +6,7 @@ import { Faults } from '../../src/sandbox/faults/faults.ts'
 import { manualClock } from '../../src/sandbox/index.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
 import { createApp } from '../../src/sandbox/routes/app.ts'
-import { memoryStore } from '../../src/sandbox/world/store.ts'
+import { memoryStore } from '../../src/sandbox/world/records.ts'
 import { openSandbox, P } from './open-sandbox.ts'
 import { DOCUMENT, OPERATIONS, undocumented } from './openapi.ts'
 

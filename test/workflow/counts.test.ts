@@ -117,7 +117,7 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
     {
       "json": 319108,
       "markdown": 38261,
-      "terminal": 6474,
+      "terminal": 6475,
     }
   `)
 })

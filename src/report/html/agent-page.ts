@@ -1,5 +1,5 @@
 /** The agent's overview of its projects; those that need attention come first. */
-import { encodePath } from '../../base/index.ts'
+import { encodePath, groupBy } from '../../base/index.ts'
 import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
 import {
   AGENT_GROUPS,
@@ -7,14 +7,15 @@ import {
   agentGroup,
   agentStatusName,
   agentStatusWords,
+  capitalised,
   counted,
   group,
   minuteOf,
-  SYMBOLS,
+  shortImpact,
 } from '../words/index.ts'
 import assets from './generated/assets.json' with { type: 'json' }
-import { chip, IMPACT_LOOKS, icon, KIND_TONES, type Look, STATE_LOOKS, shortImpact } from './looks.ts'
-import { type Markup, markup, NOTHING, when } from './markup.ts'
+import { chip, chipList, IMPACT_LOOKS, icon, kindLabel, type Look, STATE_LOOKS } from './looks.ts'
+import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
 export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'accounts'> {
@@ -38,11 +39,11 @@ const MOST_DIFFERENCES = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
   const groups = Object.keys(AGENT_GROUPS) as AgentGroup[]
-  const grouped = groups.map((name) => ({
-    name,
-    projects: agent.projects.filter((project) => agentGroup(project) === name).toSorted(byState),
-  }))
-  const worst = grouped.find(({ projects }) => projects.length > 0)
+  const byGroup = groupBy(agent.projects.toSorted(byState), agentGroup)
+  const grouped = groups
+    .map((name) => ({ name, projects: byGroup.get(name) ?? [] }))
+    .filter(({ projects }) => projects.length > 0)
+  const [worst] = grouped
   const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length, agent)
   const look = worst === undefined ? STATE_LOOKS.Unknown : GROUP_LOOKS[worst.name]
   return page(
@@ -52,10 +53,8 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
       command: 'agent',
       seen: markup`<span id="live" role="status">Reload the page to see changes</span>`,
       head: markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${verdict}</h1>
-${sourceFacts(agent)}${when(agent.projects.length > 0, () => markup`<ul class="chips">${grouped.flatMap(({ name, projects }) => (projects.length === 0 ? [] : [markup`<li>${chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)}</li>`]))}</ul>`)}${notes(agent)}`,
-      body: grouped.map(({ name, projects }) =>
-        name === 'fine' ? fineSection(projects) : groupSection(name, projects),
-      ),
+${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)))}${notes(agent)}`,
+      body: grouped.map(({ name, projects }) => section(name, AGENT_GROUPS[name], projectList(name, projects))),
       live: {
         style: assets.agentStyle,
         script: assets.agentScript,
@@ -115,23 +114,18 @@ const version = (text: string): Markup => markup`<code title="${text}">${text.sl
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
 
-const groupSection = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
-  when(
-    projects.length > 0,
-    () => markup`<section aria-labelledby="${name}"><h2 id="${name}">${AGENT_GROUPS[name]}</h2>
-<ol class="agent">${projects.map(projectRow)}</ol></section>`,
-  )
+const projectList = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
+  name === 'fine'
+    ? markup`<ul class="fine">${projects.map(syncedItem)}</ul>`
+    : markup`<ol class="agent">${projects.map(projectRow)}</ol>`
 
-const fineSection = (projects: readonly AgentPageProject[]): Markup =>
-  when(
-    projects.length > 0,
-    () => markup`<section aria-labelledby="fine"><h2 id="fine">${AGENT_GROUPS.fine}</h2>
-<ul class="fine">${projects.map(
-      (project) =>
-        markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${project.version === undefined ? '' : markup`<span class="quiet">at ${version(project.version)} since ${moment(project.since)}</span>`}</span></li>
-`,
-    )}</ul></section>`,
-  )
+const syncedItem = (project: AgentPageProject): Markup => {
+  const { version: synced, since } = project
+  const state =
+    synced === undefined ? '' : markup`<span class="quiet">at ${version(synced)} since ${moment(since)}</span>`
+  return markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${state}</span></li>
+`
+}
 
 const projectName = ({ id, name }: AgentPageProject): Markup =>
   markup`<a id="p-${id}" href="/projects/${encodePath(id).replaceAll('/', '%2F')}">${name ?? id}</a>${name === undefined ? NOTHING : markup` <code>${id}</code>`}`
@@ -149,12 +143,10 @@ ${differences(project)}</div></li>
 
 /** The message of a suspension is the user's reason. */
 const why = ({ message, ...status }: AgentPageProject): string => {
-  const words = sentence(agentStatusWords(status))
+  const words = `${capitalised(agentStatusWords(status))}.`
   if (message === undefined) return words
   return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
 }
-
-const sentence = (words: string): string => `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
 
 type Fact = readonly [name: string, value: Markup]
 
@@ -201,7 +193,7 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
 }
 
 const differenceRow = (one: DifferenceView): Markup =>
-  markup`<tr><th scope="row"><span class="kind ${KIND_TONES[one.kind]}"><span aria-hidden="true">${SYMBOLS[one.kind]}</span> ${one.kind}</span> ${one.compute ?? 'compute'} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 
 const value = (text: string | null): Markup =>

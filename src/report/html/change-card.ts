@@ -1,21 +1,21 @@
 /** One change: values before and after, its impact, and its requests. */
 import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { computeTitle, impactWords, place, SYMBOLS, windowWords } from '../words/index.ts'
-import { number, rangeBar } from './capacity.ts'
-import { chip, IMPACT_LOOKS, icon, KIND_TONES } from './looks.ts'
+import { computeTitle, impactWords, number, place, windowWords } from '../words/index.ts'
+import { rangeBar } from './capacity.ts'
+import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 
-/** Added to each step on the page of an apply. */
+/** What the page of an apply adds to a step. */
 export interface StepExtras {
   /** Next to the request. */
-  summary(step: Step): Markup
+  readonly summary: Markup
   /** Above the request, always visible. */
-  verdict(step: Step): Markup
+  readonly verdict: Markup
   /** Below the request. */
-  details(step: Step): Markup
+  readonly details: Markup
 }
 
-export const NO_EXTRAS: StepExtras = { summary: () => NOTHING, verdict: () => NOTHING, details: () => NOTHING }
+const NO_EXTRAS: StepExtras = { summary: NOTHING, verdict: NOTHING, details: NOTHING }
 
 export interface NumberedStep {
   readonly number: number
@@ -25,9 +25,8 @@ export interface NumberedStep {
 export interface CardContext {
   /** Step numbers by id. */
   readonly numbers: ReadonlyMap<string, number>
-  readonly extras: StepExtras
-  /** Whether it is existing drift; `undefined` without a base. */
-  isDrift(change: Change): boolean | undefined
+  extrasOf?(step: Step): StepExtras
+  isDrift?(change: Change): boolean
 }
 
 export const changeCard = (
@@ -37,11 +36,10 @@ export const changeCard = (
   context: CardContext,
 ): Markup => {
   const { kind, compute, impact, reasons, refused, source } = change
-  const isDrift = context.isDrift(change)
   return markup`<li class="change" id="change-${index}" data-c="${index}" data-impact="${impact}" data-kind="${kind}">
-<div class="who"><p class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</p><h5>${computeTitle(compute)}</h5>
+<div class="who"><p>${kindLabel(kind)}</p><h5>${computeTitle(compute)}</h5>
 <p class="id">${compute.id === undefined ? 'a new one' : markup`<code>${compute.id}</code> ${compute.state ?? ''}`}</p>${when(
-    isDrift === true,
+    context.isDrift?.(change) === true,
     () => markup`<p class="drift">existing drift</p>`,
   )}</div>
 <div class="values">${valueTable(change)}</div>
@@ -59,17 +57,16 @@ interface ValueRow {
   readonly name: string
   readonly before: string | undefined
   readonly after: string | undefined
-  readonly note?: string
   /** Computed from another value. */
-  readonly derived?: boolean
+  readonly isDerived?: boolean
 }
 
 const valueTable = (change: Change): Markup => {
   const rows = [...ownRows(change), ...capacityRows(change.before, change.after)]
   return markup`<table><caption class="vh">Before and after</caption><thead><tr><th scope="col">attribute</th><th scope="col">now</th><th scope="col">after</th></tr></thead><tbody>
 ${rows.map(
-  ({ name, before, after, derived }) =>
-    markup`<tr${when(derived === true, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${before ?? none()}</td><td>${after ?? none()}</td></tr>
+  ({ name, before, after, isDerived = false }) =>
+    markup`<tr${when(isDerived, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${before ?? none()}</td><td>${after ?? none()}</td></tr>
 `,
 )}</tbody></table>${rangeFigure(change.before, change.after)}`
 }
@@ -83,16 +80,12 @@ const WORD_BREAK = trusted('<wbr>')
 const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
 
 const ownRows = (change: Change): readonly ValueRow[] => [
-  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'is there', after: 'deleted' }] : []),
+  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'exists', after: 'deleted' }] : []),
   ...(change.kind === 'replace'
-    ? [{ name: 'compute', before: change.compute.id ?? 'is there', after: 'another one, with a new host' }]
+    ? [{ name: 'compute', before: change.compute.id ?? 'exists', after: 'a new one, with a new host' }]
     : []),
   ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
-  ...change.attributes.map(({ path, beforeText, afterText }) => ({
-    name: path,
-    before: beforeText,
-    after: afterText,
-  })),
+  ...change.attributes.map(({ path, beforeText, afterText }) => ({ name: path, before: beforeText, after: afterText })),
 ]
 
 const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {
@@ -100,7 +93,7 @@ const capacityRows = (before: Capacity | undefined, after: Capacity | undefined)
     name,
     before: before && words(before),
     after: after && words(after),
-    derived: true,
+    isDerived: true,
   })
   const rows = [
     row('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
@@ -128,16 +121,17 @@ const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined):
   )}${drawn('was', before, 0.15)}${drawn('will', after, 0.85)}</svg>`
 }
 
-/** The request of a step, and its details. */
-const stepBlock = ({ number: own, step }: NumberedStep, { numbers, extras }: CardContext): Markup => {
+/** A step: its request and details. */
+const stepBlock = ({ number: own, step }: NumberedStep, { numbers, extrasOf }: CardContext): Markup => {
   const { request, after, consents, rule } = step
+  const { summary, verdict, details } = extrasOf?.(step) ?? NO_EXTRAS
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)
-  const waits = after.map((id) => numbers.get(id)).filter((one) => one !== undefined)
-  return markup`${extras.verdict(step)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${extras.summary(step)}</summary>
+  const waits = after.flatMap((id) => numbers.get(id) ?? [])
+  return markup`${verdict}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${summary}</summary>
 ${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
 <dl>${when(waits.length > 0, () => markup`<dt>after</dt><dd>${waits.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
     consents.length > 0,
     () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
-  )}<dt>rule</dt><dd>${rule}</dd></dl>${extras.details(step)}</details>
+  )}<dt>rule</dt><dd>${rule}</dd></dl>${details}</details>
 `
 }

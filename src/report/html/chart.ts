@@ -3,28 +3,33 @@
  * the chart follows the width and text size of the page. They are SVG attributes, since the page's policy forbids
  * inline styles.
  */
-import type { Step } from '../../model/index.ts'
-import { computeTitle, counted, SYMBOLS, time } from '../words/index.ts'
+import { groupBy } from '../../base/index.ts'
+import type { Plan, Step } from '../../model/index.ts'
+import { computeTitle, counted, projectTitle, SYMBOLS, time } from '../words/index.ts'
 import type { IconName, Tone } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 import { percent, type Span, type Timescale, ticks } from './span.ts'
 
-export interface Row {
-  readonly number: number
-  readonly step: Step
-  /** The number of its change, for the filters. */
-  readonly change: number
-  /** Absent if it never ran. */
-  readonly span?: Span
+/** How a step is drawn. */
+export interface Drawing {
+  /** `undefined` if it never ran. */
+  readonly span: Span | undefined
   readonly tone: Tone
   /** For important steps, an icon next to the words. */
-  readonly icon?: IconName
+  readonly icon: IconName | undefined
   /** Next to the bar. */
   readonly words: string
   /** A full description for screen readers. */
   readonly description: string
   /** Drawn over the bar; `middle` is its vertical position in em. */
   readonly details?: (middle: number) => Markup
+}
+
+interface Row extends Drawing {
+  readonly number: number
+  readonly step: Step
+  /** The number of its change, for the filters. */
+  readonly change: number
 }
 
 export interface Lane {
@@ -39,6 +44,31 @@ export interface Chart {
   readonly scale: Timescale
   /** Moments shown in every lane. */
   readonly moments?: readonly { readonly at: number; readonly words: string }[]
+}
+
+/** @param facts what to show next to the title of a project; empty strings are left out. */
+export const lanesOf = (
+  plan: Plan,
+  draw: (step: Step, waitsFor: readonly number[]) => Drawing,
+  facts: (steps: readonly Step[], end: number) => readonly string[],
+): readonly Lane[] => {
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
+  const titleOf = projectTitle(plan)
+  return [...groupBy(plan.steps, ({ project }) => project)].map(([project, steps]) => {
+    const rows = steps.map((step) => ({
+      ...draw(
+        step,
+        step.after.flatMap((id) => numbers.get(id) ?? []),
+      ),
+      number: numbers.get(step.id) ?? 0,
+      step,
+      change: changes.get(step.change) ?? 0,
+    }))
+    const end = rows.reduce((most, { span }) => Math.max(most, span?.end ?? 0), 0)
+    const shown = [counted(rows.length, 'step'), ...facts(steps, end)].filter((one) => one !== '')
+    return { title: titleOf(project), facts: shown.join(' · '), rows }
+  })
 }
 
 const ROW_EM = 2.75
@@ -112,9 +142,9 @@ const arrow = (
   middle: number,
   scale: Timescale,
 ): Markup => {
-  const start = from?.row.span?.end
-  const end = to.span?.start
-  if (from === undefined || start === undefined || end === undefined) return NOTHING
+  if (from?.row.span === undefined || to.span === undefined) return NOTHING
+  const { end: start } = from.row.span
+  const { start: end } = to.span
   const x = percent(start, scale)
   const target = percent(end, scale)
   // Straight down if it starts immediately, else along the row.
@@ -154,6 +184,3 @@ const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, midd
       : markup`<use href="#i-${drawn}" x="${anchor === 'start' ? shift : shift - 15}" y="-7.5" width="15" height="15"/>`
   }<text x="${drawn === undefined ? shift : shift + 20 * side}" y="0.34em" text-anchor="${anchor}">${row.words}</text></svg>`
 }
-
-export const laneFacts = (rows: readonly Row[], ...more: readonly string[]): string =>
-  [counted(rows.length, 'step'), ...more.filter((one) => one !== '')].join(' · ')

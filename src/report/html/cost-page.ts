@@ -4,65 +4,60 @@ import {
   adviceTitles,
   counted,
   editWords,
-  type SpendingRow,
+  type SpendingBy,
   savingWords,
+  spendingColumns,
   spendingMoney,
   spendingRows,
   spendingWords,
 } from '../words/index.ts'
-import { type Markup, markup, when } from './markup.ts'
+import { type Markup, markup, section, timestamp, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
 export const costPage = (report: CostReport, frame: PageFrame): string => {
-  const { takenAt, projects, computes } = report
+  const { takenAt, projects, branches, computes } = report
   const money = spendingMoney(report)
   return page(frame, {
     title: `Cost: ${spendingWords(report)}`,
     command: 'cost',
-    seen: markup`Snapshot of <time datetime="${takenAt}">${takenAt.replace('T', ' ').replace(/\.\d+/, '')}</time>`,
+    seen: markup`Snapshot of ${timestamp(takenAt)}`,
     head: markup`<h1>${spendingWords(report)}</h1>
 <p class="facts">${money === undefined ? '' : `${money}. `}${counted(computes.length, 'compute')} in ${counted(projects.length, 'project')}.</p>`,
     body: [
-      adviceSection(report),
-      when(projects.length > 1, () => costTable('projects', 'Projects', spendingRows(report, 'project'))),
-      when(report.branches.length > 1, () => costTable('cost-branches', 'Branches', spendingRows(report, 'branch'))),
-      costTable('computes', 'Computes', spendingRows(report, 'compute')),
+      when(report.advice.length > 0, () => adviceSection(report)),
+      when(projects.length > 1, () => costTable('projects', 'Projects', report, 'project')),
+      when(branches.length > 1, () => costTable('cost-branches', 'Branches', report, 'branch')),
+      costTable('computes', 'Computes', report, 'compute'),
     ],
   })
 }
 
 const adviceSection = (report: CostReport): Markup => {
   const titleOf = adviceTitles(report)
-  return when(
-    report.advice.length > 0,
-    () => markup`<section aria-labelledby="advice"><h2 id="advice">What would save the most</h2>
-<p class="lead">CU-hours a month. Savings of one compute do not add up.</p>
-<ul class="advice">${report.advice.map(
-      (
-        advice,
-      ) => markup`<li><p><b>${savingWords(advice)}</b> ${titleOf(advice)}. ${advice.text}</p><p><code>${editWords(advice.edit)}</code></p></li>
+  const items = report.advice.map(
+    (
+      one,
+    ) => markup`<li><p><b>${savingWords(one)}</b> ${titleOf(one)}. ${one.text}</p><p><code>${editWords(one.edit)}</code></p></li>
 `,
-    )}</ul></section>`,
+  )
+  return section(
+    'advice',
+    'What would save the most',
+    markup`<p class="lead">CU-hours a month. Savings of one compute do not add up.</p>
+<ul class="advice">${items}</ul>`,
   )
 }
 
-const COLUMNS: readonly (readonly [string, keyof SpendingRow])[] = [
-  ['CU-hours a month', 'expected'],
-  ['At most', 'most'],
-  ['Amount', 'amount'],
-  ['Active', 'active'],
-  ['Size', 'size'],
-  ['Project', 'project'],
-  ['Branch', 'branch'],
-  ['Compute', 'compute'],
-]
-
-const costTable = (id: string, title: string, rows: readonly SpendingRow[]): Markup => {
-  const shown = COLUMNS.filter(([, key]) => rows.some((row) => row[key] !== ''))
-  return markup`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-<div class="scroll"><table class="numbers"><thead><tr>${shown.map(([name]) => markup`<th scope="col">${name}</th>`)}</tr></thead>
+const costTable = (id: string, title: string, report: CostReport, by: SpendingBy): Markup => {
+  const rows = spendingRows(report, by)
+  const columns = spendingColumns(rows)
+  return section(
+    id,
+    title,
+    markup`<div class="scroll"><table class="numbers"><thead><tr>${columns.map((one) => markup`<th scope="col">${one.title}</th>`)}</tr></thead>
 <tbody>${rows.map(
-    (row) => markup`<tr>${shown.map(([, key]) => markup`<td>${row[key]}</td>`)}</tr>
+      (row) => markup`<tr>${columns.map(({ key }) => markup`<td>${row[key]}</td>`)}</tr>
 `,
-  )}</tbody></table></div></section>`
+    )}</tbody></table></div>`,
+  )
 }

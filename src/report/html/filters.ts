@@ -1,11 +1,9 @@
 /** The form that filters changes, hidden until its script runs. */
-import { IMPACTS, type Plan } from '../../model/index.ts'
+import { type Change, IMPACTS } from '../../model/index.ts'
 import { type Markup, markup, NOTHING, when } from './markup.ts'
 
-const FEWEST = 2
-
-export const filters = ({ changes }: Plan): Markup => {
-  if (changes.length < FEWEST) return NOTHING
+export const filters = (changes: readonly Change[]): Markup => {
+  if (changes.length < 2) return NOTHING
   const projects = [...new Set(changes.map(({ project }) => project))]
   const impacts = IMPACTS.filter((one) => changes.some(({ impact }) => impact === one))
   const kinds = [...new Set(changes.map(({ kind }) => kind))]

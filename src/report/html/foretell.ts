@@ -1,4 +1,4 @@
-/** Estimates when each step of a plan runs: one at a time within a project, projects concurrently. */
+/** Estimates when each step of a plan runs: one step at a time within a project, projects concurrently. */
 import { groupBy } from '../../base/index.ts'
 import type { Observed, Plan, Step } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
@@ -8,18 +8,18 @@ export interface Schedule {
   readonly spans: ReadonlyMap<string, Span>
 }
 
-/** For a step whose operations are unknown. */
+/** Duration of a step whose operations are unknown. */
 export const UNKNOWN_MS = 1_000
 
 /**
- * @param observed with past operations, if they were read. The medians of their actions are used.
+ * @param observed past operations, if they were read: a step is expected to take the median time of its actions.
  * @param concurrency projects processed concurrently.
  */
 export const foretell = (plan: Plan, observed: Observed | undefined, concurrency: number): Schedule => {
   const weigh = weights(plan, observed)
   const free = Array.from({ length: Math.max(1, concurrency) }, () => 0)
   const spans = new Map<string, Span>()
-  for (const steps of byProject(plan.steps)) {
+  for (const steps of groupBy(plan.steps, ({ project }) => project).values()) {
     const worker = free.indexOf(Math.min(...free))
     let now = free[worker] ?? 0
     for (const step of steps) {
@@ -54,17 +54,10 @@ const actionsOf = (plan: Plan, project: string): number =>
 /** By action, as in the plan's own estimate. */
 const mediansOf = (
   past: readonly { readonly action: string; readonly durationMs: number }[],
-): ReadonlyMap<string, number> => {
-  const groups = new Map<string, number[]>()
-  for (const { action, durationMs } of past) groups.set(action, [...(groups.get(action) ?? []), durationMs])
-  return new Map(
-    [...groups].map(([action, list]) => {
-      const sorted = list.toSorted((a, b) => a - b)
-      return [action, sorted[Math.min(sorted.length - 1, Math.floor(sorted.length / 2))] ?? 0]
+): ReadonlyMap<string, number> =>
+  new Map(
+    [...groupBy(past, ({ action }) => action)].map(([action, operations]) => {
+      const durations = operations.map(({ durationMs }) => durationMs).sort((a, b) => a - b)
+      return [action, durations[Math.floor(durations.length / 2)] ?? 0]
     }),
   )
-}
-
-export const byProject = (steps: readonly Step[]): readonly (readonly Step[])[] => [
-  ...groupBy(steps, ({ project }) => project).values(),
-]

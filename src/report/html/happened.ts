@@ -1,4 +1,5 @@
-/** Computes from events what happened in each step, in milliseconds since the first event. */
+/** What happened in each step, computed from events. Times are milliseconds since the first event. */
+import { groupBy } from '../../base/index.ts'
 import type { ApplyEvent, OperationProgress, Outcome, StepOutcome } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
 
@@ -36,22 +37,16 @@ export const whatHappened = (events: readonly ApplyEvent[], outcome: Outcome | u
   const [first] = events
   const zero = first === undefined ? 0 : Date.parse(first.time)
   const since = ({ time }: ApplyEvent): number => Math.max(0, Date.parse(time) - zero)
-  // Waits and steps end at the last event, if the run was cut off.
+  // If the run was cut off, waits and steps end at the last event.
   const last = events.reduce((most, event) => Math.max(most, since(event)), 0)
-  // Include steps without events.
-  const steps = new Map<string, ApplyEvent[]>(outcome?.steps.map(({ step }) => [step, []]))
-  for (const event of events) {
-    const step = stepOf(event)
-    if (step === undefined) continue
-    const list = steps.get(step)
-    if (list === undefined) steps.set(step, [event])
-    else list.push(event)
-  }
+  const byStep = groupBy(events, stepOf)
   const outcomes = new Map(outcome?.steps.map((one) => [one.step, one]))
+  // Some steps have no events.
+  const ids = [...new Set([...outcomes.keys(), ...byStep.keys()])].filter((id) => id !== undefined)
   return {
     ...(first === undefined ? {} : { startedAt: first.time }),
     scale: { unit: 'ms', end: Math.max(1, last) },
-    steps: new Map([...steps].map(([id, own]) => [id, runOf(own, outcomes.get(id), since, last)])),
+    steps: new Map(ids.map((id) => [id, runOf(byStep.get(id) ?? [], outcomes.get(id), since, last)])),
     interrupts: events.flatMap((event) =>
       event.type === 'interrupt' ? [{ at: since(event), message: event.message }] : [],
     ),

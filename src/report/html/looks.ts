@@ -1,6 +1,7 @@
 /** Icons and tones for impacts, kinds and statuses. */
-import { type AgentState, type ChangeKind, IMPACT_WORDS, type Impact, type StepStatus } from '../../model/index.ts'
-import { type Markup, markup, trusted } from './markup.ts'
+import type { AgentState, ChangeKind, Impact, StepStatus } from '../../model/index.ts'
+import { SYMBOLS } from '../words/index.ts'
+import { type Markup, markup, trusted, when } from './markup.ts'
 
 /** CSS classes. */
 export type Tone = 'calm' | 'good' | 'warn' | 'bad' | 'move' | 'quiet'
@@ -20,7 +21,7 @@ export const IMPACT_LOOKS: Readonly<Record<Impact, Look>> = {
   delete: { icon: 'cross', tone: 'bad' },
 }
 
-export const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {
+const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {
   create: 'good',
   update: 'calm',
   move: 'move',
@@ -48,9 +49,6 @@ export const STATE_LOOKS: Readonly<Record<AgentState, Look>> = {
   Synced: { icon: 'check', tone: 'good' },
   Unknown: { icon: 'ring', tone: 'quiet' },
 }
-
-/** `restarts` of `restarts: existing connections drop`. */
-export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
 
 /** Distinguishable by shape alone. In a square of 16, with lines of width 1.75. */
 const ICONS = {
@@ -87,3 +85,10 @@ export const icon = (name: IconName): Markup =>
 
 export const chip = (look: Look, words: string): Markup =>
   markup`<span class="chip ${look.tone}">${icon(look.icon)}${words}</span>`
+
+export const chipList = (chips: readonly Markup[]): Markup =>
+  when(chips.length > 0, () => markup`<ul class="chips">${chips.map((one) => markup`<li>${one}</li>`)}</ul>`)
+
+/** `+ create`, in the tone of the kind. */
+export const kindLabel = (kind: ChangeKind): Markup =>
+  markup`<span class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</span>`

@@ -1,6 +1,6 @@
 /** A template tag for HTML. Escapes every value except the results of this tag and of `trusted`. */
 import { html, raw } from 'hono/html'
-import { plainText } from '../words/index.ts'
+import { group, plainText } from '../words/index.ts'
 
 declare const made: unique symbol
 
@@ -20,6 +20,19 @@ export const trusted = (text: string): Markup => raw(text) as unknown as Markup
 export const NOTHING: Markup = trusted('')
 
 export const when = (condition: boolean, make: () => Markup): Markup => (condition ? make() : NOTHING)
+
+/** A section with a title, which the navigation of the page links to. */
+export const section = (id: string, title: string, body: Value, className?: string): Markup =>
+  markup`<section aria-labelledby="${id}"${className === undefined ? '' : markup` class="${className}"`}><h2 id="${id}">${title}</h2>
+${body}</section>`
+
+/** `and 3 more`, if not all are shown. */
+export const andMore = (total: number, shown: number, where = ''): Markup =>
+  when(total > shown, () => markup`<p class="lead">and ${group(total - shown)} more${where}</p>`)
+
+/** An ISO time to the second. */
+export const timestamp = (iso: string): Markup =>
+  markup`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+/, '')}</time>`
 
 /** For text with line breaks, such as JSON, which `plainText` would escape. */
 export const lines = (text: string): readonly Value[] =>

@@ -1,25 +1,26 @@
 /** The page of a plan. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
 import {
+  capitalised,
   counted,
+  coverageLine,
   emptyVerdict,
+  expectedTime,
   group,
   interruptions,
   isDisruptive,
   planLine,
-  projectsLeftOut,
   projectTitle,
+  shortImpact,
   time,
   windowWords,
 } from '../words/index.ts'
 import { capacitySection } from './capacity.ts'
-import { NO_EXTRAS } from './change-card.ts'
 import { changesSection } from './changes.ts'
-import { chart, type Lane, laneFacts, type Row } from './chart.ts'
-import { filters } from './filters.ts'
-import { byProject, foretell, type Schedule, UNKNOWN_MS } from './foretell.ts'
-import { IMPACT_LOOKS, shortImpact } from './looks.ts'
-import { type Markup, markup, NOTHING } from './markup.ts'
+import { chart, type Drawing, lanesOf } from './chart.ts'
+import { foretell, UNKNOWN_MS } from './foretell.ts'
+import { chipList, IMPACT_LOOKS } from './looks.ts'
+import { type Markup, markup, NOTHING, section, timestamp, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { checksSection, costSection } from './review-sections.ts'
 import {
@@ -31,6 +32,7 @@ import {
   unmanagedSection,
   warningsSection,
 } from './sections.ts'
+import type { Span, Timescale } from './span.ts'
 
 export interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
@@ -46,130 +48,114 @@ export interface PlanPageOptions extends PageFrame {
 }
 
 export const planPage = (plan: Plan, options: PlanPageOptions): string => {
-  const isEmpty = isEmptyPlan(plan)
-  const verdict = isEmpty ? emptyVerdict(plan) : planLine(plan.summary)
-  const names = projectNames(plan)
+  const hasChanges = !isEmptyPlan(plan)
+  const verdict = hasChanges ? planLine(plan.summary) : emptyVerdict(plan)
+  const { since, observed } = options
+  const drift = new Set(since?.origin.drift.map(({ id }) => id))
+  const counts = `${coverageLine(plan)}.`
+  const facts = `${interruptions(plan.summary)}; ${counted(plan.summary.calls, 'API call')}; ${counts}`
   return page(options, {
-    title: `${verdict} ${names.slice(0, 3).join(', ')}`,
+    title: titleWith(verdict, plan),
     command: 'plan',
     seen: seenAt(options),
     head: markup`<h1>${verdict}</h1>
-<p class="facts">${facts(plan)}</p><p class="projects">${projectWords(names)}</p>
-${sinceWords(options.since)}${isEmpty ? NOTHING : markup`<ul class="chips">${chips(plan.summary).map((one) => markup`<li>${one}</li>`)}</ul>`}`,
+<p class="facts">${hasChanges ? facts : counts}</p>${projectLine(plan)}
+${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges, () => chipList(chips(plan.summary)))}`,
     body: [
       leftOutSection(plan),
       warningsSection(plan),
-      isEmpty
-        ? NOTHING
-        : markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+      when(
+        hasChanges,
+        () => markup`<div class="pair-up">${interruptionsSection(plan)}${capacitySection(plan.summary)}</div>`,
+      ),
       checksSection(plan),
       costSection(plan),
-      isEmpty ? NOTHING : stepsSection(plan, options),
-      filters(plan),
-      changesSection(plan, options.observed, { extras: NO_EXTRAS, isDrift: driftOf(options.since?.origin) }),
-      releasedSection(options.since?.origin.released ?? [], plan),
+      when(hasChanges, () => stepsSection(plan, options)),
+      changesSection(plan, observed, { isDrift: ({ id }) => drift.has(id) }),
+      releasedSection(since?.origin.released ?? [], plan),
       unmanagedSection(plan.unmanaged),
-      isEmpty ? NOTHING : legend([]),
+      when(hasChanges, legend),
     ],
   })
 }
 
-export const projectNames = (plan: Plan): readonly string[] => plan.projects.map(projectTitle(plan))
+/** With the names of the first projects, for lists of windows and bookmarks. */
+export const titleWith = (verdict: string, plan: Plan): string =>
+  `${verdict} ${plan.projects.slice(0, 3).map(projectTitle(plan)).join(', ')}`
 
 const MOST_NAMES = 6
 
-export const projectWords = (names: readonly string[]): Markup => {
-  const more = names.length - MOST_NAMES
-  return markup`${names.length === 1 ? 'Project' : counted(names.length, 'project')}${names.length === 1 ? '' : ':'} ${names
-    .slice(0, MOST_NAMES)
-    .map((name, at) => [at === 0 ? '' : ', ', markup`<b>${name}</b>`])}${more > 0 ? ` and ${group(more)} more` : ''}`
+export const projectLine = (plan: Plan): Markup => {
+  const names = plan.projects.slice(0, MOST_NAMES).map(projectTitle(plan))
+  const count = plan.projects.length
+  const more = count > MOST_NAMES ? ` and ${group(count - MOST_NAMES)} more` : ''
+  return markup`<p class="projects">${count === 1 ? 'Project' : `${counted(count, 'project')}:`} ${names.map((name, at) => [at === 0 ? '' : ', ', markup`<b>${name}</b>`])}${more}</p>`
 }
 
 const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
   takenAt === undefined
     ? NOTHING
-    : markup`Snapshot of <time datetime="${takenAt}">${takenAt.replace('T', ' ').replace(/\.\d+/, '')}</time>${age === undefined ? '' : `, ${age} before this page was made`}`
+    : markup`Snapshot of ${timestamp(takenAt)}${age === undefined ? '' : `, ${age} before this page was made`}`
 
-const facts = (plan: Plan): string => {
-  const { summary } = plan
-  const missing = projectsLeftOut(plan)
-  const counts = `${counted(summary.managed, 'compute')} managed, ${group(summary.unmanaged)} unmanaged${missing === undefined ? '' : `; ${missing} left out`}.`
-  return isEmptyPlan(plan) ? counts : `${interruptions(summary)}; ${counted(summary.calls, 'API call')}; ${counts}`
-}
-
-const sinceWords = (since: PlanPageOptions['since']): Markup => {
-  if (since === undefined) return NOTHING
-  const { introduced, drift, settled, released, gaps = [] } = since.origin
-  const settledWords =
-    settled.length === 0 ? '' : ` The manifests now accept drift of ${counted(settled.length, 'compute')}.`
-  return markup`<p class="since">Introduced since <code>${since.ref}</code>: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.${settledWords}${released.length === 0 ? '' : ` No longer managed: ${counted(released.length, 'compute')}.`}${gaps.map((gap) => ` ${gap}`)}</p>`
-}
-
-const driftOf = (origin: Origin | undefined) => {
-  const drift = new Set(origin?.drift.map(({ id }) => id))
-  return ({ id }: { readonly id: string }) => (origin === undefined ? undefined : drift.has(id))
+const sinceLine = ({ ref, origin }: NonNullable<PlanPageOptions['since']>): Markup => {
+  const { introduced, drift, settled, released, gaps = [] } = origin
+  const words = [
+    `: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.`,
+    ...(settled.length === 0 ? [] : [`The manifests now accept drift of ${counted(settled.length, 'compute')}.`]),
+    ...(released.length === 0 ? [] : [`No longer managed: ${counted(released.length, 'compute')}.`]),
+    ...gaps,
+  ]
+  return markup`<p class="since">Introduced since <code>${ref}</code>${words.join(' ')}</p>`
 }
 
 const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): Markup => {
-  const schedule = foretell(plan, observed, concurrency)
-  const median = plan.estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
-  const slow = plan.estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
-  const basis =
-    schedule.scale.unit === 'turn'
-      ? 'Durations are unknown, so all steps are drawn with the same length.'
-      : `About ${time(median)}, at most ${time(slow)} in 19 of 20 cases, from the project's past operations; steps with unknown durations are drawn as ${time(UNKNOWN_MS)}.`
-  return markup`<section aria-labelledby="steps"><h2 id="steps">${counted(plan.steps.length, 'step')}, in order</h2>
-<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
-${chart({ label: 'Steps along time', lanes: lanesOf(plan, schedule), scale: schedule.scale })}</section>`
-}
-
-const lanesOf = (plan: Plan, { spans, scale }: Schedule): readonly Lane[] => {
-  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
-  const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
-  const titleOf = projectTitle(plan)
-  return byProject(plan.steps).map((steps) => {
-    const project = steps[0]?.project ?? ''
-    const rows = steps.map((step): Row => rowOf(step, spans.get(step.id), scale.unit === 'ms', { numbers, changes }))
-    const end = rows.at(-1)?.span?.end ?? 0
-    const disruptive = steps.filter(({ impact }) => isDisruptive(impact)).length
-    return {
-      title: titleOf(project),
-      facts: laneFacts(
-        rows,
+  const { scale, spans } = foretell(plan, observed, concurrency)
+  const isTimed = scale.unit === 'ms'
+  const basis = isTimed
+    ? `${capitalised(expectedTime(plan))}, from the project's past operations; steps with unknown durations are drawn as ${time(UNKNOWN_MS)}.`
+    : 'Durations are unknown, so all steps are drawn with the same length.'
+  const lanes = lanesOf(
+    plan,
+    (step, waitsFor) => drawingOf(step, spans.get(step.id), scale, waitsFor),
+    (steps, end) => {
+      const disruptive = steps.filter(({ impact }) => isDisruptive(impact)).length
+      return [
         disruptive === 0 ? '' : `${disruptive} ${disruptive === 1 ? 'interrupts' : 'interrupt'}`,
-        scale.unit === 'ms' ? `about ${time(end)}` : '',
-      ),
-      rows,
-    }
-  })
+        isTimed ? `about ${time(end)}` : '',
+      ]
+    },
+  )
+  return section(
+    'steps',
+    `${counted(plan.steps.length, 'step')}, in order`,
+    markup`<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
+${chart({ label: 'Steps along time', lanes, scale })}`,
+  )
 }
 
-interface Numbering {
-  readonly numbers: ReadonlyMap<string, number>
-  readonly changes: ReadonlyMap<string, number>
-}
-
-const rowOf = (step: Step, span: Row['span'], isTimed: boolean, { numbers, changes }: Numbering): Row => {
-  const look = IMPACT_LOOKS[step.impact]
-  const length = span === undefined || !isTimed ? '' : time(span.end - span.start)
-  const impact = isDisruptive(step.impact) ? shortImpact(step.impact) : ''
-  const refused = step.refused === undefined ? '' : 'refused'
-  const window = step.windows === undefined || !isDisruptive(step.impact) ? '' : 'in its window'
-  const waits = step.after.map((id) => numbers.get(id)).filter((one) => one !== undefined)
+const drawingOf = (step: Step, span: Span | undefined, { unit }: Timescale, waitsFor: readonly number[]): Drawing => {
+  const { impact, refused, windows } = step
+  const look = IMPACT_LOOKS[impact]
+  const isLoud = isDisruptive(impact)
+  const timed = unit === 'ms' ? span : undefined
+  const length = timed === undefined ? '' : time(timed.end - timed.start)
+  const words = [
+    refused === undefined ? '' : 'refused',
+    isLoud ? shortImpact(impact) : '',
+    windows !== undefined && isLoud ? 'in its window' : '',
+    length,
+  ]
   return {
-    number: numbers.get(step.id) ?? 0,
-    step,
-    change: changes.get(step.change) ?? 0,
-    ...(span === undefined ? {} : { span }),
+    span,
     tone: look.tone,
-    ...(isDisruptive(step.impact) ? { icon: look.icon } : {}),
-    words: [refused, impact, window, length].filter((one) => one !== '').join(' · '),
+    icon: isLoud ? look.icon : undefined,
+    words: words.filter((one) => one !== '').join(' · '),
     description: [
-      shortImpact(step.impact),
-      ...(refused === '' ? [] : ['refused, it will not run']),
-      ...(step.windows === undefined ? [] : [windowWords(step)]),
-      ...(length === '' || span === undefined ? [] : [`starts after about ${time(span.start)}, takes about ${length}`]),
-      ...(waits.length === 0 ? [] : [`after ${waits.map((one) => `step ${one}`).join(', ')}`]),
+      shortImpact(impact),
+      ...(refused === undefined ? [] : ['refused, it will not run']),
+      ...(windows === undefined ? [] : [windowWords(step)]),
+      ...(timed === undefined ? [] : [`starts after about ${time(timed.start)}, takes about ${length}`]),
+      ...(waitsFor.length === 0 ? [] : [`after ${waitsFor.map((one) => `step ${one}`).join(', ')}`]),
     ].join('; '),
   }
 }

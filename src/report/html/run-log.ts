@@ -1,35 +1,36 @@
 /** The log of a step. */
-import { time } from '../words/index.ts'
+import { counted, time } from '../words/index.ts'
 import type { Moment, StepRun } from './happened.ts'
 import { type IconName, icon } from './looks.ts'
-import { type Markup, markup, NOTHING } from './markup.ts'
+import { type Markup, markup, NOTHING, type Value } from './markup.ts'
 
 export const runLog = ({ span, moments, outcome }: StepRun): Markup => {
   if (span === undefined) return NOTHING
   const end = outcome === undefined ? 'its end is unknown' : `ended: ${outcome.status}`
+  const compute = outcome?.computeId === undefined ? '' : markup`, compute <code>${outcome.computeId}</code>`
   return markup`<table class="log"><caption>What happened</caption><thead><tr><th scope="col">after</th><th scope="col">what</th></tr></thead><tbody>
-<tr><td>${time(span.start)}</td><td>${icon('ring')}started</td></tr>
-${moments.map((moment) => line(moment))}<tr><td>${time(span.end)}</td><td>${icon('ring')}${end}${outcome?.computeId === undefined ? '' : markup`, compute <code>${outcome.computeId}</code>`}</td></tr></tbody></table>`
+${row(span.start, 'ring', 'started')}${moments.map(momentRow)}${row(span.end, 'ring', [end, compute])}</tbody></table>`
 }
 
-const line = ({ at, event }: Moment): Markup => {
-  const row = (
-    name: IconName,
-    words: Markup,
-  ): Markup => markup`<tr><td>${time(at)}</td><td>${icon(name)}${words}</td></tr>
+const row = (
+  at: number,
+  name: IconName,
+  words: Value,
+): Markup => markup`<tr><td>${time(at)}</td><td>${icon(name)}${words}</td></tr>
 `
+
+const momentRow = ({ at, event }: Moment): Markup => {
   switch (event.type) {
-    case 'call':
-      return row(
-        'call',
-        markup`<code>${event.method} ${event.path}</code>${event.attempt > 1 ? ` sent again, attempt ${event.attempt}` : ''}`,
-      )
+    case 'call': {
+      const again = event.attempt > 1 ? ` sent again, attempt ${event.attempt}` : ''
+      return row(at, 'call', markup`<code>${event.method} ${event.path}</code>${again}`)
+    }
     case 'wait':
-      return row('clock', markup`waits ${time(event.delayMs)} (${event.why}): ${event.message}`)
+      return row(at, 'clock', `waits ${time(event.delayMs)} (${event.why}): ${event.message}`)
     case 'operation': {
       const { action, id, status, failuresCount } = event.operation
-      const failures = failuresCount === 0 ? '' : `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}`
-      return row('ring', markup`operation ${action}: <b>${status}</b>${failures} <code>${id}</code>`)
+      const failures = failuresCount === 0 ? '' : `, ${counted(failuresCount, 'failure')}`
+      return row(at, 'ring', markup`operation ${action}: <b>${status}</b>${failures} <code>${id}</code>`)
     }
   }
 }

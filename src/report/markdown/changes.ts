@@ -3,13 +3,11 @@ import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import type { Change } from '../../model/index.ts'
 import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words/index.ts'
-import { fenced, linked, literal } from './text.ts'
+import { fenced, linked, literal, table } from './text.ts'
 import type { Frame } from './view.ts'
 
 /** One row for each change, in the plan's order. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
-  // At most five columns: GitHub cuts off wider tables.
-  const head = ['', 'branch', 'compute', 'change', 'what it does']
   const rows = changes.map((change) => [
     `\`${SYMBOLS[change.kind]}\``,
     [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
@@ -21,7 +19,8 @@ export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'link
     whatChanges(change),
     impactCell(change),
   ])
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  // At most five columns: GitHub cuts off wider tables.
+  return table(['', 'branch', 'compute', 'change', 'what it does'], rows)
 }
 
 const whatChanges = (change: Change): string => {

@@ -1,5 +1,5 @@
 /** Computes that are no longer managed, and projects that could not be planned. */
-import type { Diagnostic, Plan, ReleasedCompute } from '../../model/index.ts'
+import type { Plan, ReleasedCompute } from '../../model/index.ts'
 import {
   computeTitle,
   counted,
@@ -11,8 +11,8 @@ import {
   RELEASED_HINT,
   withNamesOf,
 } from '../words/index.ts'
-import { linked, literal } from './text.ts'
-import type { Frame, PlanView } from './view.ts'
+import { diagnosticText, linked, literal, table } from './text.ts'
+import type { PlanView } from './view.ts'
 
 /** Further rows are only counted. */
 const MOST_SHOWN = 50
@@ -27,12 +27,11 @@ export const leftOutWords = (plan: Plan): string | undefined => {
   return words === undefined ? undefined : `${words} could not be planned.`
 }
 
-export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): readonly string[] => {
-  const { released } = origin
-  if (released.length === 0 || !withRows) return []
+export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
+  if (released.length === 0) return []
   const isFleet = hasSeveralProjects(plan, released)
-  const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const titleOf = projectTitle(plan)
+  const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
     ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
@@ -41,22 +40,22 @@ export const releasedPart = ({ plan, origin }: PlanView, withRows: boolean): rea
     literal(place(source)),
   ])
   const more = released.length - rows.length
-  return [
-    '**No longer managed**',
-    [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
-    ...(more > 0 ? [`And ${group(more)} more.`] : []),
-    RELEASED_HINT,
-  ]
+  return ['**No longer managed**', table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), RELEASED_HINT]
 }
 
-export const leftOutPart = (view: Pick<PlanView, 'plan' | 'linkTo'>, withReasons: boolean): readonly string[] => {
-  const { leftOut } = view.plan
+export const leftOutPart = (
+  { plan, linkTo }: Pick<PlanView, 'plan' | 'linkTo'>,
+  withReasons: boolean,
+): readonly string[] => {
+  const { leftOut } = plan
   if (leftOut === undefined) return []
-  const titleOf = projectTitle(view.plan)
+  const titleOf = projectTitle(plan)
   const problems = leftOut.flatMap(({ project, diagnostics }) =>
-    diagnostics
-      .map(withNamesOf(view.plan))
-      .map((diagnostic) => `> - ${literal(titleOf(project))}: ${problemText(diagnostic, view)}`),
+    diagnostics.map(withNamesOf(plan)).map((diagnostic) => {
+      const { source } = diagnostic
+      const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
+      return `> - ${literal(titleOf(project))}: ${diagnosticText(diagnostic)}${where}`
+    }),
   )
   const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
   const more = problems.length - shown.length
@@ -68,9 +67,4 @@ export const leftOutPart = (view: Pick<PlanView, 'plan' | 'linkTo'>, withReasons
       ...(more > 0 ? [`> - and ${counted(more, 'more problem')}`] : []),
     ].join('\n'),
   ]
-}
-
-const problemText = ({ code, message, hint, source }: Diagnostic, { linkTo }: Pick<Frame, 'linkTo'>): string => {
-  const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
-  return `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}${where}`
 }

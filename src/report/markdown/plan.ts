@@ -1,7 +1,7 @@
-/** The plan as a pull request comment: first its effect, then what is introduced and what is drift, then details. */
+/** The plan as a pull request comment: first its effect, then introduced changes and drift, then details. */
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import {
-  computeTitle,
+  capitalised,
   counted,
   group,
   hasSeveralProjects,
@@ -11,7 +11,7 @@ import {
   skippedLines,
   stepTitles,
   verdict,
-  waveWords,
+  waveLines,
   withNamesOf,
   worstFirst,
 } from '../words/index.ts'
@@ -20,66 +20,36 @@ import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './covera
 import { stepGraph } from './graph.ts'
 import { COMMENT_LIMIT, fitTo, type Limit, NO_LIMIT } from './limit.ts'
 import { reviewDetails, reviewPart } from './review.ts'
-import { folded, heading, literal } from './text.ts'
+import { computeText, diagnosticText, folded, heading, literal } from './text.ts'
 import type { Introducer, PlanView } from './view.ts'
 
-/** What to show. If not everything fits, earlier keys are dropped first. */
+/** Parts that can be dropped, in this order, if not everything fits. */
+const PARTS = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'harmlessRows', 'released', 'problems'] as const
+
 interface Detail {
-  readonly graph: boolean
-  readonly unmanaged: boolean
-  readonly steps: boolean
-  readonly driftRows: boolean
-  readonly diff: boolean
-  readonly harmlessRows: boolean
-  readonly released: boolean
-  /** Why projects were left out. */
-  readonly problems: boolean
+  readonly isShort: boolean
+  shows(part: (typeof PARTS)[number]): boolean
   /** Rows for disruptive changes. */
   readonly notableRows: number
+  /** The introduced changes as a YAML diff. */
+  diff(): string
 }
-
-const WHOLE: Detail = {
-  graph: true,
-  unmanaged: true,
-  steps: true,
-  driftRows: true,
-  diff: true,
-  harmlessRows: true,
-  released: true,
-  problems: true,
-  notableRows: Number.POSITIVE_INFINITY,
-}
-const DROPPED: readonly (keyof Detail)[] = [
-  'graph',
-  'unmanaged',
-  'steps',
-  'driftRows',
-  'diff',
-  'harmlessRows',
-  'released',
-  'problems',
-]
 
 /**
  * @param limit if exceeded, less important parts are dropped; lines are never cut. Deletes and restarts are always counted,
  *   and the most disruptive changes are listed.
  */
 export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
-  const without = (parts: readonly (keyof Detail)[]): Detail => ({
-    ...WHOLE,
-    ...Object.fromEntries(parts.map((part) => [part, false])),
-  })
   // Computed once, since it is slow and several forms contain it.
   let known: string | undefined
   const diff = (): string => {
     known ??= yamlDiff(view.origin.introduced, hasSeveralProjects(view.plan))
     return known
   }
-  const forms = [...DROPPED.keys(), DROPPED.length].map(
-    (count) => () => render(view, without(DROPPED.slice(0, count)), diff),
-  )
-  const fewer = (notableRows: number): string => render(view, { ...without(DROPPED), notableRows }, diff)
-  return fitTo(limit, forms, view.plan.changes.length, fewer)
+  const form = (dropped: number, notableRows: number): string =>
+    render(view, { isShort: dropped > 0, shows: (part) => PARTS.indexOf(part) >= dropped, notableRows, diff })
+  const forms = [...PARTS.keys(), PARTS.length].map((dropped) => () => form(dropped, Number.POSITIVE_INFINITY))
+  return fitTo(limit, forms, view.plan.changes.length, (notableRows) => form(PARTS.length, notableRows))
 }
 
 /** The same for the command line, at any length. */
@@ -102,35 +72,27 @@ export interface MarkdownContext {
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-const render = (view: PlanView, detail: Detail, diff: () => string): string => {
+const render = (view: PlanView, detail: Detail): string => {
   const { plan, origin } = view
-  const isShort = Object.entries(detail).some(([key, value]) => value !== WHOLE[key as keyof Detail])
-  const waves = waveWords(plan)
+  const waves = waveLines(plan)
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
     ...view.notes.map((note) => `> ${note}`),
     ...(origin.gaps ?? []).map((gap) => `> ${literal(gap)}`),
-    ...leftOutPart(view, detail.problems),
+    ...leftOutPart(view, detail.shows('problems')),
     ...(typeof view.introducedBy === 'object' && isUnchanged(plan, origin)
       ? [`The manifests introduce no changes since ${literal(view.introducedBy.since)}.`]
       : []),
     ...(waves.length === 0 ? [] : [`Waves: ${waves.map(literal).join(' → ')}`]),
-    ...(origin.introduced.length === 0 ? reviewPart(view) : introduced(origin.introduced, view, detail, diff)),
-    ...releasedPart(view, detail.released),
+    ...(origin.introduced.length === 0 ? reviewPart(view) : introduced(origin.introduced, view, detail)),
+    ...(detail.shows('released') ? releasedPart(view) : []),
     ...drift(view, detail),
     ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
-    ...(detail.steps && plan.steps.length > 0 ? [order(view, detail)] : []),
-    ...(detail.steps ? reviewDetails(plan) : []),
-    ...(detail.unmanaged ? skippedPart(plan) : []),
-    ...(detail.unmanaged && plan.unmanaged.length > 0 ? [unmanaged(view)] : []),
-    ...plan.warnings
-      .map(withNamesOf(plan))
-      .map(
-        ({ code, message, hint }) =>
-          `- **${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`,
-      ),
-    ...(isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
+    ...(detail.shows('steps') ? [...order(plan, detail), ...reviewDetails(plan)] : []),
+    ...(detail.shows('unmanaged') ? [...skippedPart(plan), ...unmanagedPart(plan)] : []),
+    ...plan.warnings.map(withNamesOf(plan)).map((warning) => `- ${diagnosticText(warning)}`),
+    ...(detail.isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
   ]
   return `${parts.join('\n\n')}\n`
@@ -142,7 +104,7 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
     ...(takenAt === undefined ? [] : [`snapshot of ${literal(takenAt)}`]),
   ].join(', ')
   const sentences = [
-    ...(known === '' ? [] : [`${known.charAt(0).toUpperCase()}${known.slice(1)}.`]),
+    ...(known === '' ? [] : [`${capitalised(known)}.`]),
     ...(typeof introducedBy === 'string' ? ['Nothing is changed before the merge.'] : []),
   ]
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
@@ -179,8 +141,6 @@ const introducerOf = (introducer: Introducer): string =>
 const actOf = (introducer: Introducer | undefined): string =>
   typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
 
-const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-
 const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
   const rest = isEmptyPlan(view.plan)
@@ -191,13 +151,7 @@ const incomplete = (view: PlanView, missing: readonly string[]): string => {
 
 const isNotable = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
 
-const introduced = (
-  changes: readonly Change[],
-  view: PlanView,
-  detail: Detail,
-  diff: () => string,
-): readonly string[] => {
-  if (changes.length === 0) return []
+const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
   const notable = worstFirst(changes.filter(isNotable))
   const harmless = changes.filter((change) => !isNotable(change))
   const shown = notable.slice(0, detail.notableRows)
@@ -209,7 +163,7 @@ const introduced = (
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more disruptive changes: ${verdict(notable.slice(shown.length))}`] : []),
     ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
-    ...(detail.diff ? [folded('Before and after, as in a manifest', diff())] : []),
+    ...(detail.shows('diff') ? [folded('Before and after, as in a manifest', detail.diff())] : []),
   ]
 }
 
@@ -221,7 +175,7 @@ const titleOf = ({ introducedBy }: PlanView): string => {
 }
 
 const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
-  detail.harmlessRows
+  detail.shows('harmlessRows')
     ? ['No one is interrupted:', changeTable(harmless, view, hasSeveralProjects(view.plan))]
     : [
         `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
@@ -236,7 +190,7 @@ const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
     .slice(0, 5)
     .map(
       (change) =>
-        `> - ${literal(computeTitle(change.compute))} on ${literal(change.branch.name)}${isFleet ? ` in ${literal(change.project)}` : ''}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
+        `> - ${computeText(change, isFleet)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
     )
   const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
@@ -251,38 +205,31 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
-    detail.driftRows
+    detail.shows('driftRows')
       ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view, isFleet)}`)
       : `**${title}.** ${what}`,
   ]
 }
 
-const order = ({ plan }: PlanView, detail: Detail): string => {
+const order = (plan: Plan, detail: Detail): readonly string[] => {
+  if (plan.steps.length === 0) return []
   const titleOf = stepTitles(plan)
-  const list = plan.steps
-    .map(
-      (step, index) =>
-        `${index + 1}. ${literal(titleOf(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
-    )
-    .join('\n')
-  const graph = detail.graph ? stepGraph(plan) : undefined
-  return folded(`Order of ${counted(plan.steps.length, 'step')}`, graph === undefined ? list : `${graph}\n\n${list}`)
+  const lines = plan.steps.map(
+    (step, index) =>
+      `${index + 1}. ${literal(titleOf(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
+  )
+  const graph = detail.shows('graph') ? stepGraph(plan) : undefined
+  const text = `${graph === undefined ? '' : `${graph}\n\n`}${lines.join('\n')}`
+  return [folded(`Order of ${counted(plan.steps.length, 'step')}`, text)]
 }
 
 const skippedPart = (plan: Plan): readonly string[] => {
-  const lines = skippedLines(plan)
-  return lines.length === 0
-    ? []
-    : [folded(`Skipped: ${counted(lines.length, 'change')}`, lines.map((line) => `- ${literal(line)}`).join('\n'))]
+  const lines = skippedLines(plan).map((line) => `- ${literal(line)}`)
+  return lines.length === 0 ? [] : [folded(`Skipped: ${counted(lines.length, 'change')}`, lines.join('\n'))]
 }
 
-const unmanaged = ({ plan }: PlanView): string =>
-  folded(
-    `Unmanaged: ${counted(plan.unmanaged.length, 'compute')}`,
-    plan.unmanaged
-      .map(({ project, branch, compute }) => {
-        const where = `${literal(branch.name)}${hasSeveralProjects(plan) ? ` in ${literal(project)}` : ''}`
-        return `- ${literal(computeTitle(compute))} on ${where} ${literal(compute.id ?? '')}`
-      })
-      .join('\n'),
-  )
+const unmanagedPart = (plan: Plan): readonly string[] => {
+  const isFleet = hasSeveralProjects(plan)
+  const lines = plan.unmanaged.map((one) => `- ${computeText(one, isFleet)} ${literal(one.compute.id ?? '')}`)
+  return lines.length === 0 ? [] : [folded(`Unmanaged: ${counted(lines.length, 'compute')}`, lines.join('\n'))]
+}

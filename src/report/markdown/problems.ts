@@ -1,6 +1,6 @@
-/** The comment on manifests with errors, instead of a plan. */
+/** The comment that replaces a plan if the manifests have errors. */
 import type { Diagnostic } from '../../model/index.ts'
-import { counted } from '../words/index.ts'
+import { severityCounts } from '../words/index.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, linked, literal } from './text.ts'
 import type { ProblemView } from './view.ts'
@@ -13,25 +13,14 @@ export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT):
 const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)
 
 const render = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: number): string => {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
-  const warnings = diagnostics.length - errors
-  const counts = [
-    ...(errors > 0 ? [counted(errors, 'error')] : []),
-    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
-  ]
+  const counts = severityCounts(diagnostics)
+  const lines = diagnostics.slice(0, shown).map((one) => line(one, view))
   const rest = diagnostics.length - shown
   const parts = [
     view.marker,
     heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
     ...view.notes.map((note) => `> ${note}`),
-    ...(shown === 0
-      ? []
-      : [
-          diagnostics
-            .slice(0, shown)
-            .map((one) => line(one, view))
-            .join('\n'),
-        ]),
+    ...(shown === 0 ? [] : [lines.join('\n')]),
     ...(rest === 0 ? [] : [`And ${rest} more. All of them are in ${view.whole}.`]),
     `<sub>Commit ${literal(view.commit)}</sub>`,
   ]

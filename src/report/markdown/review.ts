@@ -1,15 +1,13 @@
 /** Cost, policies and service updates in a comment: one line each, with folded details. */
 import { likelyOf, type Plan } from '../../model/index.ts'
 import {
-  computeTitle,
+  costDetails,
   counted,
   deniedBy,
   overriddenWords,
   planCostWords,
   planMoneyWords,
   policyLines,
-  projectCostLines,
-  remarksOf,
 } from '../words/index.ts'
 import { folded, literal } from './text.ts'
 import type { PlanView } from './view.ts'
@@ -19,7 +17,7 @@ export const reviewPart = ({
   costThreshold = 0,
 }: Pick<PlanView, 'plan' | 'costThreshold'>): readonly string[] => {
   const cost = changeOf(plan) < costThreshold ? undefined : planCostWords(plan)
-  const money = plan.cost === undefined ? undefined : planMoneyWords(plan.cost.total)
+  const money = planMoneyWords(plan)
   const updates = new Set((plan.maintenance ?? []).map(({ sentence }) => sentence))
   const checks = [...overriddenWords(plan).map(literal), tierWords(plan), ...[...updates].map(literal)]
   const found = checks.filter((words) => words !== undefined)
@@ -61,15 +59,11 @@ const tierWords = ({ warnings }: Plan): string | undefined => {
 }
 
 export const reviewDetails = (plan: Plan): readonly string[] => {
-  const remarks = remarksOf(plan)
-  const projects = projectCostLines(plan).map((line) => `- ${literal(line)}`)
-  const changes = plan.changes.flatMap(({ id, compute, branch }) =>
-    (remarks.get(id) ?? []).map((remark) => `- ${literal(`${computeTitle(compute)} on ${branch.name}: ${remark}`)}`),
-  )
-  const costs = [...projects, ...changes]
-  const policies = policyLines(plan).map(({ text }) => `- ${literal(text)}`)
+  const list = (lines: readonly string[]): string => lines.map((line) => `- ${literal(line)}`).join('\n')
+  const policies = policyLines(plan).map(({ text }) => text)
+  const costs = costDetails(plan)
   return [
-    ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, policies.join('\n'))]),
-    ...(costs.length === 0 ? [] : [folded('Cost, service updates and expiry', costs.join('\n'))]),
+    ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, list(policies))]),
+    ...(costs.length === 0 ? [] : [folded('Cost, service updates and expiry', list(costs))]),
   ]
 }

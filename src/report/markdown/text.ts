@@ -1,5 +1,7 @@
 /** Puts untrusted text into Markdown so that it is shown literally. */
 import { plainText } from '../../base/index.ts'
+import type { Change, Diagnostic } from '../../model/index.ts'
+import { computeTitle } from '../words/index.ts'
 
 /**
  * As a code span, the only form in which every renderer shows text literally: no mentions, issues, commits, links or
@@ -24,6 +26,22 @@ export const heading = ({ name }: { readonly name?: string }, words: string): st
 /** @param shown trusted Markdown. */
 export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`
+
+/** `primary` on `main` */
+export const computeText = (
+  { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
+  isFleet: boolean,
+) => `${literal(computeTitle(compute))} on ${literal(branch.name)}${isFleet ? ` in ${literal(project)}` : ''}`
+
+export const diagnosticText = ({ code, message, hint }: Diagnostic): string =>
+  `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`
+
+/** @param head trusted Markdown, like the cells of `rows`. @param rule the line below the head, which aligns columns. */
+export const table = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  rule: readonly string[] = head.map(() => '---'),
+): string => [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 /** A code block whose fence is longer than any in its lines. */
 export const fenced = (language: string, lines: readonly string[]): string => {

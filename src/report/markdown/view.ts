@@ -14,11 +14,10 @@ export interface Frame {
   readonly whole: string
 }
 
-/** What introduces the changes: something to be merged, or everything since a commit. */
+/** Where the changes come from: something to be merged, or everything since a git ref. */
 export type Introducer = 'this pull request' | 'this merge group' | { readonly since: string }
 
-export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Partial<Pick<Frame, 'marker' | 'whole'>> {
-  readonly commit?: string
+export interface PlanView extends Partial<Frame> {
   readonly plan: Plan
   readonly origin: Origin
   /** Absent if the plan is only about drift. */
@@ -27,9 +26,9 @@ export interface PlanView extends Omit<Frame, 'commit' | 'marker' | 'whole'>, Pa
   readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** CU-hours a month: smaller changes in cost are not shown. */
+  /** CU-hours a month. Smaller changes in cost are not shown. */
   readonly costThreshold?: number
-  /** How this plan was made: trusted Markdown, one sentence each. */
+  /** Sentences about how this plan was made, as trusted Markdown. */
   readonly notes: readonly string[]
 }
 
@@ -44,7 +43,7 @@ export interface OutcomeView extends Frame {
 }
 
 export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
-  /** What failed: `plan` or `apply`. */
+  /** The command that failed: `plan` or `apply`. */
   readonly what: string
   /** The failure reason, such as `auth`. */
   readonly reason: string

@@ -1,7 +1,6 @@
 /** Status of an agent's projects: a table, and details of one. */
 import type { DifferenceView, ProjectView } from '../../model/index.ts'
-import { agentStatusName, agentStatusWords } from '../words/agent.ts'
-import { plainText } from '../words/plain-text.ts'
+import { agentStatusName, agentStatusWords, plainText } from '../words/index.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'

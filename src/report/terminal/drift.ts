@@ -1,8 +1,8 @@
-/** Differences between manifests and live projects, and which of the two changed. */
+/** Differences between manifests and live projects, by which of the two changed. */
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
-import { computeTitle, counted, place, plainText, plainValue, projectTitle } from '../words/index.ts'
+import { capitalised, computeOnBranch, counted, place, plainText, plainValue, projectTitle } from '../words/index.ts'
 import { ageOf } from './age.ts'
-import { type Paint, paintOf, type Style, wrap } from './style.ts'
+import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
 export interface DriftContext {
   /** The git ref of `--since`. */
@@ -20,32 +20,26 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   const sections = MOVERS.flatMap((mover) => {
     const own = differences.filter((difference) => difference.mover === mover)
     if (own.length === 0) return []
-    const lines = own.map((difference) =>
-      wrap(lineOf(difference, titleOf(difference.change.project), now, paint), style, '  ', '    '),
-    )
-    return [
-      [paint.bold(`${capitalised(MOVER_WORDS[mover])}: ${counted(own.length, 'difference')}`), ...lines].join('\n'),
-    ]
+    const title = paint.bold(`${capitalised(MOVER_WORDS[mover])}: ${counted(own.length, 'difference')}`)
+    return [[title, ...own.map((one) => wrapped(lineOf(one, titleOf, now, paint), style, 2))].join('\n')]
   })
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
-  const verdict =
-    drifted === 0
-      ? `No drift since ${plainText(ref)}${coverage(plan)}.${differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'}`
-      : `Drift since ${plainText(ref)}${coverage(plan)}: ${counted(drifted, 'difference')}.`
+  const since = `since ${plainText(ref)}${coverage(plan)}`
+  const hint =
+    differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'
+  const verdict = drifted === 0 ? `No drift ${since}.${hint}` : `Drift ${since}: ${counted(drifted, 'difference')}.`
   return `${[...sections, verdict].join('\n\n')}\n`
 }
 
-/** Says how many projects were compared, if some were left out. */
+/** Number of compared projects, if some were left out. */
 const coverage = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
-const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
-
-const lineOf = (difference: Difference, title: string, now: number, paint: Paint): string => {
+const lineOf = (difference: Difference, titleOf: (project: string) => string, now: number, paint: Paint): string => {
   const { change, attribute } = difference
-  const { compute, branch, source } = change
+  const { compute, source } = change
   const id = compute.id === undefined ? '' : ` (${compute.id})`
-  const where = `${paint.bold(`${computeTitle(compute)} on ${branch.name} in ${title}`)}${paint.dim(id)}`
+  const where = `${paint.bold(computeOnBranch(change, titleOf))}${paint.dim(id)}`
   const what =
     attribute === undefined
       ? kindWords(difference)

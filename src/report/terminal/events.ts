@@ -11,15 +11,11 @@ import { paintOf, type Style } from './style.ts'
  * @param names titles of the steps: some events have only ids.
  */
 export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
-  // These are shown elsewhere.
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
-  /** The step's title, since lines of concurrent projects are mixed. */
-  const owner = (id: string): string => {
-    const title = names?.isFleet === true ? names.byId(id) : undefined
-    return title === undefined ? '' : paint.dim(`  ${title}`)
-  }
+  // Lines of concurrent projects are mixed, so each shows the title of its step.
+  const owner = (id: string): string => (names?.isFleet === true ? paint.dim(`  ${names.byId(id)}`) : '')
   switch (event.type) {
     case 'policy-overridden':
       return paint.yellow(`${event.by} overrides policy ${event.policy} in ${event.project}: ${event.reason}`)
@@ -31,15 +27,13 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
       return `${paint.bold('start')}  ${names?.of(step) ?? stepTitle(step, new Map())}${warning}`
     }
     case 'call':
-      return (
-        paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`) +
-        owner(event.step)
-      )
+      return `${paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`)}${owner(event.step)}`
     case 'wait':
       return `  waiting ${time(event.delayMs)}: ${event.message}${owner(event.step)}`
     case 'operation': {
       const { action, id, status, failuresCount } = event.operation
-      return `  ${action}  ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${paint.dim(`  ${id}`)}${owner(event.step)}`
+      const failures = failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''
+      return `  ${action}  ${status}${failures}${paint.dim(`  ${id}`)}${owner(event.step)}`
     }
     case 'step-end': {
       const { step, status, durationMs } = event.outcome

@@ -16,7 +16,7 @@ export interface ListedOperation {
   readonly error?: string
 }
 
-/** The console's terms for statuses; others are shown as in the API. */
+/** The console's terms for statuses. Other statuses are shown as in the API. */
 const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
   ['finished', 'OK'],
   ['scheduling', 'Scheduling'],
@@ -29,30 +29,25 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
 export interface OperationsContext {
-  /** Names by id; a deleted branch is shown by its id. */
+  /** Branch names by id; a deleted branch is shown by its id. */
   readonly branches: ReadonlyMap<string, string>
   readonly now: number
   /** Show everything, however long the lines are. */
   readonly isWide: boolean
 }
 
-/** @param sample operations that decide the column widths; longer values in others are shortened. */
+/** @param sample operations that decide the column widths. */
 export const operationsTable = (
   sample: readonly ListedOperation[],
   context: OperationsContext,
   style: Style,
 ): Table<ListedOperation> => {
   const width = context.isWide ? Number.POSITIVE_INFINITY : style.width
-  const table = tableOf(columns(context), sample, { ...style, width })
-  const paint = paintOf(style)
+  const { head, line } = tableOf(columns(context), sample, { ...style, width })
+  const errorLine = (error: string): string => `\n${paintOf(style).red(`    ${plainText(error)}`)}`
   return {
-    head: table.head,
-    line: (operation) => {
-      const { error } = operation
-      return error === undefined
-        ? table.line(operation)
-        : `${table.line(operation)}\n${paint.red(`    ${plainText(error)}`)}`
-    },
+    head,
+    line: (operation) => line(operation) + (operation.error === undefined ? '' : errorLine(operation.error)),
   }
 }
 

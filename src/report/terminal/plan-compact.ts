@@ -1,18 +1,18 @@
-/** One line for each change, grouped by impact: for large plans. */
+/** Large plans: one line for each change, grouped by impact. */
 import { groupBy } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
 import { group, isOfFleet, place, plainText, SYMBOLS, shownAttributes, worstFirst } from '../words/index.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
-import { clip, clipMiddle, pad, textWidth, wrap } from './style.ts'
+import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
+import { fitWidths } from './table.ts'
 
-/** Project, branch, compute, what, file and line. */
+/** Project, branch, compute, what changes, file and line. */
 const COLUMNS = 5
 const WHAT = 3
 const PLACE = 4
-/** Columns are narrowed to this width before any goes below it. */
 const NARROWEST = 8
-/** The column of attributes is narrowed last. */
+/** The column of attributes is narrowed below this width only after all others are at their narrowest. */
 const MOST_WANTED = 22
 const GAP = 2
 const INDENT = 2
@@ -36,12 +36,8 @@ const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }:
   // No flag allows a refused change.
   const needed = changes.some(({ refused }) => refused === undefined) ? flagOf(impact) : undefined
   const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
-  return wrap(
-    `${impactMark(impact, paint, IMPACT_WORDS[impact])}  ${paint.dim(`(${group(changes.length)})`)}${flag}`,
-    style,
-    '',
-    '  ',
-  )
+  const title = impactMark(impact, paint, IMPACT_WORDS[impact])
+  return wrapped(`${title}  ${paint.dim(`(${group(changes.length)})`)}${flag}`, style)
 }
 
 /** The consent for this impact; a restart needs only a yes. */
@@ -58,7 +54,7 @@ const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFr
   change.source === undefined ? '' : place(change.source).slice(folder.length),
 ]
 
-/** The most important first, since the end may be cut off. */
+/** The most important facts first, since the end may be cut off. */
 const whatWords = (change: Change, frame: PlanFrame): string => {
   const { id, impact, kind, from, refused, unlessIdle, windows } = change
   const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
@@ -88,20 +84,14 @@ const commonFolder = (changes: readonly Change[]): string => {
   return common
 }
 
-/** As wide as the contents; if that is too wide, the widest column is narrowed first. */
 const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly number[] => {
   const widths = Array.from({ length: COLUMNS }, (_, column) =>
     rows.reduce((most, row) => Math.max(most, textWidth(row[column] ?? '')), 0),
   )
-  const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP), -GAP)
-  for (let excess = used() - room; excess > 0; excess -= 1) {
-    const spare = widths.map((width, column) => width - (column === WHAT ? MOST_WANTED : NARROWEST))
-    const widest = Math.max(...spare)
-    if (widest <= 0 && Math.max(...widths) <= NARROWEST) break
-    const at = widest > 0 ? spare.indexOf(widest) : widths.indexOf(Math.max(...widths))
-    widths[at] = (widths[at] ?? 0) - 1
-  }
-  return widths
+  const left = room - GAP * (widths.filter((width) => width > 0).length - 1)
+  const narrowest = widths.map(() => NARROWEST)
+  const preferred = narrowest.with(WHAT, MOST_WANTED)
+  return fitWidths(fitWidths(widths, preferred, left), narrowest, left)
 }
 
 /** Drops `.yaml` if there is not enough room. */

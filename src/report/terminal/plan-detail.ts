@@ -1,4 +1,4 @@
-/** Each change with all its attributes: for small plans. */
+/** Small plans: each change with all its attributes. */
 import { groupBy } from '../../base/index.ts'
 import { type AttributeChange, type Change, type Impact, REASONS, type Reason } from '../../model/index.ts'
 import {
@@ -14,9 +14,9 @@ import {
 } from '../words/index.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
-import { type Paint, pad, type Style, textWidth, wrap } from './style.ts'
+import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'
 
-/** By project, the one with the worst change first. */
+/** Grouped by project, the project with the worst change first. */
 export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>
   [...groupBy(worstFirst(changes, frame.titleOf), ({ project }) => project)].flatMap(([project, own]) => [
     projectLine(project, own, frame),
@@ -32,7 +32,7 @@ const projectLine = (project: string, changes: readonly Change[], { titleOf, sty
     ({ impact }) => impact,
   )
   const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, COUNTED[impact](own.length)))
-  return wrap(`${paint.bold(`Project ${title}`)}${id}  ${marks.join('  ')}`, style, '', '  ')
+  return wrapped(`${paint.bold(`Project ${title}`)}${id}  ${marks.join('  ')}`, style)
 }
 
 const COUNTED: Readonly<Record<Impact, (count: number) => string>> = {
@@ -45,8 +45,7 @@ const COUNTED: Readonly<Record<Impact, (count: number) => string>> = {
   delete: (count) => `${count} deleted`,
 }
 
-const INDENT = '      '
-const LATER = '        '
+const INDENT = 6
 
 const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
   const { style, paint } = frame
@@ -59,10 +58,10 @@ const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
   const facts = [compute.id, compute.state, source && place(source)].filter((part) => part !== undefined)
   const head = `${color(pad(SYMBOLS[kind], 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
   const width = Math.min(Math.floor(style.width / 2), Math.max(0, ...attributes.map(({ path }) => textWidth(path))))
-  const line = (text: string): string => wrap(text, style, INDENT, LATER)
+  const line = (text: string): string => wrapped(text, style, INDENT)
   const why = reasonWords(change)
   return [
-    wrap(head + paint.dim(facts.length === 0 ? '' : `  ${facts.join('  ')}`), style, '  ', INDENT),
+    wrap(head + paint.dim(facts.length === 0 ? '' : `  ${facts.join('  ')}`), style, '  ', ' '.repeat(INDENT)),
     ...attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
     ...impactLine(change, frame).map(line),
     ...(windows === undefined ? [] : [line(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)))]),
@@ -79,14 +78,14 @@ const attributeLine = (
   paint: Paint,
 ): string => {
   const shown = beforeText === undefined ? afterText : `${beforeText} → ${afterText}`
-  return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, INDENT, ' '.repeat(LATER.length + width))
+  return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, ' '.repeat(INDENT), ' '.repeat(INDENT + 2 + width))
 }
 
 /** Empty for a new compute, which has no users yet. */
 const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly string[] => {
-  const { impact, kind, unlessIdle, refused } = change
+  const { impact, kind, refused } = change
   if (kind === 'create' && impact === 'none') return []
-  const words = impactMark(impact, paint, impactWords({ impact, ...(unlessIdle === undefined ? {} : { unlessIdle }) }))
+  const words = impactMark(impact, paint, impactWords(change))
   const needed = consents.get(change.id) ?? []
   // No flag allows a refused change.
   return [

@@ -1,4 +1,4 @@
-/** Shared by the sections of a plan. */
+/** What all sections of a plan need. */
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { Paint, Style } from './style.ts'
@@ -8,29 +8,30 @@ export interface PlanContext {
   readonly takenAt?: string
   /** The current time, ISO 8601, which decides whether restart windows are open. */
   readonly now?: string
-  /** `--now`: steps run outside their windows too. */
+  /** `--now`: steps also run outside their windows. */
   readonly overridesWindows?: boolean
   /** The base, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** Default: by the number of changes. */
+  /** Defaults to `compact` for more than twelve changes. */
   readonly view?: 'compact' | 'detail' | undefined
-  /** Default: show the order of steps if it matters. */
+  /** Whether to show the order of steps; by default only if it matters. */
   readonly steps?: boolean | undefined
 }
 
-export interface PlanFrame extends Pick<PlanContext, 'now' | 'overridesWindows'> {
+export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows'> {
   readonly plan: Plan
+  readonly isCompact: boolean
   readonly style: Style
   readonly paint: Paint
-  /** The title of a project, by id. */
+  /** Project titles by id. */
   readonly titleOf: (project: string) => string
-  /** By change: the consents needed in addition to a yes. */
+  /** By change: consents that it needs in addition to a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
   /** By change: cost, service updates and expiry. */
   readonly remarks: ReadonlyMap<string, readonly string[]>
 }
 
-/** Without restarts, which a yes covers. */
+/** Except for restarts, which a yes covers. */
 export const requiredConsents = ({ steps }: Plan): PlanFrame['consents'] =>
   new Map(
     [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [

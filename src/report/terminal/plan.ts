@@ -2,34 +2,34 @@
 import type { Change, Plan } from '../../model/index.ts'
 import { counted, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
 import { compactChanges } from './plan-compact.ts'
-import { costSection } from './plan-cost.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'
 import {
+  costSection,
   leftOutSection,
+  policiesSection,
   releasedSection,
   skippedSection,
+  stepsSection,
   unmanagedSection,
   warningsSection,
   wavesSection,
-} from './plan-lists.ts'
-import { policiesSection } from './plan-policies.ts'
-import { stepsSection } from './plan-steps.ts'
+} from './plan-sections.ts'
 import { capacitySection, closing } from './plan-summary.ts'
-import { paintOf, type Style, wrap } from './style.ts'
+import { paintOf, type Style, wrap, wrapped } from './style.ts'
 
 /** With more changes, each is shown as one line by default. */
 const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
-  const paint = paintOf(style)
   const isCompact = extra.view === undefined ? plan.changes.length > MOST_DETAILED : extra.view === 'compact'
   const frame: PlanFrame = {
     ...extra,
     plan,
+    isCompact,
     style,
-    paint,
+    paint: paintOf(style),
     titleOf: projectTitle(plan),
     consents: requiredConsents(plan),
     remarks: remarksOf(plan),
@@ -40,13 +40,13 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
     wavesSection(frame),
     skippedSection(frame),
-    unmanagedSection(frame, isCompact),
-    warningsSection(frame, isCompact),
-    capacitySection(plan, style, paint, isCompact),
+    unmanagedSection(frame),
+    warningsSection(frame),
+    capacitySection(frame),
     costSection(frame),
     policiesSection(frame),
     leftOutSection(frame),
-    closing(plan, style, paint, extra.takenAt),
+    closing(frame),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
@@ -57,16 +57,20 @@ const originSections = (
   show: (changes: readonly Change[], frame: PlanFrame) => readonly string[],
 ): readonly string[] => {
   const { plan, style, paint } = frame
-  const title = (words: string): string => wrap(paint.bold(paint.cyan(words)), style, '', '  ')
-  const part = (words: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0 ? [] : [title(words), ...show(changes, frame)]
+  const part = (title: string, changes: readonly Change[]): readonly string[] =>
+    changes.length === 0
+      ? []
+      : [
+          wrapped(paint.bold(paint.cyan(`${title}: ${counted(changes.length, 'change')}`)), style),
+          ...show(changes, frame),
+        ]
   const { introduced, drift, settled, released, gaps = [] } = origin
   return [
-    ...gaps.map((gap) => wrap(`${paint.yellow('Note')} ${gap}`, style, '', '  ')),
+    ...gaps.map((gap) => wrapped(`${paint.yellow('Note')} ${gap}`, style)),
     ...(isUnchanged(plan, origin) ? [wrap(`The manifests introduce no changes since ${ref}.`, style, '', '')] : []),
-    ...part(`Introduced since ${ref}: ${counted(introduced.length, 'change')}`, introduced),
+    ...part(`Introduced since ${ref}`, introduced),
     releasedSection(released, ref, frame),
-    ...part(`Existing drift: ${counted(drift.length, 'change')}`, drift),
+    ...part('Existing drift', drift),
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]
 }

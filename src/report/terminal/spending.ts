@@ -1,9 +1,10 @@
-/** `espalier cost` on a terminal: a table, then what would save the most. */
+/** `espalier cost` on a terminal: a table, then suggestions for saving. */
 import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,
   editWords,
   plainText,
+  SPENDING_COLUMNS,
   type SpendingBy,
   type SpendingRow,
   savingWords,
@@ -11,7 +12,7 @@ import {
   spendingRows,
   spendingWords,
 } from '../words/index.ts'
-import { paintOf, type Style, wrap } from './style.ts'
+import { paintOf, type Style, wrapped } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
 export const costTable = (report: CostReport, by: SpendingBy, style: Style): string => {
@@ -30,15 +31,13 @@ export const costTable = (report: CostReport, by: SpendingBy, style: Style): str
 }
 
 const COLUMNS: readonly Column<SpendingRow>[] = [
-  { title: 'CU-HOURS A MONTH', text: ({ expected }) => expected, isNumber: true },
-  { title: 'AT MOST', text: ({ most }) => most, isNumber: true },
-  { title: 'AMOUNT', text: ({ amount }) => amount, isNumber: true },
-  { title: 'ACTIVE', text: ({ active }) => active },
-  { title: 'SIZE', text: ({ size }) => size },
-  { title: 'PROJECT', text: ({ project }) => plainText(project), narrowest: 12 },
-  { title: 'BRANCH', text: ({ branch }) => plainText(branch), narrowest: 12 },
-  { title: 'COMPUTE', text: ({ compute }) => compute, narrowest: 12 },
-  { title: 'COULD SAVE', text: ({ saving }) => saving, color: (_, paint) => paint.green, isOptional: true },
+  ...SPENDING_COLUMNS.map(({ title, key, type }) => ({
+    title: title.toUpperCase(),
+    text: (row: SpendingRow) => plainText(row[key] ?? ''),
+    isNumber: type === 'number',
+    ...(type === 'name' ? { narrowest: 12 } : {}),
+  })),
+  { title: 'COULD SAVE', text: ({ saving = '' }) => saving, color: (_, paint) => paint.green, isOptional: true },
 ]
 
 const adviceLines = (report: CostReport, style: Style): readonly string[] => {
@@ -49,8 +48,8 @@ const adviceLines = (report: CostReport, style: Style): readonly string[] => {
     '',
     paint.bold('What would save the most, in CU-hours a month'),
     ...report.advice.flatMap((advice) => [
-      wrap(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, '  ', '    '),
-      wrap(plainText(editWords(advice.edit)), style, '    ', '      '),
+      wrapped(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, 2),
+      wrapped(plainText(editWords(advice.edit)), style, 4),
     ]),
   ]
 }

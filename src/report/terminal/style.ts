@@ -2,9 +2,9 @@ import pico from 'picocolors'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 
-/** Properties of the output: colour, and width in columns. */
 export interface Style {
   readonly color: boolean
+  /** In columns. */
   readonly width: number
 }
 
@@ -18,31 +18,34 @@ export const pad = (text: string, width: number): string => text + ' '.repeat(Ma
 /** In columns. */
 export const textWidth = (text: string): number => (isNarrow(text) ? text.length : stringWidth(text))
 
-/** Texts with one column per character: nearly all of them, and measuring 100,000 texts otherwise takes seconds. */
+/** Whether each character takes one column, as in nearly all strings: measuring 100,000 strings otherwise takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
-/** Truncates a text without colours to `width` columns, with an ellipsis. */
-export const clip = (text: string, width: number): string => {
-  if (textWidth(text) <= width) return text
-  if (width <= 0) return ''
-  let kept = ''
-  let room = width - 1
+/** The longest beginning that fits into `width` columns. */
+export const fitting = (text: string, width: number): string => {
+  let [kept, used] = ['', 0]
   for (const segment of segmentsOf(text)) {
-    room -= textWidth(segment)
-    if (room < 0) break
+    used += textWidth(segment)
+    if (used > width) break
     kept += segment
   }
-  return `${kept}…`
+  return kept
+}
+
+/** Truncates a string without colours to `width` columns, with an ellipsis. */
+export const clip = (text: string, width: number): string => {
+  if (textWidth(text) <= width) return text
+  return width <= 0 ? '' : `${fitting(text, width - 1)}…`
 }
 
 /** Truncates in the middle, since ids and branch names often differ only at the end. */
 export const clipMiddle = (text: string, width: number): string => {
   if (textWidth(text) <= width || width < 5) return clip(text, width)
   const most = Math.floor((width - 1) / 2)
-  let [tail, taken] = ['', 0]
+  let [tail, used] = ['', 0]
   for (const segment of segmentsOf(text).reverse()) {
-    taken += textWidth(segment)
-    if (taken > most) break
+    used += textWidth(segment)
+    if (used > most) break
     tail = segment + tail
   }
   return clip(text, width - textWidth(tail)) + tail
@@ -51,8 +54,9 @@ export const clipMiddle = (text: string, width: number): string => {
 /** Grapheme clusters, whose widths can be added. */
 const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-/** Wraps with a hanging indent of two. */
-export const wrapped = (text: string, style: Style): string => wrap(text, style, '', '  ')
+/** Wraps at words, with a hanging indent of two. @param indent spaces before the first line. */
+export const wrapped = (text: string, style: Style, indent = 0): string =>
+  wrap(text, style, ' '.repeat(indent), ' '.repeat(indent + 2))
 
 /** Wraps at words. @param first the indent of the first line. @param later the indent of later lines. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {

@@ -3,14 +3,14 @@ import { clipMiddle, type Paint, paintOf, type Style, textWidth } from './style.
 
 export interface Column<Row> {
   readonly title: string
-  /** Text without control characters. */
+  /** A cell, without control characters. */
   readonly text: (row: Row) => string
   readonly color?: (row: Row, paint: Paint) => (text: string) => string
-  /** Dropped if there is no room; earlier columns are kept longer. */
+  /** Dropped if there is no room for it, the last column first. */
   readonly isOptional?: boolean
   /** Right-aligned. */
   readonly isNumber?: boolean
-  /** The width to which it may be shortened. */
+  /** The width to which it may be narrowed. */
   readonly narrowest?: number
 }
 
@@ -24,31 +24,34 @@ const GAP = '  '
 /** @param rows rows that decide the widths; columns that are empty in all of them are dropped. */
 export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): Table<Row> => {
   const paint = paintOf(style)
-  const measured = columns
+  const used = columns
     .filter(({ text }) => rows.length === 0 || rows.some((row) => text(row) !== ''))
     .map((column) => ({
       column,
       width: Math.max(textWidth(column.title), ...rows.map((row) => textWidth(column.text(row)))),
     }))
-  const widthOf = (chosen: readonly { readonly width: number }[]): number =>
-    chosen.reduce((sum, { width }) => sum + GAP.length + width, 0)
-  let kept: readonly Measured<Row>[] = narrowed(
-    measured.filter(({ column }) => column.isOptional !== true),
-    style.width - 1,
-    widthOf,
+  const required = used.filter(({ column }) => column.isOptional !== true)
+  const widths = fitWidths(
+    required.map(({ width }) => width),
+    required.map(({ column, width }) => column.narrowest ?? width),
+    style.width - 1 - required.length * GAP.length,
   )
-  for (const one of measured.filter(({ column }) => column.isOptional === true)) {
-    if (widthOf([...kept, one]) < style.width) kept = [...kept, one]
+  const kept = new Map(required.map(({ column }, index) => [column, widths[index] ?? 0]))
+  const narrowed = new Set(required.filter(({ width }, index) => width !== widths[index]).map(({ column }) => column))
+  let left = style.width - [...kept.values()].reduce((sum, width) => sum + GAP.length + width, 0)
+  for (const { column, width } of used) {
+    if (kept.has(column) || GAP.length + width >= left) continue
+    kept.set(column, width)
+    left -= GAP.length + width
   }
-  // In the declared order.
-  const shown = kept.toSorted((a, b) => columns.indexOf(a.column) - columns.indexOf(b.column))
+  const shown = columns.flatMap((column) => ({ column, width: kept.get(column) ?? 0 })).filter(({ width }) => width > 0)
   const join = (cells: readonly string[]): string => (GAP + cells.join(GAP)).trimEnd()
   return {
     head: paint.dim(join(shown.map(({ column, width }) => aligned(column, column.title, width)))),
     line: (row) =>
       join(
-        shown.map(({ column, width, limit }) => {
-          const text = limit === undefined ? column.text(row) : clipMiddle(column.text(row), limit)
+        shown.map(({ column, width }) => {
+          const text = narrowed.has(column) ? clipMiddle(column.text(row), width) : column.text(row)
           // Only the text is coloured, so that trailing spaces can be trimmed.
           return aligned(column, text, width, column.color?.(row, paint))
         }),
@@ -66,34 +69,18 @@ const aligned = <Row>(
   return isNumber === true ? room + color(text) : color(text) + room
 }
 
-interface Measured<Row> {
-  readonly column: Column<Row>
-  readonly width: number
-  /** Set if the column is shortened. */
-  readonly limit?: number
-}
-
-/** Shortens the widest columns until all fit, or none can be shortened further. */
-const narrowed = <Row>(
-  all: readonly Measured<Row>[],
-  room: number,
-  widthOf: (all: readonly Measured<Row>[]) => number,
-): readonly Measured<Row>[] => {
-  const widths = all.map(({ width }) => width)
-  const isWide = (index: number): boolean => {
-    const narrowest = all[index]?.column.narrowest
-    return narrowest !== undefined && (widths[index] ?? 0) > narrowest
+/**
+ * Narrows columns until they fit into `room`, or none can be narrowed further. The first to be narrowed is the one that
+ * is the most above its narrowest width.
+ */
+export const fitWidths = (widths: readonly number[], narrowest: readonly number[], room: number): readonly number[] => {
+  const found = [...widths]
+  for (let excess = found.reduce((sum, width) => sum + width, 0) - room; excess > 0; excess -= 1) {
+    const spare = found.map((width, column) => width - (narrowest[column] ?? 0))
+    const most = Math.max(...spare)
+    if (most <= 0) break
+    const column = spare.indexOf(most)
+    found[column] = (found[column] ?? 0) - 1
   }
-  for (let excess = widthOf(all) - room; excess > 0; excess -= 1) {
-    const [widest] = widths
-      .map((_, index) => index)
-      .filter(isWide)
-      .sort((a, b) => (widths[b] ?? 0) - (widths[a] ?? 0))
-    if (widest === undefined) break
-    widths[widest] = (widths[widest] ?? 0) - 1
-  }
-  return all.map((one, index) => {
-    const width = widths[index] ?? one.width
-    return width === one.width ? one : { ...one, width, limit: width }
-  })
+  return found
 }

@@ -1,15 +1,19 @@
-/** The verdict on an apply, for all renderers. */
-import { isScheduled, type Outcome, type Plan, STEP_STATUSES, type StepStatus } from '../../model/index.ts'
-import { group, projectsLeftOut } from './counts.ts'
+/** The verdict on an apply, and what to do next. */
+import {
+  CONSENT_OF,
+  type Consent,
+  isScheduled,
+  type Outcome,
+  type Plan,
+  STEP_STATUSES,
+  type Step,
+  type StepStatus,
+} from '../../model/index.ts'
+import { group, minuteOf } from './counts.ts'
+import { projectsLeftOut } from './plan-lines.ts'
 
-export const STATUS_WORDS: Readonly<Record<StepStatus, string>> = {
-  done: 'done',
-  failed: 'failed',
-  stale: 'stale',
-  skipped: 'skipped',
-  'not-allowed': 'not allowed',
-  scheduled: 'scheduled',
-}
+/** `not allowed` for `not-allowed`. */
+export const statusWords = (status: StepStatus): string => status.replace('-', ' ')
 
 export interface ApplyVerdict {
   readonly kind: 'complete' | 'scheduled' | 'incomplete'
@@ -20,20 +24,20 @@ export interface ApplyVerdict {
 }
 
 /**
- * @param ends the status of each step; `undefined` if unknown.
  * @param outcome absent if the run was cut off.
+ * @param ends the status of each step; `undefined` if unknown.
  */
 export const applyVerdict = (
   plan: Plan,
-  ends: readonly (StepStatus | undefined)[],
   outcome: Outcome | undefined,
+  ends: readonly (StepStatus | undefined)[] = outcome?.steps.map(({ status }) => status) ?? [],
 ): ApplyVerdict => {
   const count = (wanted: StepStatus | undefined): number => ends.filter((status) => status === wanted).length
   const leftOut = projectsLeftOut(plan)
   const unknown = count(undefined)
   const counts = [
     ...STEP_STATUSES.filter((status) => status === 'done' || count(status) > 0).map(
-      (status) => `${group(count(status))} ${STATUS_WORDS[status]}`,
+      (status) => `${group(count(status))} ${statusWords(status)}`,
     ),
     ...(unknown === 0 ? [] : [`${group(unknown)} unknown`]),
     ...(leftOut === undefined ? [] : [`${leftOut} left out`]),
@@ -45,4 +49,55 @@ export const applyVerdict = (
 const kindOf = (isCovered: boolean, isDone: boolean, outcome: Outcome | undefined): ApplyVerdict['kind'] => {
   if (!isCovered || outcome === undefined || outcome.converged === false || outcome.interrupted) return 'incomplete'
   return isDone ? 'complete' : isScheduled(outcome) ? 'scheduled' : 'incomplete'
+}
+
+/** @param args arguments for the suggested commands, such as ` --project shop`. */
+export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly string[] => {
+  const { steps, interrupted, converged } = outcome
+  const has = (wanted: StepStatus): boolean => steps.some(({ status }) => status === wanted)
+  const missing = missingConsents(plan, outcome)
+  const isOver = steps.every(({ status }) => status === 'done' || status === 'scheduled')
+  const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
+  const from = opensAt === undefined ? '' : ` from ${minuteOf(opensAt)} on`
+  const lines: readonly (readonly [applies: boolean, line: string])[] = [
+    [missing.length > 0, `Next: to allow this, run \`espalier apply${args} --allow ${missing.join(',')}\`.`],
+    [interrupted, `Next: to continue, run \`espalier apply${args}\` again.`],
+    [
+      has('scheduled'),
+      `Next: run \`espalier apply${args}\` again in the restart window${from}, or with --now to interrupt immediately.`,
+    ],
+    [
+      converged === false && isOver,
+      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: run \`espalier plan${args}\` to see what is left.`,
+    ],
+    [
+      has('stale'),
+      `Next: run \`espalier plan${args}\` to review the project as it is now, then apply again. The stale steps were not sent.`,
+    ],
+    [
+      plan.steps.length > 0 && !interrupted && has('failed'),
+      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again: it continues where it stopped.`,
+    ],
+  ]
+  return lines.flatMap(([applies, line]) => (applies ? [line] : []))
+}
+
+const missingConsents = (plan: Plan, { steps }: Outcome): readonly Consent[] => {
+  const refused = new Set(steps.flatMap(({ reason, step }) => (reason === 'not-consented' ? [step] : [])))
+  return [...new Set(plan.steps.filter(({ id }) => refused.has(id)).flatMap(consentsOf))]
+}
+
+/** If an idle compute has started since the plan was made, its step may need a different consent. */
+const consentsOf = ({ consents, unlessIdle }: Step): readonly Consent[] => {
+  const active = consents.length > 0 || unlessIdle === undefined ? undefined : CONSENT_OF[unlessIdle]
+  return active === undefined ? consents : [active]
+}
+
+/** `plan` shows all. */
+const MOST_REMAINING = 3
+
+const remaining = ({ left = [] }: Outcome): string => {
+  if (left.length === 0) return ''
+  const more = left.length > MOST_REMAINING ? `; and ${left.length - MOST_REMAINING} more` : ''
+  return `: ${left.slice(0, MOST_REMAINING).join('; ')}${more}`
 }

@@ -1,4 +1,4 @@
-/** Cost in words, and remarks on changes. */
+/** The cost of a plan in words, and remarks on its changes. */
 import { groupBy } from '../../base/index.ts'
 import {
   costSentence,
@@ -17,7 +17,8 @@ import {
   likelyOf,
   type Plan,
 } from '../../model/index.ts'
-import { projectTitle } from './names.ts'
+import { counted } from './counts.ts'
+import { computeOnBranch, projectTitle } from './names.ts'
 
 /** Whether the cost changes, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
@@ -60,9 +61,20 @@ export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined 
   return cost === undefined || count === 0 ? undefined : differenceWords(cost.total, count)
 }
 
+/** The cost of each project, then the remarks on each change. */
+export const costDetails = (plan: Plan): readonly string[] => {
+  const remarks = remarksOf(plan)
+  return [
+    ...projectCostLines(plan),
+    ...plan.changes.flatMap((change) =>
+      (remarks.get(change.id) ?? []).map((remark) => `${computeOnBranch(change)}: ${remark}`),
+    ),
+  ]
+}
+
 const MOST_PROJECTS = 5
 
-/** Changes of several projects, largest first, `shop: +70 CU-hours a month, 300 → 370`. */
+/** The cost of each project if several change, the largest difference first: `shop: +70 CU-hours a month, 300 → 370`. */
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
@@ -80,14 +92,14 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
   ]
 }
 
-/** @param count of the computes whose cost changes, or may change */
+/** @param count number of computes whose cost changes or may change. */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
   // A sum of what is known would read as if the rest were free.
   if (delta.unknown > 0) {
     if (delta.high === 0) return 'unknown, not more than before'
-    const part = `${delta.unknown} ${delta.unknown === 1 ? 'compute' : 'computes'} unknown`
-    return `unknown, ${bound} CU-hours a month${delta.unknown === count ? '' : ` (${part})`}`
+    const part = delta.unknown === count ? '' : ` (${counted(delta.unknown, 'compute')} unknown)`
+    return `unknown, ${bound} CU-hours a month${part}`
   }
   const share = before.expected ? ` (${formatDifference((100 * (delta.expected ?? 0)) / before.expected)} %)` : ''
   const sums = isKnown(before, after)
@@ -102,8 +114,9 @@ const isKnown = (...totals: readonly CostTotal[]): boolean => totals.every(({ un
  * `+16.21 USD a month, 235.32 → 251.53, at 0.222 USD a CU-hour`, or
  * `unknown, at most +850.93 USD a month, at 0.222 USD a CU-hour`. `undefined` without a price, or without a bound.
  */
-export const planMoneyWords = ({ money, before, delta, after }: CostSummary): string | undefined => {
-  if (money === undefined) return undefined
+export const planMoneyWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
+  if (cost?.total.money === undefined) return undefined
+  const { money, before, delta, after } = cost.total
   const { price } = money
   const at = `${price.currency} a month`
   if (delta.unknown > 0) {

@@ -1,15 +1,10 @@
-/** What users of a compute notice, in words. */
-import { formatWindow, IMPACT_NAMES, IMPACT_WORDS, type Impact, type RestartWindow } from '../../model/index.ts'
+/** What users of a compute notice, in words, and changes ordered by it. */
+import { compare } from '../../base/index.ts'
+import { type Change, formatWindow, IMPACT_NAMES, IMPACT_WORDS, IMPACTS, type Impact } from '../../model/index.ts'
 import { openingOf } from '../../windows/index.ts'
 
 /** The effect on users; for an idle compute, also the effect if it is active by then. */
-export const impactWords = ({
-  impact,
-  unlessIdle,
-}: {
-  readonly impact: Impact
-  readonly unlessIdle?: Impact
-}): string => {
+export const impactWords = ({ impact, unlessIdle }: Pick<Change, 'impact' | 'unlessIdle'>): string => {
   if (unlessIdle === undefined) return IMPACT_WORDS[impact]
   const otherwise = IMPACT_NAMES[unlessIdle]
   return impact === 'none'
@@ -22,7 +17,7 @@ export const impactWords = ({
  * opens.
  */
 export const windowWords = (
-  { windows, impact }: { readonly windows?: readonly RestartWindow[]; readonly impact: Impact },
+  { windows, impact }: Pick<Change, 'windows' | 'impact'>,
   now?: string,
   isOverridden = false,
 ): string => {
@@ -40,4 +35,23 @@ export const windowWords = (
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
+/** `restarts` of `restarts: existing connections drop`. */
+export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
+
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
+
+/** The worst first, then by project title and branch, else in the plan's order. */
+export const worstFirst = (
+  changes: readonly Change[],
+  titleOf: (project: string) => string = String,
+): readonly Change[] =>
+  changes.toSorted(
+    (a, b) =>
+      severity(b) - severity(a) ||
+      compare(titleOf(a.project), titleOf(b.project)) ||
+      compare(a.branch.name, b.branch.name),
+  )
+
+/** Within an impact, refused changes come last, since they will not run. */
+export const severity = ({ impact, refused }: Change): number =>
+  IMPACTS.indexOf(impact) - (refused === undefined ? 0 : 0.5)

@@ -1,4 +1,4 @@
-/** Titles of steps, projects and places. */
+/** Titles of computes, steps, projects and places. */
 import {
   type AttributeChange,
   type Change,
@@ -26,6 +26,12 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
+/** `primary on main`; with project titles, `primary on main in shop`. */
+export const computeOnBranch = (
+  { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
+  titleOf?: (project: string) => string,
+): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
+
 /** Whether they belong to several projects, so that the project must be shown. */
 export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {
   let first: string | undefined
@@ -52,11 +58,12 @@ export const stepTitles = (plan: Plan): ((step: Step) => string) => {
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
-/** Titles of a plan's steps, for events that have only ids. */
+/** Step titles by step or id; some events have only ids. */
 export interface StepNames {
   readonly isFleet: boolean
   of(step: Step): string
-  byId(id: string): string | undefined
+  /** The id itself if the plan has no such step. */
+  byId(id: string): string
 }
 
 export const stepNamesOf = (plan: Plan): StepNames => {
@@ -67,10 +74,14 @@ export const stepNamesOf = (plan: Plan): StepNames => {
     of,
     byId: (id) => {
       const step = steps.get(id)
-      return step === undefined ? undefined : of(step)
+      return step === undefined ? id : of(step)
     },
   }
 }
+
+/** The message, followed by its hint if there is one. */
+export const messageOf = ({ message, hint }: Diagnostic): string =>
+  hint === undefined ? message : `${message} ${hint}`
 
 /** Adds project names to diagnostics, which contain only ids. */
 export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Diagnostic) => Diagnostic) => {

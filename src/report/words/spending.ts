@@ -9,33 +9,32 @@ import {
   type Spending,
 } from '../../cost/index.ts'
 import { formatSize } from '../../model/index.ts'
+import { counted } from './counts.ts'
 import { place } from './names.ts'
 
 export type SpendingBy = 'compute' | 'branch' | 'project'
 
-/** A row: a compute, a branch or a project. */
-export interface SpendingRow {
-  readonly expected: string
-  readonly most: string
-  readonly amount: string
-  readonly active: string
-  readonly size: string
-  /** Empty if there is only one project. */
-  readonly project: string
-  readonly branch: string
-  readonly compute: string
-  readonly saving: string
-}
+export const SPENDING_COLUMNS = [
+  { title: 'CU-hours a month', key: 'expected', type: 'number' },
+  { title: 'at most', key: 'most', type: 'number' },
+  { title: 'amount', key: 'amount', type: 'number' },
+  { title: 'active', key: 'active', type: 'text' },
+  { title: 'size', key: 'size', type: 'text' },
+  { title: 'project', key: 'project', type: 'name' },
+  { title: 'branch', key: 'branch', type: 'name' },
+  { title: 'compute', key: 'compute', type: 'name' },
+] as const
+
+/** A compute, a branch or a project. Keys that do not apply are absent, and `project` if there is only one. */
+export type SpendingRow = Readonly<Partial<Record<(typeof SPENDING_COLUMNS)[number]['key'] | 'saving', string>>>
 
 export const spendingRows = (report: CostReport, by: SpendingBy): readonly SpendingRow[] => {
   const isFleet = report.projects.length > 1
   const nameOf = new Map(report.projects.map(({ project, name }) => [project, name ?? project]))
   const title = (project: string): string => (isFleet || by === 'project' ? (nameOf.get(project) ?? project) : '')
   const saving = new Map(report.advice.map((advice) => [advice.compute, savingWords(advice)]))
-  const none = { amount: '', active: '', size: '', branch: '', compute: '', saving: '' }
   if (by === 'compute') {
     return report.computes.map(({ project, branch, compute, title: name, size, disabled, cost, basis }) => ({
-      ...none,
       expected: formatCuHours(cost.expected),
       most: formatCuHours(cost.high),
       active: disabled ? 'disabled' : activeWords(basis),
@@ -48,7 +47,6 @@ export const spendingRows = (report: CostReport, by: SpendingBy): readonly Spend
   }
   const groups = by === 'branch' ? report.branches : report.projects
   return groups.map((one) => ({
-    ...none,
     expected: totalWords(one),
     most: formatCuHours(one.cost.high),
     amount: amountWords(one),
@@ -56,6 +54,10 @@ export const spendingRows = (report: CostReport, by: SpendingBy): readonly Spend
     branch: 'branch' in one ? one.branch : '',
   }))
 }
+
+/** Columns that are not empty in all rows. */
+export const spendingColumns = (rows: readonly SpendingRow[]) =>
+  SPENDING_COLUMNS.filter(({ key }) => rows.some((row) => (row[key] ?? '') !== ''))
 
 const activeWords = ({ kind, activeHoursPerDay }: CostReport['computes'][number]['basis']): string => {
   if (kind === 'settings') return '24 h a day'
@@ -84,8 +86,7 @@ export const spendingWords = ({ total: { cost } }: CostReport): string => {
   return `${formatCuHours(expected)} CU-hours a month${bound}${unknownWords(unknown)}`
 }
 
-const unknownWords = (count: number): string =>
-  count === 0 ? '' : `; ${count} ${count === 1 ? 'compute' : 'computes'} unknown`
+const unknownWords = (count: number): string => (count === 0 ? '' : `; ${counted(count, 'compute')} unknown`)
 
 /**
  * `235.32 USD a month, at 0.222 USD a CU-hour; 1 compute unknown`; `undefined` without a price, or where the whole cost
@@ -103,14 +104,14 @@ export const savingWords = ({ bound, saves }: Advice): string => `${bound} ${for
 export const editWords = ({ key, before, after, source, others }: Edit): string => {
   const change = before === null ? `add ${key}: ${after}` : `${key}: ${before} → ${after}`
   if (source === undefined) return `${change}  (no manifest declares it)`
-  const shared = others === 0 ? '' : `  (also applies to ${others} other ${others === 1 ? 'compute' : 'computes'})`
+  const shared = others === 0 ? '' : `  (also applies to ${counted(others, 'other compute')})`
   return `${place(source)}  ${change}${shared}`
 }
 
-/** The compute of an advice: `primary on staging`, with several projects also the project. */
+/** Titles of the computes that could cost less: `primary on staging`, with several projects `primary on staging in shop`. */
 export const adviceTitles = ({ computes, projects }: CostReport): ((advice: Advice) => string) => {
-  const byId = new Map(computes.map((one) => [one.compute, one]))
+  const titles = new Map(computes.map(({ compute, title }) => [compute, title]))
   const names = new Map(projects.map(({ project, name }) => [project, name ?? project]))
   return ({ compute, branch, project }) =>
-    `${byId.get(compute)?.title ?? compute} on ${branch}${projects.length > 1 ? ` in ${names.get(project)}` : ''}`
+    `${titles.get(compute) ?? compute} on ${branch}${projects.length > 1 ? ` in ${names.get(project)}` : ''}`
 }

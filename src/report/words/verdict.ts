@@ -1,8 +1,9 @@
 /** The effect of a plan in one sentence. */
 import type { Change } from '../../model/index.ts'
+import { counted, group } from './counts.ts'
 
 /** Words for one compute, words for several, and which changes they describe. */
-const KINDS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
+const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
   [
     'restarts',
     'restart',
@@ -18,31 +19,24 @@ const KINDS: readonly (readonly [string, string, (change: Change) => boolean])[]
     'change without interrupting anyone',
     ({ kind, impact }) => kind === 'update' && impact === 'none',
   ],
+  ['is deleted', 'are deleted', ({ kind }) => kind === 'delete'],
+  [
+    'waits for its restart window',
+    'wait for their restart windows',
+    ({ windows, impact }) => windows !== undefined && impact !== 'none',
+  ],
+  ['is refused', 'are refused', ({ refused }) => refused !== undefined],
 ]
 
 /** `2 computes restart, 1 is created, none is deleted.` */
 export const verdict = (changes: readonly Change[]): string => {
-  const count = (test: (change: Change) => boolean): number => changes.filter(test).length
-  const deleted = count(({ kind }) => kind === 'delete')
-  const phrases = [
-    ...KINDS.map(([one, many, test]) => phrase(count(test), one, many)),
-    deleted === 0 ? 'none is deleted' : phrase(deleted, 'is deleted', 'are deleted'),
-    phrase(
-      count(({ windows, impact }) => windows !== undefined && impact !== 'none'),
-      'waits for its restart window',
-      'wait for their restart windows',
-    ),
-    phrase(
-      count(({ refused }) => refused !== undefined),
-      'is refused',
-      'are refused',
-    ),
-  ].filter((words) => words !== '')
-  // The first number is followed by the noun.
-  return `${phrases.map((words, index) => (index === 0 ? words.replace(/^(\d+) /, withNoun) : words)).join(', ')}.`
+  const found = EFFECTS.map(([one, many, test]) => ({ one, many, count: changes.filter(test).length })).filter(
+    // Deletions are always mentioned.
+    ({ one, count }) => count > 0 || one === 'is deleted',
+  )
+  const phrases = found.map(({ one, many, count }, index) => {
+    if (count === 0) return `none ${one}`
+    return `${index === 0 ? counted(count, 'compute') : group(count)} ${count === 1 ? one : many}`
+  })
+  return `${phrases.join(', ')}.`
 }
-
-const phrase = (number: number, one: string, many: string): string =>
-  number === 0 ? '' : `${number} ${number === 1 ? one : many}`
-
-const withNoun = (_all: string, number: string): string => `${number} ${number === '1' ? 'compute' : 'computes'} `

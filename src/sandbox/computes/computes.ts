@@ -2,7 +2,11 @@
 
 /** Roles and databases of a branch. */
 export interface BranchCatalog {
-  readonly roles: readonly { readonly name: string; readonly password?: string; readonly canLogin: boolean }[]
+  readonly roles: readonly {
+    readonly name: string
+    readonly password?: string | undefined
+    readonly canLogin: boolean
+  }[]
   readonly databases: readonly { readonly name: string; readonly owner: string }[]
 }
 
@@ -81,7 +85,7 @@ export interface RestoreWork {
   /** Unique per restore. An interrupted restore is repeated; a finished one is not. */
   readonly id: string
   readonly from: string
-  readonly preserveAs?: string
+  readonly preserveAs?: string | undefined
 }
 
 /**

@@ -1,10 +1,14 @@
 /** Control over a sandbox: its clock, faults, connections and state. */
-import type { SandboxClock } from '../clock/clock.ts'
-import type { ComputeAddress, ConnectionInfo } from '../computes/computes.ts'
+import { z } from 'zod'
+import { EspalierError } from '../../model/index.ts'
+import type { ComputeAddress, Computes, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder } from '../faults/fault.ts'
-import type { WaitingFault } from '../faults/faults.ts'
-import type { WorldChange } from '../world/records.ts'
-import type { RecordedRequest } from './recorder.ts'
+import type { Faults, WaitingFault } from '../faults/faults.ts'
+import { connectionTo, defaultLogin } from '../world/connection.ts'
+import { type ComputeRecord, type WorldChange, worldChange } from '../world/records.ts'
+import { Tables } from '../world/tables.ts'
+import type { World } from '../world/world.ts'
+import type { RecordedRequest, Recorder } from './recorder.ts'
 
 /** A compute and how to connect to it. */
 export interface ReachableCompute {
@@ -14,11 +18,11 @@ export interface ReachableCompute {
   readonly branchId: string
   readonly branchName: string
   readonly type: 'read_write' | 'read_only'
-  readonly name?: string
+  readonly name?: string | undefined
   readonly state: string
   readonly connections: number
   /** Absent if the compute is simulated. */
-  readonly address?: ComputeAddress
+  readonly address?: ComputeAddress | undefined
   /** Connection strings; absent if the compute is simulated. */
   readonly uri?: string
   readonly pooledUri?: string
@@ -30,23 +34,93 @@ export interface WorldDump {
   readonly changes: readonly WorldChange[]
 }
 
-export interface SandboxControl {
-  readonly clock: SandboxClock
-  readonly computesKind: 'postgres' | 'simulated'
+const dumpShape = z.strictObject({ version: z.literal(1), changes: z.array(worldChange) })
+
+/** For a dump from a file, which anyone may have written. */
+export const isWorldDump = (value: unknown): value is WorldDump => dumpShape.safeParse(value).success
+
+export interface ControlParts {
+  readonly world: World
+  readonly computes: Computes
+  readonly faults: Faults
+  readonly recorder: Recorder
+}
+
+export type SandboxControl = ReturnType<typeof openControl>
+
+export const openControl = ({ world, computes, faults, recorder }: ControlParts) => ({
+  clock: world.clock,
+  computesKind: computes.kind,
   /** For display: the kind of computes, and where clients connect. */
-  readonly computesDescription: string
-  computes(): Promise<readonly ReachableCompute[]>
-  connections(): readonly ConnectionInfo[]
+  computesDescription: computes.description,
+  computes: async (): Promise<readonly ReachableCompute[]> => {
+    const open = new Map<string, number>()
+    for (const { computeId, closedAt } of computes.connections()) {
+      if (closedAt === undefined) open.set(computeId, (open.get(computeId) ?? 0) + 1)
+    }
+    const all = [...world.tables.projects.values()]
+      .filter(({ project }) => project.deletedAt === undefined)
+      .flatMap((tables) => [...tables.computes.values()])
+    return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
+  },
+  connections: (): readonly ConnectionInfo[] => computes.connections(),
   /** Opens a connection that the sandbox holds. @throws {ConnectionRefusal} as for any other client. */
-  connect(computeId: string): Promise<ConnectionInfo>
-  disconnect(connectionId: string): void
-  faults(): readonly WaitingFault[]
-  addFault(order: FaultOrder): WaitingFault
-  removeFault(id: string): boolean
-  clearFaults(): void
-  dump(): WorldDump
+  connect: (computeId: string): Promise<ConnectionInfo> => {
+    const branch = world.tables.branch(world.tables.compute(computeId)?.branchId ?? '')
+    return computes.connect(computeId, defaultLogin(branch))
+  },
+  disconnect: (connectionId: string): void => computes.disconnect(connectionId),
+  faults: (): readonly WaitingFault[] => faults.list(),
+  addFault: (order: FaultOrder): WaitingFault => faults.add(order),
+  removeFault: (id: string): boolean => faults.remove(id),
+  clearFaults: (): void => faults.clear(),
+  dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
   /** @throws {EspalierError} `E_SANDBOX_WORLD` if the dump is invalid; the state is unchanged then. */
-  load(dump: WorldDump): void
-  requests(): readonly RecordedRequest[]
-  clearRequests(): void
+  load: (dump: WorldDump): void => {
+    checkDump(dump)
+    world.load(dump.changes)
+  },
+  requests: (): readonly RecordedRequest[] => recorder.list(),
+  clearRequests: (): void => recorder.clear(),
+})
+
+/** Tries the load on separate tables: a failure must not destroy the current world. */
+const checkDump = (dump: WorldDump): void => {
+  try {
+    const tables = new Tables()
+    for (const change of dump.changes) tables.apply(change)
+    if (dump.version === 1) return
+  } catch {
+    // Reported below.
+  }
+  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a dump of a sandbox.', {
+    hint: 'Load a response of GET /_sandbox/world.',
+  })
+}
+
+const reachable = async (
+  compute: ComputeRecord,
+  world: World,
+  computes: Computes,
+  connections: number,
+): Promise<ReachableCompute> => {
+  const address = await computes.address(compute.id)
+  const { project, branches } = world.project(compute.projectId)
+  const branch = branches.get(compute.branchId)
+  const login = defaultLogin(branch)
+  const uris =
+    address === undefined || login === undefined ? undefined : await connectionTo(compute, project, computes, login)
+  return {
+    id: compute.id,
+    projectId: compute.projectId,
+    projectName: project.name,
+    branchId: compute.branchId,
+    branchName: branch?.name ?? compute.branchId,
+    type: compute.type,
+    name: compute.name,
+    state: compute.state,
+    connections,
+    address,
+    ...uris,
+  }
 }

@@ -1,6 +1,7 @@
 /** Faults that a user or a test can inject. */
 import { z } from 'zod'
-import { attributeNames, changedEndpoint, newEndpoint } from '../world/compute-request.ts'
+import { attributeNames, changedEndpoint, newEndpoint } from '../world/requests.ts'
+import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
@@ -79,3 +80,9 @@ export type FaultOrder = z.input<typeof faultShape>
 export type Fault = z.output<typeof faultShape>
 export type RequestEffect = z.output<typeof requestEffect>
 export type OperationEffect = z.output<typeof operationEffect>
+
+const KIND: FileKind = { code: 'E_FAULTS', title: 'The fault file', hint: 'docs/sandbox.md lists the faults.' }
+
+/** @throws {EspalierError} `E_FAULTS` if the file cannot be read or is invalid: one line for each mistake. */
+export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =>
+  parseYaml(await readYaml(path, KIND), path, z.array(faultShape), KIND) as readonly FaultOrder[]

@@ -1,6 +1,7 @@
 /** Pending faults. */
 import { randomUUID } from 'node:crypto'
 import { globMatches } from '../../model/index.ts'
+import type { OperationRecord } from '../world/records.ts'
 import { type Fault, type FaultOrder, faultShape, type OperationEffect, type RequestEffect } from './fault.ts'
 
 export interface WaitingFault {
@@ -8,12 +9,6 @@ export interface WaitingFault {
   readonly fault: Fault
   /** How often it was injected. */
   readonly struck: number
-}
-
-interface OperationLike {
-  readonly action: string
-  readonly computeId?: string
-  readonly branchId: string
 }
 
 export class Faults {
@@ -58,7 +53,7 @@ export class Faults {
     return struck?.on === 'request' ? struck.effect : undefined
   }
 
-  ofOperation({ action, computeId, branchId }: OperationLike): OperationEffect | undefined {
+  ofOperation({ action, computeId, branchId }: OperationRecord): OperationEffect | undefined {
     if (this.#waiting.length === 0) return undefined
     const struck = this.#take(
       ({ fault }) =>

@@ -2,28 +2,21 @@
 import { randomUUID } from 'node:crypto'
 import { type Context, Hono } from 'hono'
 import { REPOSITORY } from '../../model/index.ts'
-import type { Computes } from '../computes/computes.ts'
-import type { Recorder } from '../control/recorder.ts'
-import type { Faults } from '../faults/faults.ts'
+import type { ControlParts } from '../control/control.ts'
+import { record } from '../control/recorder.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { ProjectTables } from '../world/tables.ts'
-import type { World } from '../world/world.ts'
 import { accountRoutes } from './account.ts'
-import { limitBody } from './body.ts'
 import { branchRoutes } from './branches.ts'
+import { catalogRoutes } from './catalog.ts'
 import { computeRoutes } from './computes.ts'
-import { connectionUriRoute } from './connection-uri.ts'
-import { databaseRoutes } from './databases.ts'
 import { checkProject, identify, identityOf } from './identity.ts'
-import { watchIgnored } from './ignored.ts'
 import { injectFaults } from './inject-fault.ts'
 import { keyRoutes } from './keys.ts'
-import { operationRoutes } from './operations.ts'
 import { projectRoutes } from './projects.ts'
 import { publishAnswers } from './publish-answers.ts'
 import { limitRates } from './rate-limit.ts'
-import { record } from './record.ts'
-import { roleRoutes } from './roles.ts'
+import { limitBody, watchIgnored } from './request.ts'
 import { schemaRoutes } from './schema.ts'
 import { serviceRoute } from './service-routes.ts'
 import { sqlRoute } from './sql.ts'
@@ -43,13 +36,9 @@ const MAX_BODY_BYTES = 1024 * 1024
 const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
 
-export interface AppOptions {
-  readonly world: World
-  readonly computes: Computes
+export interface AppOptions extends ControlParts {
   readonly apiKey: string
   readonly rateLimits: boolean
-  readonly faults: Faults
-  readonly recorder: Recorder
   /** Called with the project of a request before it is handled. */
   readonly onProject: (tables: ProjectTables) => void
   /** Called after each response. */
@@ -59,18 +48,8 @@ export interface AppOptions {
   readonly log: (line: string) => void
 }
 
-export const createApp = ({
-  world,
-  computes,
-  apiKey,
-  rateLimits,
-  faults,
-  recorder,
-  onProject,
-  onRequest,
-  onBug,
-  log,
-}: AppOptions): Hono => {
+export const createApp = ({ world, computes, faults, recorder, apiKey, ...options }: AppOptions): Hono => {
+  const { rateLimits, onProject, onRequest, onBug, log } = options
   const app = new Hono()
   app.use('*', async (context, next) => {
     context.header(REQUEST_ID, requestIdOf(context))
@@ -116,12 +95,9 @@ export const createApp = ({
   keyRoutes(api, world, keyUse)
   projectRoutes(api, world, computes)
   branchRoutes(api, world, computes)
-  roleRoutes(api, world, computes)
-  databaseRoutes(api, world, computes)
-  connectionUriRoute(api, world, computes)
+  catalogRoutes(api, world, computes)
   schemaRoutes(api, world, computes)
   computeRoutes(api, world)
-  operationRoutes(api, world)
   return app
 }
 

@@ -1,15 +1,15 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
 import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
-import { restoreRequest } from '../world/branch-request.ts'
 import type { BranchRecord } from '../world/records.ts'
+import { branchBody, branchUpdateBody, restoreRequest } from '../world/requests.ts'
 import { restoreBranch } from '../world/restore-branch.ts'
 import type { World } from '../world/world.ts'
-import { branchBody, branchUpdateBody, readBody } from './body.ts'
-import { catalogAnswer } from './catalog-answer.ts'
+import { catalogAnswer } from './catalog.ts'
 import { branchPage } from './paging.ts'
 import { presentAnnotation, presentBranch, presentCompute, presentOperation } from './present.ts'
-import { branchesQuery, countQuery, deletionQuery, readQuery } from './query.ts'
+import { branchesQuery, countQuery, deletionQuery } from './query.ts'
+import { readBody, readQuery } from './request.ts'
 
 export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
   const present = (branch: BranchRecord) => presentBranch(branch, world)

@@ -9,10 +9,11 @@ import {
   updateCompute,
 } from '../world/compute-commands.ts'
 import { Refusal } from '../world/refusal.ts'
+import { createBody, updateBody } from '../world/requests.ts'
 import { computesOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import { createBody, readBody, updateBody } from './body.ts'
 import { presentCompute, presentOperation } from './present.ts'
+import { readBody } from './request.ts'
 import { listed, withoutIgnored } from './stale-reads.ts'
 
 const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const

@@ -5,11 +5,10 @@ import { z } from 'zod'
 import { messageOf } from '../../base/index.ts'
 import { EspalierError, parseDuration } from '../../model/index.ts'
 import { ConnectionRefusal } from '../computes/computes.ts'
-import type { SandboxControl } from '../control/control.ts'
-import { isWorldDump } from '../control/world-shape.ts'
+import { isWorldDump, type SandboxControl } from '../control/control.ts'
 import { faultShape } from '../faults/fault.ts'
 import { Refusal } from '../world/refusal.ts'
-import { limitBody, readBody } from './body.ts'
+import { limitBody, readBody } from './request.ts'
 
 export const CONTROL_ROOT = '/_sandbox'
 

@@ -3,9 +3,9 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
+import { createCompute, deleteCompute, updateCompute } from '../world/compute-commands.ts'
 import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
-import { writeConcurrently } from './concurrent-writer.ts'
 import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 
 const HTML =
@@ -86,4 +86,30 @@ const cut = (context: Context): Response => {
   const { incoming } = context.env as { incoming?: { socket?: { destroy(): void } } }
   incoming?.socket?.destroy()
   return new Response(null, { status: 499 })
+}
+
+type ConcurrentWrite = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
+
+/**
+ * Acts as another client that changes the project just before a request. The API's rules apply to it too.
+ *
+ * @param path of the client's request, below the API root.
+ */
+const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string): void => {
+  const [, project = '', computeOfPath = ''] = /^\/projects\/([^/]+)(?:\/endpoints\/([^/]+))?/.exec(path) ?? []
+  try {
+    switch (effect.kind) {
+      case 'rival-create':
+        createCompute(world, project, effect.endpoint)
+        return
+      case 'rival-update':
+        updateCompute(world, project, effect.endpoint_id ?? computeOfPath, effect.endpoint)
+        return
+      case 'rival-delete':
+        deleteCompute(world, project, effect.endpoint_id ?? computeOfPath)
+    }
+  } catch (error) {
+    // A refusal concerns the other client only.
+    if (!(error instanceof Refusal)) throw error
+  }
 }

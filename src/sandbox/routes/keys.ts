@@ -3,19 +3,15 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { createKey, type KeyOwner, listKeys, numberOf, revokeKey } from '../world/key-commands.ts'
 import type { KeyRecord } from '../world/records.ts'
+import { id } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
 import { presentOrganization } from './account.ts'
-import { readBody } from './body.ts'
 import { checkOrganization, checkUser, identityOf } from './identity.ts'
 import { seconds } from './present.ts'
+import { readBody } from './request.ts'
 
 const keyBody = z.object({ key_name: z.string().max(64) })
-const orgKeyBody = keyBody.extend({
-  project_id: z
-    .string()
-    .regex(/^[a-z0-9-]{1,60}$/)
-    .optional(),
-})
+const orgKeyBody = keyBody.extend({ project_id: id.optional() })
 /** The sandbox has only one user. */
 const USER = '00000000-0000-4000-8000-000000000001'
 const CREATOR = { id: USER, name: 'Sandbox', image: '' }

@@ -3,13 +3,16 @@ import type { Computes } from '../computes/computes.ts'
 import { DEFAULT_LIBRARIES } from '../world/compute-spec.ts'
 import { createProject, updateProject } from '../world/project-commands.ts'
 import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
+import { Refusal } from '../world/refusal.ts'
+import { newProjectBody, projectBody } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
-import { newProjectBody, projectBody, readBody } from './body.ts'
-import { catalogAnswer } from './catalog-answer.ts'
+import { catalogAnswer } from './catalog.ts'
 import { checkAccount, identityOf, organizationOf, ownerOf } from './identity.ts'
-import { NO_PROJECT, projectPage } from './paging.ts'
+import { NO_PROJECT, operationPage, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
-import { projectsQuery, readQuery, sharedQuery } from './query.ts'
+import { operationsQuery, projectsQuery, sharedQuery } from './query.ts'
+import { readBody, readQuery } from './request.ts'
+import { listed } from './stale-reads.ts'
 
 /** Libraries that the service offers for `shared_preload_libraries`. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
@@ -85,6 +88,19 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
       project: presentProject(project, world),
       branches: branches.map((branch) => presentBranch(branch, world)),
     })
+  })
+  api.get('/projects/:project/operations', (context) => {
+    const { operations, cursor } = operationPage(
+      listed(context, world, context.req.param('project')),
+      readQuery(context, operationsQuery),
+    )
+    return context.json({ operations: operations.map(presentOperation), pagination: { cursor } })
+  })
+  api.get('/projects/:project/operations/:operation', (context) => {
+    const { project, operation } = context.req.param()
+    const found = world.project(project).operationById.get(operation)
+    if (found === undefined) throw new Refusal(404, 'operation not found')
+    return context.json({ operation: presentOperation(found) })
   })
   api.get('/projects/:project/available_preload_libraries', (context) => {
     world.project(context.req.param('project'))

@@ -1,8 +1,6 @@
-/** Query parameters (public OpenAPI): documented ones are checked, unknown ones are ignored. */
-import type { Context } from 'hono'
+/** Query parameters (public OpenAPI). */
 import { z } from 'zod'
-import { parse } from './body.ts'
-import { reportIgnored } from './ignored.ts'
+import { id } from '../world/requests.ts'
 
 const wholeNumber = (least: number, most: number, unit = '') => {
   const error = `must be a whole number${unit} between ${least} and ${most}`
@@ -19,13 +17,12 @@ export const flag = z
   .regex(/^(true|false)$/i, 'must be true or false')
   .transform((value) => value.toLowerCase() === 'true')
 const text = z.string()
-const organization = text.regex(/^[a-z0-9-]{1,60}$/, 'must be an id: lower-case letters, digits and hyphens')
 
 export const projectsQuery = z.object({
   limit: limit(400).default(10),
   cursor: text.default(''),
   search: text.default(''),
-  org_id: organization.optional(),
+  org_id: id.optional(),
   /** Checked, but no list takes that long. */
   timeout: wholeNumber(100, 30_000, ' of milliseconds').optional(),
   recoverable: flag.default(false),
@@ -48,15 +45,3 @@ export const branchesQuery = z.object({
 })
 export const countQuery = z.object({ search: text.default('') })
 export const deletionQuery = z.object({ hard_delete: flag.optional() })
-
-/** @throws {Refusal} 400 with the parameter's name. */
-export const readQuery = <T extends object>(context: Context, schema: z.ZodType<T>): T => {
-  const given = context.req.query()
-  const read = parse(given, schema, 'query')
-  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(read, name))
-  reportIgnored(
-    context,
-    unknown.map((name) => `?${name}`),
-  )
-  return read
-}

@@ -11,7 +11,7 @@ import { Refusal } from '../world/refusal.ts'
 import { primaryOf } from '../world/tables.ts'
 import { refreshCatalog } from '../world/update-catalog.ts'
 import type { World } from '../world/world.ts'
-import { readQuery } from './query.ts'
+import { readQuery } from './request.ts'
 
 const NOT_HERE = 'NOT_SERVED_BY_SANDBOX'
 const past = z.undefined({ error: 'is not supported by the sandbox, which shows the current schema only' }).optional()

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { type Computes, ConnectionRefusal, type Login } from '../computes/computes.ts'
 import { Refusal } from '../world/refusal.ts'
-import { limitBody, readBody } from './body.ts'
+import { limitBody, readBody } from './request.ts'
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024
 const statement = z.object({ query: z.string(), params: z.array(z.string().nullable()).default([]) })

@@ -1,10 +1,10 @@
 /** Turns a seed into the records of a new world. */
 import { createHash } from 'node:crypto'
 import { type Catalog, newCatalog, newDatabaseId } from '../world/catalog.ts'
-import { DURATIONS, type Durations } from '../world/durations.ts'
+import { DURATIONS, type Durations, durationOf } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
-import type { ComputeRecord, WorldRecord } from '../world/records.ts'
-import { pastOperations } from './past.ts'
+import { digestOf } from '../world/key-commands.ts'
+import type { ComputeRecord, OperationRecord, WorldRecord } from '../world/records.ts'
 import type { ResolvedSeed } from './seed.ts'
 
 interface PlantOptions {
@@ -29,9 +29,9 @@ export const plant = (
       name: project.name ?? project.id,
       regionId: project.region,
       plan: project.plan,
-      ...(options.pgVersion === undefined ? {} : { pgVersion: options.pgVersion }),
-      ...(project.org === undefined ? {} : { orgId: project.org }),
-      ...(project.maintenance === undefined ? {} : { maintenanceAt: Date.parse(project.maintenance) }),
+      pgVersion: options.pgVersion,
+      orgId: project.org,
+      maintenanceAt: project.maintenance === undefined ? undefined : Date.parse(project.maintenance),
       defaults: { ...project.defaults.size, suspendTimeoutSeconds: project.defaults.scaleToZero },
       createdAt: now,
     })
@@ -50,7 +50,7 @@ export const plant = (
         id,
         projectId: project.id,
         name: branch.name,
-        ...(parentId === undefined ? {} : { parentId }),
+        parentId,
         isDefault: branch.default || (!hasDefault && index === 0),
         isProtected: branch.protected,
         state: 'ready',
@@ -62,7 +62,7 @@ export const plant = (
         records.push(toCompute(compute, compute.id ?? derivedId('ep', id, String(place)), project.id, id, now))
       }
     }
-    if (project.operations > 0) records.push(...past(project.operations, now, records, project.id, options))
+    if (project.operations > 0) records.push(...pastOperations(project.operations, now, records, project.id, options))
   }
   return records
 }
@@ -73,23 +73,51 @@ const withNewIds = ({ roles, databases }: Catalog): Catalog => ({
   databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
 })
 
-/** Past operations of the first branch and its first compute. */
-const past = (
+const APART_MS = 3_600_000
+const CYCLE = ['start_compute', 'apply_config', 'suspend_compute'] as const
+/** For a branch without a compute. */
+const WITHOUT_COMPUTE = ['create_branch'] as const
+
+/** Invents past operations of the project's first branch and its first compute, an hour apart. */
+const pastOperations = (
   count: number,
   now: number,
   records: readonly WorldRecord[],
   projectId: string,
-  options: PlantOptions,
-) => {
+  { durations, durationSpread }: PlantOptions,
+): readonly OperationRecord[] => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id
-  const on = { projectId, branchId, ...(computeId === undefined ? {} : { computeId }) }
-  return pastOperations(count, now, on, { ...DURATIONS, ...options.durations }, options.durationSpread)
+  const actions = computeId === undefined ? WITHOUT_COMPUTE : CYCLE
+  return Array.from({ length: count }, (_, index) => {
+    const action = actions[index % actions.length] ?? 'start_compute'
+    const startedAt = now - (count - index) * APART_MS
+    const durationMs = durationOf(action, index, { ...DURATIONS, ...durations }, durationSpread)
+    return {
+      kind: 'operation',
+      id: uuidOf(`${projectId}\n${index}`),
+      projectId,
+      branchId,
+      computeId,
+      action,
+      status: 'finished',
+      createdAtUs: Math.round(startedAt * 1_000),
+      updatedAt: startedAt + durationMs,
+      startedAt,
+      durationMs,
+    }
+  })
+}
+
+/** Deterministic: the same text gives the same UUID. */
+const uuidOf = (text: string): string => {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({
   kind: 'key',
-  id: createHash('sha256').update(key.key).digest('hex'),
+  id: digestOf(key.key),
   of: key.kind,
   ...(key.kind === 'organization' ? { orgId: key.org } : {}),
   ...(key.kind === 'project' ? { projectId: key.project } : {}),
@@ -110,14 +138,13 @@ const toCompute = (
   projectId,
   branchId,
   type: compute.type,
-  ...(compute.name === undefined ? {} : { name: compute.name }),
+  name: compute.name,
   ...compute.size,
   suspendTimeoutSeconds: compute.scaleToZero,
   settings: {
     pg_settings: compute.postgres.settings,
-    ...(compute.postgres.preload === undefined
-      ? {}
-      : { preload_libraries: { enabled_libraries: compute.postgres.preload } }),
+    preload_libraries:
+      compute.postgres.preload === undefined ? undefined : { enabled_libraries: compute.postgres.preload },
   },
   disabled: compute.disabled,
   poolerEnabled: false,

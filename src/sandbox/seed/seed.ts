@@ -1,9 +1,17 @@
 /** Seeds: the projects that a sandbox starts with. A seed uses the manifest's terms and obeys the API's rules. */
 import { z } from 'zod'
-import { parseDuration, SCALE_TO_ZERO_DEFAULT, SCALE_TO_ZERO_NEVER, schemaAddress } from '../../model/index.ts'
-import { pgSettings } from '../world/compute-request.ts'
+import {
+  EspalierError,
+  parseDuration,
+  SCALE_TO_ZERO_DEFAULT,
+  SCALE_TO_ZERO_NEVER,
+  schemaAddress,
+} from '../../model/index.ts'
+import { issueText } from '../issue-text.ts'
 import { limitProblem } from '../world/limits.ts'
 import type { ProjectRecord } from '../world/records.ts'
+import { pgSettings } from '../world/requests.ts'
+import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
 
 const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: SCALE_TO_ZERO_DEFAULT, never: SCALE_TO_ZERO_NEVER }
 
@@ -150,7 +158,7 @@ const checkSize = (
   report([...path, problem.field === 'suspend_timeout_seconds' ? 'scaleToZero' : 'size'], problem.message)
 }
 
-export const seedShape = z.strictObject({
+const seedShape = z.strictObject({
   projects: z.array(project.superRefine(checkProject)).superRefine(checkProjects),
   keys: z.array(key).default([]),
 })
@@ -166,3 +174,26 @@ export const seedSchema = (): object => ({
   $id: schemaAddress('seed'),
   title: 'A seed of `espalier sandbox`: the projects to start from',
 })
+
+const KIND: FileKind = {
+  code: 'E_SEED',
+  title: 'The seed file',
+  hint: 'docs/sandbox.md shows what a seed may contain.',
+}
+
+/**
+ * @param name the file's name for messages.
+ * @throws {EspalierError} `E_SEED`: one line for each mistake, with file, line and column.
+ */
+export const parseSeed = (text: string, name: string): Seed => parseYaml(text, name, seedShape, KIND) as Seed
+
+/** @throws {EspalierError} `E_SEED` if the file cannot be read or is invalid. */
+export const readSeed = async (path: string): Promise<Seed> => parseSeed(await readYaml(path, KIND), path)
+
+/** @throws {EspalierError} `E_SEED` if the seed is invalid. */
+export const resolveSeed = (value: Seed): ResolvedSeed => {
+  const parsed = seedShape.safeParse(value)
+  if (parsed.success) return parsed.data
+  const mistakes = parsed.error.issues.map((issue) => `seed: ${issue.path.join('.')}: ${issueText(issue)}`)
+  throw new EspalierError('E_SEED', mistakes.join('\n'), { hint: KIND.hint })
+}

@@ -17,8 +17,7 @@ import {
 import { join } from 'node:path'
 import { makeStateFolder } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
-import type { WorldChange } from '../world/records.ts'
-import type { Store } from '../world/store.ts'
+import type { Store, WorldChange } from '../world/records.ts'
 import { takeLock } from './lock.ts'
 
 /** The log is compacted into the snapshot at this size, or at the snapshot's size if that is larger. */

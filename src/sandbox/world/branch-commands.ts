@@ -1,19 +1,18 @@
 /** Commands on branches (public OpenAPI). */
-import type { BranchRequest, BranchUpdate } from './branch-request.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
+import { checkActiveCount, checkCount, checkSuspendTimeout } from './limits.ts'
 import { momentOf } from './moment.ts'
-import { type NewComputeRequest, newCompute } from './new-compute.ts'
-import { operationOn, unarchive } from './new-operation.ts'
+import { newCompute } from './new-compute.ts'
 import {
-  checkActiveCount,
-  checkBranchCount,
-  checkProtectedCount,
-  checkReplicaCount,
-  checkRootCount,
-  checkSuspendTimeout,
-} from './plan-limits.ts'
-import { type BranchRecord, type ComputeRecord, isRunning, type OperationRecord } from './records.ts'
+  type BranchRecord,
+  type ComputeRecord,
+  isRunning,
+  type OperationRecord,
+  operationOn,
+  unarchive,
+} from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { BranchRequest, BranchUpdate, NewComputeRequest } from './requests.ts'
 import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -57,8 +56,8 @@ export const createBranch = (
     isDefault: false,
     isProtected: request.protected ?? false,
     state: 'init',
-    ...(typeof request.expires_at === 'string' ? expiryAt(request.expires_at, now) : {}),
-    ...annotationOf(annotation, now),
+    ...expiryAt(request.expires_at, now),
+    annotation: annotationOf(annotation, now),
     createdAt: now,
     updatedAt: now,
     ...inherited(parent, time),
@@ -81,14 +80,16 @@ export const createBranch = (
 /**
  * The roles and databases that a branch takes over from its source. Passwords stay the same: they are part of the data.
  *
- * @param time the point in the source's history, in milliseconds: what was created later is left out. Roles and
- * databases
- *   dropped after it are missing too, since the source's record no longer lists them.
+ * @param time the point in the source's history, in milliseconds. Roles and databases created later are left out. Those
+ *   dropped later are missing too, since the source's record no longer lists them.
  */
-export const inherited = ({ roles, databases, changes }: BranchRecord, time: number): Partial<BranchRecord> => ({
-  ...(roles === undefined ? {} : { roles: roles.filter(({ createdAt }) => createdAt <= time) }),
-  ...(databases === undefined ? {} : { databases: databases.filter(({ createdAt }) => createdAt <= time) }),
-  ...(changes === undefined ? {} : { changes }),
+export const inherited = (
+  { roles, databases, changes }: BranchRecord,
+  time: number,
+): Pick<BranchRecord, 'roles' | 'databases' | 'changes'> => ({
+  roles: roles?.filter(({ createdAt }) => createdAt <= time),
+  databases: databases?.filter(({ createdAt }) => createdAt <= time),
+  changes,
 })
 
 /** Defaults to the default branch. @throws {Refusal} 404. */
@@ -116,19 +117,17 @@ const checkAllowances = (
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
     throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
   }
-  checkBranchCount(tables)
-  if (isRoot) checkRootCount(tables)
-  if (request.protected === true) checkProtectedCount(tables)
-  checkReplicaCount(tables, endpoints.filter(({ type }) => type === 'read_only').length)
+  checkCount(tables, 'branches')
+  if (isRoot) checkCount(tables, 'root branches')
+  if (request.protected === true) checkCount(tables, 'protected branches')
+  checkCount(tables, 'read replicas', endpoints.filter(({ type }) => type === 'read_only').length)
   if (endpoints.length > 0) checkActiveCount(tables, id)
   for (const endpoint of endpoints) checkSuspendTimeout(tables.project, endpoint.suspend_timeout_seconds)
 }
 
 /** An annotation without properties counts as none. */
-export const annotationOf = (value: Annotation | undefined, now: number): Pick<BranchRecord, 'annotation'> =>
-  value === undefined || Object.keys(value).length === 0
-    ? {}
-    : { annotation: { value, createdAt: now, updatedAt: now } }
+export const annotationOf = (value: Annotation = {}, now: number): BranchRecord['annotation'] =>
+  Object.keys(value).length === 0 ? undefined : { value, createdAt: now, updatedAt: now }
 
 /** Deletes a branch and its computes. Returns `undefined` if there is no such branch: deleting is idempotent. */
 export const deleteBranch = (
@@ -169,16 +168,11 @@ export const updateBranch = (
   world.checkUnlocked(projectId)
   if (name === before.name) throw new Refusal(400, 'cannot set branch to the same name')
   if (name !== undefined) checkName(tables, name)
-  if (isProtected === true && !before.isProtected) checkProtectedCount(tables)
+  if (isProtected === true && !before.isProtected) checkCount(tables, 'protected branches')
   const now = world.clock.now()
-  const { expiresAt, ttlSeconds, ...rest } = before
-  const kept = {
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
-  }
   const branch: BranchRecord = {
-    ...rest,
-    ...(expiry === undefined ? kept : expiry === null ? {} : expiryAt(expiry, now)),
+    ...before,
+    ...(expiry === undefined ? {} : expiryAt(expiry, now)),
     name: name ?? before.name,
     isProtected: isProtected ?? before.isProtected,
     updatedAt: now,

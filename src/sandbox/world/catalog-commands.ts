@@ -2,8 +2,16 @@
 import type { CatalogChange } from '../computes/computes.ts'
 import { findBranch } from './branch-commands.ts'
 import { type Catalog, catalogOf, newDatabaseId, newPassword, newRole } from './catalog.ts'
-import { type NewOperation, operationOn, unarchive } from './new-operation.ts'
-import type { BranchRecord, ComputeRecord, DatabaseRecord, OperationRecord, RoleRecord } from './records.ts'
+import {
+  type BranchRecord,
+  type ComputeRecord,
+  type DatabaseRecord,
+  type NewOperation,
+  type OperationRecord,
+  operationOn,
+  type RoleRecord,
+  unarchive,
+} from './records.ts'
 import { Refusal } from './refusal.ts'
 import { primaryOf } from './tables.ts'
 import type { World } from './world.ts'
@@ -24,36 +32,33 @@ export interface DatabaseAnswer {
 }
 
 export const createRole = (world: World, at: BranchPath, name: string, canLogin: boolean): RoleAnswer => {
-  const { roles, databases } = changeable(world, at)
-  if (roles.some((role) => role.name === name)) throw new Refusal(409, `role already exists; role_name:"${name}"`)
+  const { roles } = changeable(world, at)
+  checkFree(roles, name, 'role')
   const role = newRole(name, world.clock.now(), canLogin)
-  const operations = keep(world, at, { roles: [...roles, role], databases }, [{ kind: 'put-role', role }])
-  return { role, operations }
+  return { role, operations: change(world, at, { roles: [...roles, role] }, [{ kind: 'put-role', role }]) }
 }
 
 /** The new password takes effect when the operations finish (public OpenAPI). */
 export const resetPassword = (world: World, at: BranchPath, name: string): RoleAnswer => {
   const before = findRole(world, at, name)
-  const { roles, databases } = changeable(world, at)
+  const { roles } = changeable(world, at)
   if (!before.canLogin) throw new Refusal(422, `role ${name} cannot log in, so it has no password`)
   const role: RoleRecord = { ...before, password: newPassword(), updatedAt: world.clock.now() }
-  const operations = keep(world, at, { roles: roles.map((other) => (other.name === name ? role : other)), databases }, [
-    { kind: 'put-role', role },
-  ])
-  return { role, operations }
+  const changed = roles.map((other) => (other === before ? role : other))
+  return { role, operations: change(world, at, { roles: changed }, [{ kind: 'put-role', role }]) }
 }
 
 /** Returns `undefined` if there is no such role: deleting is idempotent. */
 export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnswer | undefined => {
-  const role = catalogOf(findBranch(world, at.project, at.branch)).roles.find((known) => known.name === name)
+  const role = catalogAt(world, at).roles.find((known) => known.name === name)
   if (role === undefined) return undefined
   const { roles, databases } = changeable(world, at)
   const owned = databases.find(({ owner }) => owner === name)
   if (owned !== undefined) {
     throw new Refusal(422, `role ${name} owns the database ${owned.name}: delete it or give it another owner first`)
   }
-  const kept = { roles: roles.filter((other) => other !== role), databases }
-  return { role, operations: keep(world, at, kept, [{ kind: 'drop-role', name }]) }
+  const kept = roles.filter((other) => other !== role)
+  return { role, operations: change(world, at, { roles: kept }, [{ kind: 'drop-role', name }]) }
 }
 
 export const createDatabase = (
@@ -62,12 +67,12 @@ export const createDatabase = (
   { name, owner_name: owner }: { readonly name: string; readonly owner_name: string },
 ): DatabaseAnswer => {
   findRole(world, at, owner)
-  const { roles, databases } = changeable(world, at)
-  checkFreeName(databases, name)
+  const { databases } = changeable(world, at)
+  checkFree(databases, name, 'database')
   const now = world.clock.now()
   const database = { id: newDatabaseId(), name, owner, createdAt: now, updatedAt: now }
-  const kept = { roles, databases: [...databases, database] }
-  return { database, operations: keep(world, at, kept, [{ kind: 'put-database', name, owner }]) }
+  const all = [...databases, database]
+  return { database, operations: change(world, at, { databases: all }, [{ kind: 'put-database', name, owner }]) }
 }
 
 export const updateDatabase = (
@@ -78,57 +83,66 @@ export const updateDatabase = (
 ): DatabaseAnswer => {
   const known = findDatabase(world, at, before)
   if (asked.owner_name !== undefined) findRole(world, at, asked.owner_name)
-  const { roles, databases } = changeable(world, at)
+  const { databases } = changeable(world, at)
   const { name = known.name, owner_name: owner = known.owner } = asked
-  if (name !== known.name) checkFreeName(databases, name)
+  if (name !== known.name) checkFree(databases, name, 'database')
   const database: DatabaseRecord = { ...known, name, owner, updatedAt: world.clock.now() }
-  const kept = { roles, databases: databases.map((other) => (other === known ? database : other)) }
-  const renamed: readonly CatalogChange[] =
-    name === known.name ? [] : [{ kind: 'rename-database', name: known.name, to: name }]
-  const moved: readonly CatalogChange[] = owner === known.owner ? [] : [{ kind: 'put-database', name, owner }]
-  return { database, operations: keep(world, at, kept, [...renamed, ...moved]) }
+  const all = databases.map((other) => (other === known ? database : other))
+  const changes: CatalogChange[] = []
+  if (name !== known.name) changes.push({ kind: 'rename-database', name: known.name, to: name })
+  if (owner !== known.owner) changes.push({ kind: 'put-database', name, owner })
+  return { database, operations: change(world, at, { databases: all }, changes) }
 }
 
 /** Returns `undefined` if there is no such database: deleting is idempotent. */
 export const deleteDatabase = (world: World, at: BranchPath, name: string): DatabaseAnswer | undefined => {
-  const known = catalogOf(findBranch(world, at.project, at.branch)).databases.find((other) => other.name === name)
-  if (known === undefined) return undefined
-  const { roles, databases } = changeable(world, at)
-  const kept = { roles, databases: databases.filter((other) => other !== known) }
-  return { database: known, operations: keep(world, at, kept, [{ kind: 'drop-database', name }]) }
+  const database = catalogAt(world, at).databases.find((known) => known.name === name)
+  if (database === undefined) return undefined
+  const kept = changeable(world, at).databases.filter((other) => other !== database)
+  return { database, operations: change(world, at, { databases: kept }, [{ kind: 'drop-database', name }]) }
 }
 
-/** @throws {Refusal} 404. */
-export const findRole = (world: World, { project, branch }: BranchPath, name: string): RoleRecord => {
-  const role = catalogOf(findBranch(world, project, branch)).roles.find((known) => known.name === name)
-  if (role === undefined) throw new Refusal(404, `role not found: ${name}`)
-  return role
-}
+const catalogAt = (world: World, { project, branch }: BranchPath): Catalog =>
+  catalogOf(findBranch(world, project, branch))
 
 /** @throws {Refusal} 404. */
-export const findDatabase = (world: World, { project, branch }: BranchPath, name: string): DatabaseRecord => {
-  const database = catalogOf(findBranch(world, project, branch)).databases.find((known) => known.name === name)
-  if (database === undefined) throw new Refusal(404, `database not found: ${name}`)
-  return database
+export const findRole = (world: World, at: BranchPath, name: string): RoleRecord =>
+  find(catalogAt(world, at).roles, name, 'role')
+
+/** @throws {Refusal} 404. */
+export const findDatabase = (world: World, at: BranchPath, name: string): DatabaseRecord =>
+  find(catalogAt(world, at).databases, name, 'database')
+
+/** @throws {Refusal} 412 if SQL set the password. */
+export const passwordOf = ({ name, password }: RoleRecord): string => {
+  if (password !== undefined) return password
+  throw new Refusal(412, `the password of ${name} is not stored: reset it to get one that is`)
+}
+
+const find = <T extends { readonly name: string }>(all: readonly T[], name: string, what: string): T => {
+  const found = all.find((known) => known.name === name)
+  if (found === undefined) throw new Refusal(404, `${what} not found: ${name}`)
+  return found
 }
 
 /** @throws {Refusal} 404 or 423. */
-const changeable = (world: World, { project, branch }: BranchPath): Catalog => {
-  const catalog = catalogOf(findBranch(world, project, branch))
-  world.checkUnlocked(project)
+const changeable = (world: World, at: BranchPath): Catalog => {
+  const catalog = catalogAt(world, at)
+  world.checkUnlocked(at.project)
   return catalog
 }
 
-const checkFreeName = (databases: readonly DatabaseRecord[], name: string): void => {
-  if (databases.some((known) => known.name === name)) {
-    throw new Refusal(409, `database already exists; database_name:"${name}"`)
+const checkFree = (all: readonly { readonly name: string }[], name: string, what: string): void => {
+  if (all.some((known) => known.name === name)) {
+    throw new Refusal(409, `${what} already exists; ${what}_name:"${name}"`)
   }
 }
 
-const keep = (
+/** Changes the branch's record, and starts the operations that apply the changes to its primary. */
+const change = (
   world: World,
   { project, branch: id }: BranchPath,
-  catalog: Catalog,
+  catalog: Partial<Catalog>,
   changes: readonly CatalogChange[],
 ): readonly OperationRecord[] => {
   if (changes.length === 0) return []
@@ -141,10 +155,9 @@ const keep = (
     updatedAt: now,
   }
   const primary = primaryOf(world.project(project), id)
-  if (primary === undefined) return world.commit(project, [branch])
-  const operations = configure(branch, primary)
+  const operations = primary === undefined ? [] : configure(branch, primary)
   const last = operations.at(-1)?.action
-  if (last === undefined) return world.commit(project, [branch])
+  if (primary === undefined || last === undefined) return world.commit(project, [branch])
   const pendingState = last === 'suspend_compute' ? 'idle' : 'active'
   return world.commit(project, [branch, { ...primary, pendingState, updatedAt: now }], operations)
 }

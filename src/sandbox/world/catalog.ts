@@ -1,15 +1,11 @@
 /** The roles and databases of a branch. */
 import { randomBytes, randomInt } from 'node:crypto'
-import type { DatabaseRecord, RoleRecord } from './records.ts'
+import type { BranchRecord, DatabaseRecord, RoleRecord } from './records.ts'
 
 export interface Catalog {
   readonly roles: readonly RoleRecord[]
   readonly databases: readonly DatabaseRecord[]
 }
-
-/** Names for a new root branch when the request gives none (public OpenAPI). */
-const DATABASE_NAME = 'neondb'
-const ownerNameOf = (database: string): string => `${database}_owner`
 
 /** Letters and digits only: needs no escaping in a connection string. */
 export const newPassword = (): string => {
@@ -20,22 +16,21 @@ export const newPassword = (): string => {
 export const newRole = (name: string, now: number, canLogin = true): RoleRecord => ({
   name,
   canLogin,
-  ...(canLogin ? { password: newPassword() } : {}),
+  password: canLogin ? newPassword() : undefined,
   createdAt: now,
   updatedAt: now,
 })
 
-/** One role and a database that it owns. */
-export const newCatalog = (
-  now: number,
-  databaseName: string = DATABASE_NAME,
-  roleName: string = ownerNameOf(databaseName),
-): Catalog => ({
+/** One role and a database that it owns. The default names are those of the service (public OpenAPI). */
+export const newCatalog = (now: number, databaseName = 'neondb', roleName = `${databaseName}_owner`): Catalog => ({
   roles: [newRole(roleName, now)],
   databases: [{ id: newDatabaseId(), name: databaseName, owner: roleName, createdAt: now, updatedAt: now }],
 })
 
-export const catalogOf = ({ roles = [], databases = [] }: Partial<Catalog>): Catalog => ({ roles, databases })
+export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'roles' | 'databases'>): Catalog => ({
+  roles,
+  databases,
+})
 
 /** Random rather than sequential, so that an id is not reused after its database was deleted. */
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)

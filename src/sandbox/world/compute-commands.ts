@@ -1,11 +1,10 @@
 /** Commands on computes (docs/control-api.md). */
 import { findBranch } from './branch-commands.ts'
-import { checkLimits } from './limits.ts'
-import { type ComputeRequest, merge, type NewComputeRequest, newCompute } from './new-compute.ts'
-import { type NewOperation, operationOn, unarchive } from './new-operation.ts'
-import { checkActiveCount, checkReplicaCount, checkSuspendTimeout } from './plan-limits.ts'
-import type { ComputeRecord, OperationRecord } from './records.ts'
+import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
+import { merge, newCompute } from './new-compute.ts'
+import { type ComputeRecord, type NewOperation, type OperationRecord, operationOn, unarchive } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ComputeRequest, NewComputeRequest } from './requests.ts'
 import { type ProjectTables, primaryOf } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -25,7 +24,7 @@ export const createCompute = (
   const branch = findBranch(world, projectId, request.branch_id)
   world.checkUnlocked(projectId)
   checkPrimary(tables, request.branch_id, request.type)
-  if (request.type === 'read_only') checkReplicaCount(tables, 1)
+  if (request.type === 'read_only') checkCount(tables, 'read replicas')
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const compute = newCompute(world, project, request.branch_id, request)
   if (!compute.disabled) checkActiveCount(tables, compute.branchId)

@@ -9,11 +9,12 @@ const DAY_MS = 86_400_000
 type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 
 /**
- * Rounds down to the second, as the service does.
+ * The expiration that a request sets: none if it is null. Rounds down to the second, as the service does.
  *
  * @throws {Refusal} 400 if the time is not within the next 30 days.
  */
-export const expiryAt = (text: string, now: number): Expiry => {
+export const expiryAt = (text: string | null | undefined, now: number): Expiry => {
+  if (text === null || text === undefined) return { expiresAt: undefined, ttlSeconds: undefined }
   const time = Math.floor(Date.parse(text) / 1_000) * 1_000
   if (!(time > now)) throw new Refusal(400, 'branch.expires_at: must be in the future')
   if (time > now + LONGEST_DAYS * DAY_MS) {

@@ -1,5 +1,5 @@
 /** Effects of an operation on its compute, branch or project when it ends (docs/control-api.md). */
-import type { BranchRecord, ComputeRecord, ComputeState, OperationRecord, WorldRecord } from './records.ts'
+import type { BranchRecord, ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 export const finishOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
@@ -29,7 +29,7 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
       if (compute === undefined) return []
       if (compute.pendingState !== 'active') return changed(branch, compute)
       return [
-        operation.restarts === true ? settle(compute, 'active', now) : applied(compute, now),
+        operation.restarts === true ? settle(compute, 'active', now) : withNothingPending(compute, now),
         ...changed(branch, compute),
       ]
     default:
@@ -40,32 +40,28 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
 /** A primary that was started or configured has executed the branch's pending changes to roles and databases. */
 const changed = (branch: BranchRecord | undefined, { type, branchId }: ComputeRecord): readonly BranchRecord[] => {
   if (branch?.changes === undefined || branch.id !== branchId || type !== 'read_write') return []
-  const { changes: _done, ...rest } = branch
-  return [rest]
+  return [{ ...branch, changes: undefined }]
 }
 
 /** For an operation that failed or was cancelled: its compute or branch stays as it is, with nothing pending. */
 export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
   const compute = all.compute(operation.computeId ?? '')
-  if (compute !== undefined) return [applied(compute, now)]
+  if (compute !== undefined) return [withNothingPending(compute, now)]
   const branch = all.projects.get(operation.projectId)?.branches.get(operation.branchId)
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
 /** A state requested later stays pending. */
-const settle = (compute: ComputeRecord, state: ComputeState, now: number): ComputeRecord => {
-  const { pendingState, ...rest } = compute
-  const settled = {
-    ...rest,
-    state,
-    updatedAt: now,
-    ...(pendingState === undefined || pendingState === state ? {} : { pendingState }),
-  }
-  if (state === 'idle') return { ...settled, suspendedAt: now }
-  return { ...settled, startedAt: now, lastActive: now }
-}
-
-const applied = ({ pendingState: _done, ...compute }: ComputeRecord, now: number): ComputeRecord => ({
+const settle = (compute: ComputeRecord, state: 'active' | 'idle', now: number): ComputeRecord => ({
   ...compute,
+  state,
+  pendingState: compute.pendingState === state ? undefined : compute.pendingState,
+  updatedAt: now,
+  ...(state === 'idle' ? { suspendedAt: now } : { startedAt: now, lastActive: now }),
+})
+
+const withNothingPending = (compute: ComputeRecord, now: number): ComputeRecord => ({
+  ...compute,
+  pendingState: undefined,
   updatedAt: now,
 })

@@ -1,4 +1,4 @@
-/** Limits on the size and timeout of a compute (docs/control-api.md). */
+/** Limits of the service and of the account's plan (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
 import {
   nearestStep,
   SCALE_TO_ZERO_DEFAULT,
@@ -10,6 +10,7 @@ import {
 } from '../../model/index.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ProjectTables } from './tables.ts'
 
 const FREE_PLAN_MAX_CU = 2
 
@@ -72,5 +73,66 @@ export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = '
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {
     throw new Refusal(problem.ofPlan ? 422 : 400, `${where}.${problem.field}: ${problem.message}`)
+  }
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY
+/** How many of each a plan allows in a project. */
+const COUNTS = {
+  branches: { free: 10, paid: 5_000, code: 'BRANCHES', count: ({ branches }) => branches.size },
+  'root branches': {
+    free: 3,
+    paid: 25,
+    code: 'ROOT_BRANCHES',
+    count: ({ branches }) => countOf(branches, ({ parentId }) => parentId === undefined),
+  },
+  'protected branches': {
+    free: 0,
+    paid: 5,
+    code: 'BRANCHES_PROTECTED',
+    count: ({ branches }) => countOf(branches, ({ isProtected }) => isProtected),
+  },
+  'read replicas': {
+    free: 3,
+    paid: UNLIMITED,
+    code: 'ENDPOINTS',
+    count: ({ computes }) => countOf(computes, ({ type }) => type === 'read_only'),
+  },
+  /** Computes of the default branch do not count. */
+  'active endpoints': {
+    free: 20,
+    paid: UNLIMITED,
+    code: 'ACTIVE_ENDPOINTS',
+    count: ({ branches, computes }) =>
+      countOf(
+        computes,
+        ({ state, pendingState, branchId }) =>
+          (state === 'active' || pendingState === 'active') && branches.get(branchId)?.isDefault !== true,
+      ),
+  },
+} as const satisfies Record<
+  string,
+  { free: number; paid: number; code: string; count: (tables: ProjectTables) => number }
+>
+
+const countOf = <T>(records: ReadonlyMap<string, T>, isCounted: (record: T) => boolean): number =>
+  [...records.values()].filter(isCounted).length
+
+/** @throws {Refusal} 422 if the project's plan does not allow `more` of these. */
+export const checkCount = (tables: ProjectTables, what: keyof typeof COUNTS, more = 1): void => {
+  const { [tables.project.plan]: most, code, count } = COUNTS[what]
+  if (count(tables) + more <= most) return
+  throw new Refusal(422, `${what} limit exceeded: the plan allows ${most}`, `${code}_LIMIT_EXCEEDED`)
+}
+
+/** A compute of the default branch may always start. @throws {Refusal} 422 if the plan allows no other active compute. */
+export const checkActiveCount = (tables: ProjectTables, branchId: string): void => {
+  if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints')
+}
+
+/** @throws {Refusal} 422 if the plan is free: it only has the default timeout. */
+export const checkSuspendTimeout = ({ plan }: ProjectRecord, seconds: number | undefined): void => {
+  if (plan === 'free' && seconds !== undefined && seconds !== 0) {
+    throw new Refusal(422, 'suspend interval changing is not allowed for your account')
   }
 }

@@ -1,13 +1,9 @@
 /** The record of a compute that a request creates or updates. */
-import type { z } from 'zod'
-import type { changedEndpoint, newEndpoint } from './compute-request.ts'
 import { checkLimits } from './limits.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { ComputeRequest, NewComputeRequest } from './requests.ts'
 import type { World } from './world.ts'
-
-export type ComputeRequest = z.output<typeof changedEndpoint>
-export type NewComputeRequest = Omit<z.output<typeof newEndpoint>, 'branch_id'>
 
 /**
  * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the
@@ -40,7 +36,7 @@ export const newCompute = (
     poolerEnabled: false,
     passwordlessAccess: false,
     state: request.disabled === true ? 'idle' : 'init',
-    ...(request.disabled === true ? {} : { pendingState: 'active' }),
+    pendingState: request.disabled === true ? undefined : 'active',
     createdAt: now,
     updatedAt: now,
   }
@@ -52,7 +48,7 @@ export const newCompute = (
 export const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): ComputeRecord => ({
   ...compute,
   branchId: request.branch_id ?? compute.branchId,
-  ...(request.name === undefined ? {} : { name: request.name }),
+  name: request.name ?? compute.name,
   min: request.autoscaling_limit_min_cu ?? compute.min,
   max: request.autoscaling_limit_max_cu ?? compute.max,
   suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
@@ -61,6 +57,6 @@ export const merge = (compute: ComputeRecord, request: ComputeRequest, now: numb
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,
   passwordlessAccess: request.passwordless_access ?? compute.passwordlessAccess,
-  ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
+  provisioner: request.provisioner ?? compute.provisioner,
   updatedAt: now,
 })

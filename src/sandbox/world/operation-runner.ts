@@ -26,34 +26,20 @@ export interface OperationHost {
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
 }
 
-export class OperationRunner {
-  readonly #host: OperationHost
-  #stopped = false
+export type OperationRunner = ReturnType<typeof operationRunner>
 
-  constructor(host: OperationHost) {
-    this.#host = host
-  }
+export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin }: OperationHost) => {
+  let isStopped = false
 
-  /** Ignores the outcome of work that is still running on the compute backend. */
-  stop(): void {
-    this.#stopped = true
-  }
-
-  /** Call after a restart of the sandbox. */
-  resume(operation: OperationRecord): void {
-    if (operation.status === 'running' || operation.status === 'cancelling') this.run(operation)
-    if (operation.retryAt !== undefined) this.#retry(operation, operation.retryAt)
-  }
-
-  run(operation: OperationRecord): void {
-    const fault = this.#host.faultOf(operation)
+  const run = (operation: OperationRecord): void => {
+    const fault = faultOf(operation)
     if (fault?.kind === 'hang') return
     const extra = fault?.kind === 'slow' ? fault.ms : 0
-    const due = (operation.startedAt ?? this.#host.clock.now()) + operation.durationMs + extra
-    const endAs = (end: Partial<OperationRecord>) => this.#host.at(due, () => this.#end({ ...operation, ...end }))
+    const due = (operation.startedAt ?? clock.now()) + operation.durationMs + extra
+    const endAs = (change: Partial<OperationRecord>) => at(due, () => end({ ...operation, ...change }))
     switch (fault?.kind) {
       case 'fail':
-        this.#host.at(due, () => this.#fail(operation, fault.message))
+        at(due, () => fail(operation, fault.message))
         break
       case 'error':
         endAs({ status: 'error', error: fault.message })
@@ -62,84 +48,93 @@ export class OperationRunner {
         endAs({ status: 'skipped' })
         break
       case 'cancel':
-        this.#host.store([{ ...operation, status: 'cancelling', updatedAt: this.#host.clock.now() }])
+        store([{ ...operation, status: 'cancelling', updatedAt: clock.now() }])
         endAs({ status: 'cancelled' })
         break
       default:
-        this.#work(operation, due)
+        work(operation, due)
     }
   }
 
   /** Finishes at `due`, or when the work on the compute backend is done if that takes longer. */
-  #work(operation: OperationRecord, due: number): void {
-    const finish = (): void => this.#end({ ...operation, status: 'finished' })
-    const settle = (end: () => void): void => {
-      if (this.#stopped) return
-      if (due <= this.#host.clock.now()) end()
-      else this.#host.at(due, end)
+  const work = (operation: OperationRecord, due: number): void => {
+    const finish = (): void => end({ ...operation, status: 'finished' })
+    const settle = (act: () => void): void => {
+      if (isStopped) return
+      if (due <= clock.now()) act()
+      else at(due, act)
     }
-    const work = this.#host.begin(operation)
-    if (work === undefined) this.#host.at(due, finish)
+    const done = begin(operation)
+    if (done === undefined) at(due, finish)
     else {
-      void work.then(
+      void done.then(
         () => settle(finish),
-        (error: unknown) => settle(() => this.#fail(operation, messageOf(error))),
+        (error: unknown) => settle(() => fail(operation, messageOf(error))),
       )
     }
   }
 
   /** Retries the operation later, unless it has failed too often. */
-  #fail(operation: OperationRecord, error: string): void {
+  const fail = (operation: OperationRecord, error: string): void => {
     const failures = (operation.failures ?? 0) + 1
     const failed: OperationRecord = { ...operation, status: 'failed', failures, error }
     if (failures >= MOST_FAILURES) {
-      this.#end(failed)
+      end(failed)
       return
     }
-    const retryAt = this.#host.clock.now() + RETRY_MS * 2 ** (failures - 1)
-    const waiting = { ...failed, retryAt, updatedAt: this.#host.clock.now() }
-    this.#host.store([waiting])
-    this.#host.log(waiting)
-    this.#retry(waiting, retryAt)
+    const retryAt = clock.now() + RETRY_MS * 2 ** (failures - 1)
+    const waiting = { ...failed, retryAt, updatedAt: clock.now() }
+    store([waiting])
+    log(waiting)
+    retry(waiting, retryAt)
   }
 
-  #retry({ retryAt: _past, ...operation }: OperationRecord, time: number): void {
-    this.#host.at(time, () => {
-      const now = this.#host.clock.now()
-      const again: OperationRecord = { ...operation, status: 'running', startedAt: now, updatedAt: now }
-      this.#host.store([again])
-      this.#host.log(again)
-      this.run(again)
+  const retry = (operation: OperationRecord, time: number): void => {
+    at(time, () => {
+      const again = started({ ...operation, retryAt: undefined })
+      store([again])
+      log(again)
+      run(again)
     })
   }
 
-  /** Starts the operation that waits for this one, or cancels it if this one failed. */
-  #end(ending: OperationRecord): void {
-    const now = this.#host.clock.now()
-    const { error, ...rest } = ending
-    const isFinished = ending.status === 'finished'
-    const ended: OperationRecord = { ...rest, updatedAt: now, ...(error === undefined || isFinished ? {} : { error }) }
-    const isSuccess = isFinished || ended.status === 'skipped'
-    const effects = (isFinished ? finishOperation : abandonOperation)(ended, this.#host.tables, now)
-    const next = this.#waitingFor(ended)
-    const running =
-      isSuccess && next !== undefined
-        ? { ...next, status: 'running' as const, startedAt: now, updatedAt: now }
-        : undefined
-    this.#host.store([...effects, ended, ...(running === undefined ? [] : [running])])
-    this.#host.log(ended)
-    if (running !== undefined) {
-      this.#host.log(running)
-      this.run(running)
-    } else if (next !== undefined) this.#end({ ...next, status: 'cancelled' })
+  const started = (operation: OperationRecord): OperationRecord => {
+    const now = clock.now()
+    return { ...operation, status: 'running', startedAt: now, updatedAt: now }
   }
 
-  #waitingFor({ id, projectId }: OperationRecord): OperationRecord | undefined {
-    const tables = this.#host.tables.projects.get(projectId)
-    for (const candidate of tables?.unfinished ?? []) {
-      const operation = tables?.operationById.get(candidate)
-      if (operation?.waitsFor === id) return operation
-    }
-    return undefined
+  /** Starts the operation that waits for this one, or cancels it if this one failed. */
+  const end = (ending: OperationRecord): void => {
+    const now = clock.now()
+    const isFinished = ending.status === 'finished'
+    const ended = { ...ending, updatedAt: now, error: isFinished ? undefined : ending.error }
+    const effects = (isFinished ? finishOperation : abandonOperation)(ended, tables, now)
+    const next = waitingFor(ended)
+    const running = next !== undefined && (isFinished || ended.status === 'skipped') ? started(next) : undefined
+    store([...effects, ended, ...(running === undefined ? [] : [running])])
+    log(ended)
+    if (running !== undefined) {
+      log(running)
+      run(running)
+    } else if (next !== undefined) end({ ...next, status: 'cancelled' })
+  }
+
+  const waitingFor = ({ id, projectId }: OperationRecord): OperationRecord | undefined => {
+    const { unfinished, operationById } = tables.projects.get(projectId) ?? {}
+    const waiting = [...(unfinished ?? [])].find((candidate) => operationById?.get(candidate)?.waitsFor === id)
+    return operationById?.get(waiting ?? '')
+  }
+
+  return {
+    run,
+    /** Call after a restart of the sandbox. */
+    resume: (operation: OperationRecord): void => {
+      if (operation.status === 'running' || operation.status === 'cancelling') run(operation)
+      if (operation.retryAt !== undefined) retry(operation, operation.retryAt)
+    },
+    /** Ignores the outcome of work that is still running on the compute backend. */
+    stop: (): void => {
+      isStopped = true
+    },
   }
 }

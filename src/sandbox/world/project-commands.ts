@@ -6,17 +6,17 @@ import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { retentionOf } from './moment.ts'
 import { newCompute } from './new-compute.ts'
-import { operationOn } from './new-operation.ts'
-import type { NewProjectRequest, ProjectChange } from './project-request.ts'
 import { withSettings } from './project-settings.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
   isRunning,
   type OperationRecord,
+  operationOn,
   type ProjectRecord,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { NewProjectRequest, ProjectChange } from './requests.ts'
 import { defaultBranch } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -51,11 +51,11 @@ export const createProject = (
       id,
       name: request.name ?? id,
       regionId: request.region_id ?? DEFAULT_REGION,
-      ...(orgId === undefined ? {} : { orgId }),
+      orgId,
       plan: 'paid',
       defaults: { min: 0.25, max: 2, suspendTimeoutSeconds: 0 },
       pgVersion: pgVersionOf(request.pg_version, versions),
-      ...(request.provisioner === undefined ? {} : { provisioner: request.provisioner }),
+      provisioner: request.provisioner,
       createdAt: now,
       updatedAt: now,
     },
@@ -79,7 +79,7 @@ export const createProject = (
     state: 'init',
     createdAt: now,
     updatedAt: now,
-    ...annotationOf(asked?.annotations, now),
+    annotation: annotationOf(asked?.annotations, now),
     ...newCatalog(now, asked?.database_name, asked?.role_name),
   }
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
@@ -132,20 +132,20 @@ const pgVersionOf = (asked: number | undefined, versions: readonly number[]): nu
 }
 
 const changed = (project: ProjectRecord, request: ProjectChange, now: number): ProjectRecord => {
-  const { default_endpoint_settings: asked, history_retention_seconds: retention } = request
-  const pgSettings = asked?.pg_settings ?? project.defaults.pgSettings
+  const asked = request.default_endpoint_settings
   const defaults = {
     min: asked?.autoscaling_limit_min_cu ?? project.defaults.min,
     max: asked?.autoscaling_limit_max_cu ?? project.defaults.max,
     suspendTimeoutSeconds: asked?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
-    ...(pgSettings === undefined ? {} : { pgSettings }),
+    pgSettings: asked?.pg_settings ?? project.defaults.pgSettings,
   }
   checkLimits(defaults, project, 'project.default_endpoint_settings')
   return {
     ...project,
-    ...(request.name === undefined ? {} : { name: request.name }),
-    ...(retention === undefined ? {} : { historyRetentionSeconds: retention }),
-    ...(request.settings === undefined ? {} : { settings: withSettings(project.settings ?? {}, request.settings) }),
+    name: request.name ?? project.name,
+    historyRetentionSeconds: request.history_retention_seconds ?? project.historyRetentionSeconds,
+    settings:
+      request.settings === undefined ? project.settings : withSettings(project.settings ?? {}, request.settings),
     defaults,
     updatedAt: now,
   }

@@ -2,8 +2,7 @@
  * A deleted project is hidden from clients and can be recovered for a while. Then its data is deleted (docs of the
  * service).
  */
-import { operationOn } from './new-operation.ts'
-import { type BranchRecord, isRunning, type ProjectRecord } from './records.ts'
+import { type BranchRecord, isRunning, operationOn, type ProjectRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 

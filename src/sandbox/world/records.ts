@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import type { WireSettings } from '../../model/index.ts'
 import type { CatalogChange } from '../computes/computes.ts'
-import { settingsRequest } from './project-settings.ts'
+import { settingsRequest } from './requests.ts'
 
 type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
@@ -32,33 +32,33 @@ const projectRecord = z.strictObject({
     min: number,
     max: number,
     suspendTimeoutSeconds: number,
-    pgSettings: strings.exactOptional(),
+    pgSettings: strings.optional(),
   }),
   /** Major version of Postgres. */
-  pgVersion: z.int().exactOptional(),
-  settings: settingsRequest.exactOptional(),
+  pgVersion: z.int().optional(),
+  settings: settingsRequest.optional(),
   /** As the client requested it. Absent: the service's default. */
-  provisioner: text.exactOptional(),
-  orgId: id.exactOptional(),
+  provisioner: text.optional(),
+  orgId: id.optional(),
   /** The restore window. */
-  historyRetentionSeconds: number.exactOptional(),
+  historyRetentionSeconds: number.optional(),
   /** The project was idle for so long that the service detached its storage. */
-  isDetached: flag.exactOptional(),
+  isDetached: flag.optional(),
   createdAt: number,
-  updatedAt: number.exactOptional(),
+  updatedAt: number.optional(),
   /** When the next service update is due. Only a seed sets it, and the sandbox does not act on it. */
-  maintenanceAt: number.exactOptional(),
+  maintenanceAt: number.optional(),
   /** Set once the project is deleted: no client sees it any more. */
-  deletedAt: number.exactOptional(),
+  deletedAt: number.optional(),
   /** The end of the recovery period; removed when the data is deleted. */
-  recoverableUntil: number.exactOptional(),
+  recoverableUntil: number.optional(),
 })
 export type ProjectRecord = Immutable<z.infer<typeof projectRecord>>
 
 const role = z.strictObject({
   name: text,
   /** Absent if the role cannot log in, or if SQL set the password, so that the sandbox does not know it. */
-  password: text.exactOptional(),
+  password: text.optional(),
   canLogin: flag,
   ...times,
 })
@@ -89,29 +89,29 @@ const branchRecord = z.strictObject({
   id,
   projectId: id,
   name: text,
-  parentId: id.exactOptional(),
+  parentId: id.optional(),
   /** The point in the parent's history from which the branch was made, if known. */
-  parentTime: number.exactOptional(),
+  parentTime: number.optional(),
   /** For a schema-only branch: the branch whose schema it copied. */
-  schemaOf: id.exactOptional(),
+  schemaOf: id.optional(),
   isDefault: flag,
   isProtected: flag,
   state: z.enum(['init', 'resetting', 'ready', 'archived']),
   /** Absent: the state has not changed since the branch was created. */
-  stateChangedAt: number.exactOptional(),
+  stateChangedAt: number.optional(),
   ...times,
   /** When the branch expires, as the API writes it. */
-  expiresAt: z.iso.datetime().exactOptional(),
+  expiresAt: z.iso.datetime().optional(),
   /** Length of the expiration period, counted from when it was set. */
-  ttlSeconds: number.exactOptional(),
+  ttlSeconds: number.optional(),
   /** When a restore or reset last replaced its data. */
-  lastResetAt: number.exactOptional(),
+  lastResetAt: number.optional(),
   /** Key-value pairs that a client attached to the branch. */
-  annotation: z.strictObject({ value: strings, ...times }).exactOptional(),
-  roles: z.array(role).exactOptional(),
-  databases: z.array(database).exactOptional(),
+  annotation: z.strictObject({ value: strings, ...times }).optional(),
+  roles: z.array(role).optional(),
+  databases: z.array(database).optional(),
   /** Requested changes to roles and databases that Postgres has not executed yet, oldest first. */
-  changes: z.array(catalogChange).exactOptional(),
+  changes: z.array(catalogChange).optional(),
 })
 export type BranchRecord = Immutable<z.infer<typeof branchRecord>>
 
@@ -125,7 +125,7 @@ const computeRecord = z.strictObject({
   projectId: id,
   branchId: id,
   type: z.enum(['read_write', 'read_only']),
-  name: text.exactOptional(),
+  name: text.optional(),
   min: number,
   max: number,
   /** 0: the default; -1: never. */
@@ -135,13 +135,13 @@ const computeRecord = z.strictObject({
   poolerEnabled: flag,
   passwordlessAccess: flag,
   /** As the client requested it. Absent: the service's default. */
-  provisioner: text.exactOptional(),
+  provisioner: text.optional(),
   state: computeState,
-  pendingState: computeState.exactOptional(),
+  pendingState: computeState.optional(),
   ...times,
-  startedAt: number.exactOptional(),
-  lastActive: number.exactOptional(),
-  suspendedAt: number.exactOptional(),
+  startedAt: number.optional(),
+  lastActive: number.optional(),
+  suspendedAt: number.optional(),
 })
 export type ComputeRecord = Immutable<z.infer<typeof computeRecord>>
 
@@ -150,29 +150,42 @@ const operationRecord = z.strictObject({
   id,
   projectId: id,
   branchId: text,
-  computeId: id.exactOptional(),
+  computeId: id.optional(),
   action: text,
   /** All statuses of the public OpenAPI document (docs/control-api.md lacks `error`). */
   status: z.enum(['scheduling', 'running', 'finished', 'failed', 'error', 'cancelling', 'cancelled', 'skipped']),
   /** Microseconds since the epoch, unique within the project: pages use it as their cursor. */
   createdAtUs: number,
   updatedAt: number,
-  startedAt: number.exactOptional(),
+  startedAt: number.optional(),
   durationMs: number,
   /** Whether this `apply_config` restarts the compute. */
-  restarts: flag.exactOptional(),
+  restarts: flag.optional(),
   /** For a `create_branch` that replaces the data of a branch. `preserveAs`: the branch that receives the old data. */
-  restore: z.strictObject({ from: id, preserveAs: id.exactOptional() }).exactOptional(),
+  restore: z.strictObject({ from: id, preserveAs: id.optional() }).optional(),
   /** The operation of the same request that must finish first. */
-  waitsFor: id.exactOptional(),
+  waitsFor: id.optional(),
   /** How often it has failed. */
-  failures: number.exactOptional(),
+  failures: number.optional(),
   /** The most recent failure. */
-  error: text.exactOptional(),
+  error: text.optional(),
   /** When a failed operation is retried. */
-  retryAt: number.exactOptional(),
+  retryAt: number.optional(),
 })
 export type OperationRecord = Immutable<z.infer<typeof operationRecord>>
+
+/** An operation to start (docs/control-api.md). */
+export type NewOperation = Pick<OperationRecord, 'action' | 'branchId' | 'computeId' | 'restarts' | 'restore'>
+
+export const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperation => ({
+  action,
+  branchId,
+  computeId: id,
+})
+
+/** An archived branch must be unarchived before it can be used. */
+export const unarchive = (branch: BranchRecord | undefined): readonly NewOperation[] =>
+  branch?.state === 'archived' ? [{ action: 'timeline_unarchive', branchId: branch.id }] : []
 
 export const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
@@ -189,11 +202,11 @@ const keyRecord = z.strictObject({
   id,
   of: z.enum(['personal', 'organization', 'project']),
   /** For the key of an organization. */
-  orgId: id.exactOptional(),
+  orgId: id.optional(),
   /** For a project-scoped key. */
-  projectId: id.exactOptional(),
-  name: text.exactOptional(),
-  createdAt: number.exactOptional(),
+  projectId: id.optional(),
+  name: text.optional(),
+  createdAt: number.optional(),
   isRevoked: flag,
 })
 export type KeyRecord = Immutable<z.infer<typeof keyRecord>>
@@ -205,3 +218,14 @@ const drop = z.strictObject({ kind: z.enum(['project', 'branch', 'compute', 'ope
 /** A record that was created or changed, or one that was deleted. */
 export const worldChange = z.union([z.strictObject({ put: record }), z.strictObject({ drop })])
 export type WorldChange = Immutable<z.infer<typeof worldChange>>
+
+/** Where the world is stored. */
+export interface Store {
+  /** Writes all of the changes or none. Once it returns, they survive a kill of the process. */
+  append(changes: readonly WorldChange[]): void
+  /** Replaces everything that is stored. */
+  replace(all: Iterable<WorldChange>): void
+  close(): void
+}
+
+export const memoryStore: Store = { append: () => undefined, replace: () => undefined, close: () => undefined }

@@ -3,13 +3,12 @@
  * stay (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
 import { checkName, findBranch, inherited } from './branch-commands.ts'
-import type { RestoreRequest } from './branch-request.ts'
 import { renewExpiry } from './expiry.ts'
+import { checkCount } from './limits.ts'
 import { momentOf } from './moment.ts'
-import { operationOn, unarchive } from './new-operation.ts'
-import { checkBranchCount, checkRootCount } from './plan-limits.ts'
-import { type BranchRecord, isRunning, type OperationRecord } from './records.ts'
+import { type BranchRecord, isRunning, type OperationRecord, operationOn, unarchive } from './records.ts'
 import { Refusal } from './refusal.ts'
+import type { RestoreRequest } from './requests.ts'
 import { computesOf } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -31,9 +30,8 @@ export const restoreBranch = (
   const time = momentOf(world, source, { timestamp: request.source_timestamp, lsn: request.source_lsn }, 'source')
   const now = world.clock.now()
   const backup = preserveAs === undefined ? undefined : newBackup(world, before, preserveAs)
-  const { roles, databases, changes, ...rest } = before
   const branch: BranchRecord = {
-    ...rest,
+    ...before,
     ...inherited(source, time),
     ...(before.parentId === undefined ? {} : { parentId: backup?.id ?? source.id, parentTime: time }),
     ...renewExpiry(before, now),
@@ -56,7 +54,7 @@ export const restoreBranch = (
       {
         action: 'create_branch',
         branchId: id,
-        restore: { from: source.id, ...(backup === undefined ? {} : { preserveAs: backup.id }) },
+        restore: { from: source.id, preserveAs: backup?.id },
       },
       ...running.map((compute) => operationOn(compute, 'start_compute')),
     ],
@@ -81,13 +79,14 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
 const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
   const tables = world.project(before.projectId)
   checkName(tables, name)
-  checkBranchCount(tables)
-  if (before.parentId === undefined) checkRootCount(tables)
-  const { expiresAt, ttlSeconds, ...rest } = before
+  checkCount(tables, 'branches')
+  if (before.parentId === undefined) checkCount(tables, 'root branches')
   const now = world.clock.now()
   return {
-    ...rest,
+    ...before,
     id: world.newId('br'),
+    expiresAt: undefined,
+    ttlSeconds: undefined,
     name,
     isDefault: false,
     isProtected: false,

@@ -39,9 +39,8 @@ const merge = (before: Catalog, found: LiveCatalog, now: number): Catalog => {
     if (known === undefined) return { name: role.name, canLogin: role.canLogin, createdAt: now, updatedAt: now }
     const isPassword = known.password === undefined || role.hasPassword(known.password)
     if (isPassword && known.canLogin === role.canLogin) return known
-    const { password, ...rest } = known
-    const kept = isPassword && password !== undefined ? { password } : {}
-    return { ...rest, ...kept, canLogin: role.canLogin, updatedAt: now }
+    const password = isPassword ? known.password : undefined
+    return { ...known, password, canLogin: role.canLogin, updatedAt: now }
   })
   const databases = found.databases.map(({ name, owner }): DatabaseRecord => {
     const known = before.databases.find((database) => database.name === name)

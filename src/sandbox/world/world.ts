@@ -4,19 +4,19 @@ import type { SandboxClock } from '../clock/clock.ts'
 import { type Durations, durationOf } from './durations.ts'
 import { History } from './history.ts'
 import { newId } from './ids.ts'
-import type { NewOperation } from './new-operation.ts'
-import { type OperationFault, OperationRunner } from './operation-runner.ts'
+import { type OperationFault, type OperationRunner, operationRunner } from './operation-runner.ts'
 import type {
   BranchRecord,
   ComputeRecord,
   KeyRecord,
+  NewOperation,
   OperationRecord,
   ProjectRecord,
+  Store,
   WorldChange,
   WorldRecord,
 } from './records.ts'
 import { Refusal } from './refusal.ts'
-import type { Store } from './store.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
@@ -74,7 +74,7 @@ export class World {
 
   #newRunner(): OperationRunner {
     const { begin, faultOf } = this.#options
-    return new OperationRunner({
+    return operationRunner({
       clock: this.clock,
       tables: this.tables,
       at: (time, task) => this.at(time, task),
@@ -222,15 +222,16 @@ export class World {
       id: randomUUID(),
       projectId,
       branchId,
-      ...(computeId === undefined ? {} : { computeId }),
+      computeId,
       action,
       status: before === undefined ? 'running' : 'scheduling',
       createdAtUs: this.#lastOperationUs,
       updatedAt: now,
-      ...(before === undefined ? { startedAt: now } : { waitsFor: before.id }),
+      startedAt: before === undefined ? now : undefined,
+      waitsFor: before?.id,
       durationMs: durationOf(action, ordinal, this.#options.durations, this.#options.durationSpread),
-      ...(restarts === undefined ? {} : { restarts }),
-      ...(restore === undefined ? {} : { restore }),
+      restarts,
+      restore,
     }
   }
 

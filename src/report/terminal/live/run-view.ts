@@ -1,7 +1,8 @@
 /** The lines at the bottom of a terminal during an apply: a header, and one line for each running step. */
-import { IMPACT_WORDS, type Step } from '../../../model/index.ts'
-import { computeTitle, elapsed, group, isDisruptive, plainText, STATUS_WORDS } from '../../words/index.ts'
+import type { Step } from '../../../model/index.ts'
+import { computeTitle, elapsed, group, isDisruptive, plainText, shortImpact, statusWords } from '../../words/index.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
+import { fitWidths } from '../table.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
 
 export interface RunView {
@@ -16,10 +17,10 @@ export interface RunView {
 }
 
 const GAP = '  '
-/** The first three columns may be shortened to this width. */
+/** The first three columns may be narrowed to this width. */
 const NARROWEST = 12
 const SHORTENED = 3
-/** Width reserved for a step's current activity. */
+/** Width reserved for what a step is doing. */
 const DOING = 22
 
 /** At most as many lines as the terminal has rows; no line wraps. */
@@ -39,18 +40,13 @@ export const runView = (state: RunState, view: RunView): readonly string[] => {
   ]
 }
 
-/** As wide as the contents; if that is too wide, the widest column is narrowed first. */
 const widthsOf = (cells: readonly Cells[], width: number): readonly number[] => {
   const widths = [0, 1, 2, 3, 4].map((column) =>
     Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
   )
-  const used = (): number => widths.reduce((sum, one) => sum + (one === 0 ? 0 : one + GAP.length), DOING + GAP.length)
-  for (let excess = used() - width + 1; excess > 0; excess -= 1) {
-    const widest = Math.max(...widths.slice(0, SHORTENED))
-    if (widest <= NARROWEST) break
-    widths[widths.indexOf(widest)] = widest - 1
-  }
-  return widths
+  const gaps = GAP.length * widths.filter((one) => one > 0).length
+  const narrowest = widths.map((one, column) => (column < SHORTENED ? NARROWEST : one))
+  return fitWidths(widths, narrowest, width - 1 - gaps - DOING - GAP.length)
 }
 
 const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: string, paint: Paint): string => {
@@ -62,7 +58,7 @@ const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: str
     elapsed(now - state.startedAt),
     ...(isLeftKnown ? [`about ${elapsed(leftMs)} left`] : []),
     ...(waiting > 0 ? [`${group(waiting)} ${state.isStopping ? 'will not start' : 'waiting'}`] : []),
-    ...bad.map(([status, count]) => `${group(count)} ${STATUS_WORDS[status]}`),
+    ...bad.map(([status, count]) => `${group(count)} ${statusWords(status)}`),
   ].join(GAP)
   const title = `${state.isStopping ? 'Stopping' : 'Applying'} ${group(ended)}/${group(state.total)}`
   const rest = clip(facts, style.width - 1 - textWidth(`${spinner} ${title}${GAP}`))
@@ -86,8 +82,7 @@ const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames }: Run
   doing,
 })
 
-const markOf = ({ impact }: Step): string =>
-  isDisruptive(impact) ? `! ${IMPACT_WORDS[impact].replace(/:.*$/, '')}` : ''
+const markOf = ({ impact }: Step): string => (isDisruptive(impact) ? `! ${shortImpact(impact)}` : '')
 
 const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style, paint: Paint): string => {
   const colors: readonly ((text: string) => string)[] = [paint.bold, paint.bold, String, paint.red, paint.dim, String]

@@ -1,0 +1,155 @@
+/** The sections of a plan after its changes. */
+import { groupBy } from '../../base/index.ts'
+import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
+import {
+  computeOnBranch,
+  counted,
+  group,
+  hasSeveralProjects,
+  isDisruptive,
+  isOfFleet,
+  messageOf,
+  place,
+  planCostWords,
+  planMoneyWords,
+  policyLines,
+  projectCostLines,
+  projectsLeftOut,
+  RELEASED_HINT,
+  skippedLines,
+  stepTitles,
+  waveLines,
+  withNamesOf,
+} from '../words/index.ts'
+import { impactMark } from './marks.ts'
+import type { PlanFrame } from './plan-frame.ts'
+import { wrap, wrapped } from './style.ts'
+
+const MOST_SHOWN = 20
+
+/** A title, and lines for the first 20 items. */
+const list = <T>(
+  title: string,
+  items: readonly T[],
+  lineOf: (item: T) => string,
+  { style, paint }: PlanFrame,
+): string => {
+  const more = items.length - MOST_SHOWN
+  return [
+    wrapped(title, style),
+    ...items.slice(0, MOST_SHOWN).map((item) => wrapped(lineOf(item), style, 2)),
+    ...(more > 0 ? [paint.dim(`  and ${group(more)} more`)] : []),
+  ].join('\n')
+}
+
+export const releasedSection = (released: readonly ReleasedCompute[], ref: string, frame: PlanFrame): string => {
+  if (released.length === 0) return ''
+  const { plan, titleOf, style, paint } = frame
+  const projectOf = hasSeveralProjects(plan, released) ? titleOf : undefined
+  const title = `No longer managed since ${ref}: ${counted(released.length, 'compute')}`
+  const lineOf = (one: ReleasedCompute): string => {
+    const details = `  ${one.compute.id}  ${one.compute.state}  was at ${place(one.source)}`
+    return `${computeOnBranch(one, projectOf)}${paint.dim(details)}`
+  }
+  return `${list(paint.bold(paint.cyan(title)), released, lineOf, frame)}\n${wrap(RELEASED_HINT, style, '  ', '  ')}`
+}
+
+export const unmanagedSection = (frame: PlanFrame): string => {
+  const { plan, isCompact, style, paint, titleOf } = frame
+  const { unmanaged } = plan
+  if (unmanaged.length === 0) return ''
+  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares')}`
+  if (isCompact) return wrapped(`${title}${paint.dim('; --detail lists them')}`, style)
+  const projectOf = hasSeveralProjects(plan) ? titleOf : undefined
+  const lineOf = (one: UnmanagedCompute): string =>
+    `${computeOnBranch(one, projectOf)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`
+  return list(title, unmanaged, lineOf, frame)
+}
+
+export const skippedSection = (frame: PlanFrame): string => {
+  const lines = skippedLines(frame.plan)
+  const title = frame.paint.bold(`Skipped: ${counted(lines.length, 'change')}`)
+  return lines.length === 0 ? '' : list(title, lines, String, frame)
+}
+
+/** Of each code; JSON has all of them. */
+const MOST_ALIKE = 3
+
+export const warningsSection = (frame: PlanFrame): string =>
+  [...groupBy(frame.plan.warnings.map(withNamesOf(frame.plan)), ({ code }) => code)]
+    .flatMap(([code, alike]) => {
+      const shown = alike.slice(0, frame.isCompact ? 1 : MOST_ALIKE)
+      const more = alike.length - shown.length
+      return [
+        ...shown.map((warning) => diagnosticLine(warning, frame, 0)),
+        ...(more > 0 ? [frame.paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
+      ]
+    })
+    .join('\n')
+
+const diagnosticLine = (diagnostic: Diagnostic, { style, paint }: PlanFrame, indent: number): string => {
+  const { severity, code, source } = diagnostic
+  const word = severity === 'error' ? paint.red('Error') : paint.yellow('Warning')
+  const where = source === undefined ? '' : paint.dim(`  ${place(source)}`)
+  return wrapped(`${word} ${code}: ${messageOf(diagnostic)}${where}`, style, indent)
+}
+
+export const leftOutSection = (frame: PlanFrame): string => {
+  const { plan, titleOf, style, paint } = frame
+  if (plan.leftOut === undefined) return ''
+  return [
+    paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
+    ...plan.leftOut.flatMap(({ project, diagnostics }) => [
+      wrapped(paint.bold(`Project ${titleOf(project)}`), style, 2),
+      ...diagnostics.map(withNamesOf(plan)).map((diagnostic) => diagnosticLine(diagnostic, frame, 4)),
+    ]),
+  ].join('\n')
+}
+
+/** @param isAsked `undefined`: only if the order matters: for moves, replacements, and steps with a restart window. */
+export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
+  if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isOrderRelevant))) return ''
+  const titleOf = stepTitles(plan)
+  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
+  const width = String(plan.steps.length).length
+  const lineOf = (step: Step): string => {
+    const waits = step.after.flatMap((id) => numbers.get(id) ?? [])
+    return [
+      `${titleOf(step)}${step.reason === 'PARKED' ? ', to wait there' : ''}`,
+      isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint)}` : '',
+      waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
+      step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),
+      step.refused === undefined ? '' : paint.red('  refused'),
+    ].join('')
+  }
+  const note = isOfFleet(plan.steps) ? '  one step at a time within a project, projects concurrently' : ''
+  return [
+    wrapped(`${paint.bold('Order of steps')}${paint.dim(note)}`, style),
+    ...plan.steps.map((step, index) =>
+      wrap(lineOf(step), style, `  ${String(index + 1).padStart(width)}. `, ' '.repeat(width + 4)),
+    ),
+  ].join('\n')
+}
+
+const isOrderRelevant = ({ kind, reason, windows }: Step): boolean =>
+  kind === 'move' || reason === 'TYPE_DIFFERS' || windows !== undefined
+
+export const wavesSection = ({ plan, style, paint }: PlanFrame): string => {
+  const lines = waveLines(plan).map((line, index) => wrap(`${index + 1}. ${line}`, style, '  ', '     '))
+  return lines.length === 0 ? '' : [paint.bold('Waves'), ...lines].join('\n')
+}
+
+export const costSection = ({ plan, style, paint }: PlanFrame): string => {
+  const words = planCostWords(plan)
+  if (words === undefined) return ''
+  const indent = ' '.repeat(6)
+  return [
+    wrap(`${paint.bold('Cost')}  ${words}`, style, '', indent),
+    ...[planMoneyWords(plan) ?? [], projectCostLines(plan)].flat().map((line) => wrap(line, style, indent, indent)),
+  ].join('\n')
+}
+
+export const policiesSection = ({ plan, style, paint }: PlanFrame): string => {
+  const lines = policyLines(plan).map(({ text, isDenied }) => wrapped(isDenied ? paint.red(text) : text, style, 2))
+  return lines.length === 0 ? '' : [paint.bold('Policies'), ...lines].join('\n')
+}

@@ -1,0 +1,86 @@
+/** Sentences about a plan as a whole. */
+import { CHANGE_KINDS, type ChangeKind, type Origin, type Plan, type PlanSummary } from '../../model/index.ts'
+import { counted, group, time } from './counts.ts'
+import { computeOnBranch, hasSeveralProjects, projectTitle } from './names.ts'
+
+/** The summary line, which scripts search for. */
+export const planLine = (summary: PlanSummary): string =>
+  `Plan: ${CHANGE_KINDS.filter((kind) => ALWAYS_COUNTED.has(kind) || summary[kind] > 0)
+    .map((kind) => `${group(summary[kind])} to ${kind}`)
+    .join(', ')}.`
+
+/** Other kinds are rare, and counted only if there are any. */
+const ALWAYS_COUNTED: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
+
+/** Interruptions and refused changes, which the summary line does not count. */
+export const interruptions = (summary: PlanSummary): string =>
+  [
+    summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
+    ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
+    ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
+    ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
+  ].join(', ')
+
+/** `7 computes managed, 1 unmanaged, 1 of 3 projects left out`. */
+export const coverageLine = (plan: Plan): string => {
+  const leftOut = projectsLeftOut(plan)
+  return [
+    `${counted(plan.summary.managed, 'compute')} managed`,
+    ...(plan.summary.unmanaged === 0 ? [] : [`${group(plan.summary.unmanaged)} unmanaged`]),
+    ...(leftOut === undefined ? [] : [`${leftOut} left out`]),
+  ].join(', ')
+}
+
+/** `1 of 3 projects`; `undefined` if none is left out. */
+export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
+  leftOut.length === 0
+    ? undefined
+    : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
+
+/** Replaces the summary line if there is nothing to do. */
+export const emptyVerdict = ({ projects, leftOut }: Plan): string =>
+  leftOut === undefined
+    ? 'No changes. The live project matches the manifests.'
+    : `No changes in ${group(projects.length)} of ${counted(projects.length + leftOut.length, 'project')}.`
+
+/** The estimate for the slowest project, since projects run concurrently; 0 if unknown. */
+export const expectedMs = ({ estimates }: Plan): number =>
+  estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
+
+/** `about 2 s, at most 5 s in 19 of 20 cases`. */
+export const expectedTime = (plan: Plan): string => {
+  const slow = plan.estimates.reduce((most, { p95Ms }) => Math.max(most, p95Ms), 0)
+  return `about ${time(expectedMs(plan))}, at most ${time(slow)} in 19 of 20 cases`
+}
+
+const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
+
+/** Whether the manifests introduce no changes. False if the comparison is incomplete. */
+export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
+  introduced.length === 0 &&
+  settled.length === 0 &&
+  released.length === 0 &&
+  gaps === undefined &&
+  plan.leftOut === undefined &&
+  !plan.warnings.some(({ code }) => POLICY_CODES.has(code))
+
+export const RELEASED_HINT =
+  'What is no longer managed keeps running; nothing deletes it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'
+
+/** Changes skipped because their branch is about to expire: `update primary on preview/x: preview/x expires in 40 min`. */
+export const skippedLines = (plan: Plan): readonly string[] => {
+  const titleOf = hasSeveralProjects(plan) ? projectTitle(plan) : undefined
+  return (plan.skipped ?? []).map((change) => `${change.kind} ${computeOnBranch(change, titleOf)}: ${change.sentence}`)
+}
+
+/** `canary (2 projects, 3 steps)`, in the order in which they are applied; empty if there are fewer than two waves. */
+export const waveLines = ({ waves = [], projects, steps }: Plan): readonly string[] => {
+  const named = new Set(waves.flatMap((wave) => wave.projects))
+  const rest = projects.filter((project) => !named.has(project))
+  const all = [...waves, { name: 'projects in no wave', projects: rest }].filter((wave) => wave.projects.length > 0)
+  if (all.length < 2) return []
+  return all.map((wave) => {
+    const count = steps.filter(({ project }) => wave.projects.includes(project)).length
+    return `${wave.name} (${counted(wave.projects.length, 'project')}, ${counted(count, 'step')})`
+  })
+}

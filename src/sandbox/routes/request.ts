@@ -1,0 +1,97 @@
+/** Reads requests. Documented fields and parameters are checked; unknown ones are ignored, as by the service. */
+import type { Context, MiddlewareHandler } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { routePath } from 'hono/route'
+import type { z } from 'zod'
+import { issueText } from '../issue-text.ts'
+import { Refusal } from '../world/refusal.ts'
+
+/** Refuses a body over `maxSize` bytes with 413, before it fills the memory. */
+export const limitBody = (maxSize: number): MiddlewareHandler => {
+  const refuse = (): never => {
+    throw new Refusal(413, `request body is larger than ${maxSize} bytes`)
+  }
+  const limitChunks = bodyLimit({ maxSize, onError: refuse })
+  return async (context, next) => {
+    // `bodyLimit` creates a `Request` object, which is slow: use it only for bodies of unknown length.
+    if (context.req.header('transfer-encoding') !== undefined) return limitChunks(context, next)
+    if (Number(context.req.header('content-length') ?? 0) > maxSize) refuse()
+    await next()
+  }
+}
+
+/** @throws {Refusal} 400 with the field's path. */
+export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
+  const text = await context.req.text()
+  let value: unknown
+  try {
+    value = text === '' ? {} : JSON.parse(text)
+  } catch {
+    throw new Refusal(400, 'request body is not valid JSON')
+  }
+  const read = parse(value, schema, 'request body')
+  reportIgnored(context, unknownFields(value, read))
+  return read
+}
+
+/**
+ * @param what what to call the value if no single field is invalid.
+ * @throws {Refusal} 400 with the field's path.
+ */
+const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new Refusal(400, `${issue?.path.join('.') || what}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
+}
+
+/** @throws {Refusal} 400 with the parameter's name. */
+export const readQuery = <T extends object>(context: Context, schema: z.ZodType<T>): T => {
+  const given = context.req.query()
+  const read = parse(given, schema, 'query')
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(read, name))
+  reportIgnored(
+    context,
+    unknown.map((name) => `?${name}`),
+  )
+  return read
+}
+
+/** Limits memory use if a client sends random names. */
+const MOST_LOGGED = 1_000
+
+/** @param log called with one line for each field that a route ignores for the first time. */
+export const watchIgnored = (log: (line: string) => void): MiddlewareHandler => {
+  const known = new Set<string>()
+  return async (context, next) => {
+    context.set('onIgnored', (fields: readonly string[]) => {
+      for (const field of fields) {
+        const line = `ignored  ${JSON.stringify(field.slice(0, 100))}  ${context.req.method} ${routePath(context, -1)}`
+        if (known.has(line) || known.size >= MOST_LOGGED) continue
+        known.add(line)
+        log(line)
+      }
+    })
+    await next()
+  }
+}
+
+const reportIgnored = (context: Context, fields: readonly string[]): void => {
+  const report: ((fields: readonly string[]) => void) | undefined = context.get('onIgnored')
+  if (fields.length > 0) report?.(fields)
+}
+
+/** Paths of the fields of `given` that `read`, the result of its schema, does not have. */
+const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
+  if (Array.isArray(given)) {
+    return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []
+  }
+  if (!isObject(given) || !isObject(read)) return []
+  return Object.entries(given).flatMap(([name, value]) => {
+    const path = at === '' ? name : `${at}.${name}`
+    return Object.hasOwn(read, name) ? unknownFields(value, read[name], path) : [path]
+  })
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
