@@ -1,4 +1,4 @@
-/** Waves: one starts only when the one before is done; `--max-failures` stops a fleet. */
+/** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
 import { expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
@@ -71,7 +71,7 @@ const run = async (
   }
 }
 
-test('the projects of a wave start once those of the wave before are done; projects in no wave come last', async () => {
+test('a wave starts once the wave before it is done, and projects in no wave start last', async () => {
   const stage = await open()
   const { order, ended } = await run(stage)
   expect(order.slice(0, 2).toSorted()).toEqual(['canary-1', 'canary-2'])
@@ -79,7 +79,7 @@ test('the projects of a wave start once those of the wave before are done; proje
   expect([...ended.values()]).toEqual(['done', 'done', 'done', 'done'])
 })
 
-test('a failure stops later waves, not its own', async () => {
+test('a failed step stops later waves, but not other projects of its own wave', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',
@@ -94,7 +94,7 @@ test('a failure stops later waves, not its own', async () => {
   expect(ended.get('blog')).toBe('skipped: An earlier wave, canary, has 1 unfinished step.')
 })
 
-test('--max-failures stops within a wave too', async () => {
+test('--max-failures also stops projects of the same wave', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',
@@ -107,7 +107,7 @@ test('--max-failures stops within a wave too', async () => {
   expect(ended.get('canary-2')).toBe('skipped: Not started: 1 step has failed, and --max-failures is 0.')
 })
 
-test('a wave can be applied alone, and the plan shows all of them', async () => {
+test('a single wave can be applied, and the plan lists all waves', async () => {
   const stage = await open()
   const { order } = await run(stage, { manifests: await select(manifests(), { wave: 'shops' }) })
   expect(order).toEqual(['shop'])
