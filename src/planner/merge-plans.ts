@@ -1,11 +1,13 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
   bySource,
+  type Change,
   countChanges,
   type Origin,
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanSummary,
+  totalCost,
 } from '../model/index.ts'
 import { NO_CAPACITY } from './summary.ts'
 
