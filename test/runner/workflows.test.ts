@@ -38,7 +38,7 @@ onRunner('pull-request.yml validates a fork without a key', async () => {
   const payload = world.openPull(RESIZED, true)
   const ended = await world.run({ name: 'pull_request', payload }, '')
   expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toContain('This pull request comes from a fork')
+  expect(ended.log).toContain('This pull request is from a fork')
   expect(world.github.comments).toEqual([])
 })
 
