@@ -8,7 +8,7 @@ import { plant } from '../../src/sandbox/seed/plant.ts'
 import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
 import { createRole } from '../../src/sandbox/world/catalog-commands.ts'
 import { memoryStore } from '../../src/sandbox/world/records.ts'
-import { refreshCatalog } from '../../src/sandbox/world/update-catalog.ts'
+import { refreshCatalog } from '../../src/sandbox/world/catalog.ts'
 import { MAIN, SEED } from './open-sandbox.ts'
 
 const open = async () => {
