@@ -132,7 +132,7 @@ onRunner('drift-pull-request.yml opens one pull request with the drifted values'
   expect(succeeded(await world.run(DISPATCH))).toBe(true)
   expect(world.github.problems).toEqual([])
   expect(world.github.pulls).toMatchObject([
-    { title: 'Keep what has drifted', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
+    { title: 'Write drift into the manifests', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
   ])
   world.git('fetch', '-q', 'origin')
   expect(world.git('show', 'origin/espalier/drift:espalier.yaml')).toBe(manifest(AS_LIVE).trim())
