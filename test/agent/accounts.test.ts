@@ -1,4 +1,4 @@
-/** Several keys: which project goes to which, and what one account's limit means for the other. */
+/** Several keys: the key of each project, and separate request limits per account. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -77,7 +77,7 @@ describe('several keys', () => {
 
   test('a 429 response halves the request share of that account alone, for five minutes', async () => {
     await open()
-    // So small a share that one project needs more than the shortest interval.
+    // A share so small that even one project does not fit the shortest interval.
     const share = 8 / 6 / 700 / 2 / 0.8
     const agent = await world.start({ keys: keys(), interval: MINUTE, requestShare: share })
     await world.pass(10 * MINUTE)

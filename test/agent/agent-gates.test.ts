@@ -1,4 +1,4 @@
-/** What stops the agent, and what it says then. */
+/** Conditions under which the agent applies nothing, and how it reports them. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -42,7 +42,7 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
-/** For tests of many hours: each round takes real time. */
+/** For tests of many hours: rounds take real time, so there should be few. */
 const SELDOM = { interval: HOUR, gitInterval: 5 * MINUTE }
 
 const start = async (options: Parameters<World['start']>[0] = {}) => {

@@ -1,4 +1,4 @@
-/** The whole agent, on a sandbox in virtual time. */
+/** The whole agent on a sandbox, in virtual time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'

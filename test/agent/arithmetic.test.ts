@@ -1,5 +1,4 @@
-/** Back-off, shares of the request limit, wakes and suspensions. */
-
+/** Back-off, the request share, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {

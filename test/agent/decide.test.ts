@@ -25,7 +25,7 @@ const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
 
 describe('rows 1 to 9, for a difference', () => {
-  test.each<[number | undefined, string, Difference, Partial<Situation>, string]>([
+  test.each<[number, string, Difference, Partial<Situation>, string]>([
     [1, 'a suspended project', introduced, { isSuspended: true }, 'none Suspended'],
     [
       1,
@@ -85,30 +85,23 @@ describe('rows 1 to 9, for a difference', () => {
       'hold OutOfSync DriftUnsafe',
     ],
     [9, 'drift that came back three times', { ...drift, reverts: 3 }, {}, 'hold Blocked Conflict'],
-    [undefined, 'drift that came back twice', { ...drift, reverts: 2 }, {}, 'plan Progressing'],
-    [undefined, 'drift with a restart window', drift, {}, 'plan Progressing'],
-    [
-      undefined,
-      'drift whose revert disrupts nobody',
-      { ...drift, impact: 'none', hasWindow: false },
-      {},
-      'plan Progressing',
-    ],
-    [undefined, 'a deleted compute', { ...drift, kind: 'create', impact: 'none' }, {}, 'plan Progressing'],
-    [undefined, 'an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}, 'plan Progressing'],
-    [undefined, 'an introduced change without a window', { ...introduced, hasWindow: false }, {}, 'plan Progressing'],
-    [undefined, 'an unrecorded difference under --on-unrecorded apply', unrecorded, {}, 'plan Progressing'],
-    [
-      undefined,
-      'an introduced change under --on-drift report',
-      introduced,
-      under({ onDrift: 'report' }),
-      'plan Progressing',
-    ],
-  ])('row %s decides: %s', (row, _what, difference, situation, expected) => {
+  ])('row %s applies to %s', (row, _what, difference, situation, expected) => {
     const verdict = decideDifference(difference, { ...FINE, ...situation })
     expect([verdict.action, verdict.state, verdict.reason].filter(Boolean).join(' ')).toBe(expected)
     expect(verdict.row).toBe(row)
+  })
+
+  test.each<[string, Difference, Partial<Situation>]>([
+    ['drift that came back twice', { ...drift, reverts: 2 }, {}],
+    ['drift with a restart window', drift, {}],
+    ['drift whose revert disrupts nobody', { ...drift, impact: 'none', hasWindow: false }, {}],
+    ['a deleted compute', { ...drift, kind: 'create', impact: 'none' }, {}],
+    ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
+    ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
+    ['an unrecorded difference under --on-unrecorded apply', unrecorded, {}],
+    ['an introduced change under --on-drift report', introduced, under({ onDrift: 'report' })],
+  ])('no row applies to %s, which stays in the plan', (_what, difference, situation) => {
+    expect(decideDifference(difference, { ...FINE, ...situation })).toEqual({ action: 'plan', state: 'Progressing' })
   })
 })
 
@@ -180,7 +173,7 @@ describe('rows 10 to 16, for a step', () => {
       {},
       'wait Scheduled 2026-11-29T02:00:00.000Z',
     ],
-  ])('row %s decides: %s', (row, _what, own, context, expected) => {
+  ])('row %s applies to %s', (row, _what, own, context, expected) => {
     const verdict = decideSteps([step(own)], { ...CONTEXT, ...context }).get('a#1')
     expect([verdict?.action, verdict?.state, verdict?.reason, verdict?.opensAt].filter(Boolean).join(' ')).toBe(
       expected,

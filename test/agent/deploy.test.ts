@@ -1,4 +1,4 @@
-/** What deploy/ names exists in the program: metrics, paths and ports. */
+/** The metrics, paths, ports and flags that deploy/ mentions exist in the program. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ const documents = (file: string): readonly unknown[] =>
     return document.toJS()
   })
 
-/** Every string and every key in it. */
+/** All strings and keys in a value. */
 const stringsOf = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(stringsOf)
@@ -65,7 +65,7 @@ describe('metrics', () => {
     const used = new Set(named.flatMap(metricsIn).map(bare))
     expect([...used].filter((name) => !known.has(name))).toEqual([])
     const notShown = [...known].filter((name) => !used.has(name))
-    // A date that no panel needs.
+    // A timestamp that no panel needs.
     expect(notShown).toEqual(['espalier_git_commit_timestamp_seconds'])
   })
 

@@ -12,11 +12,11 @@ import { EVERY_STATE } from './views.ts'
 
 const MINUTE = 60_000
 
-/** What is kept after rounds of one project, one every five minutes unless `seconds` says when. */
+/** The state after rounds of one project, five minutes apart unless `seconds` gives their times. */
 const afterRounds = (rounds: readonly (Partial<ProjectView> & { readonly seconds?: number })[]) => {
   let kept: unknown
   for (const [index, { seconds = index * 300, ...shown }] of rounds.entries()) {
-    // As it is on disk.
+    // As read from disk.
     kept = JSON.parse(JSON.stringify(observeProject(project('p-1', shown), kept, START + seconds * 1_000, true)))
   }
   return keptOf(kept)
@@ -254,7 +254,7 @@ describe('the event that is sent', () => {
     expect(pending[0]?.data).toMatchObject({ moreDifferences: 30 })
   })
 
-  /** The vector that the reference libraries of Standard Webhooks share. */
+  /** The test vector of the Standard Webhooks reference libraries. */
   test('an event is signed as specified by Standard Webhooks', () => {
     const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     if (key === undefined) throw new Error('no key')

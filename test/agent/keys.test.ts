@@ -1,4 +1,4 @@
-/** Several keys: whoever may write one team's files reaches none of another team's projects. */
+/** Several keys: write access to one team's files does not give access to another team's projects. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 

@@ -1,4 +1,4 @@
-/** When a project's branches and settings are read, and not only its computes. */
+/** Full refreshes, which read branches and settings as well as computes. */
 import { expect, onTestFinished, test } from 'vitest'
 import { seeded } from './month.ts'
 import { MINUTE, openWorld } from './running.ts'

@@ -1,11 +1,10 @@
-/** What Prometheus reads of the agent. */
-
+/** The agent's Prometheus metrics. */
 import { expect, test } from 'vitest'
 import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
 import type { DifferenceView } from '../../src/model/index.ts'
 import { at, FakeControl, project, START } from './fake-control.ts'
 
-/** Without the lines for people. */
+/** Without comment lines. */
 const seriesOf = async (metrics: { text(): Promise<string> }): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 

@@ -1,4 +1,4 @@
-/** Delivery of events: at least once, in order for each project, for three days. */
+/** Event delivery: at least once, in order per project, for up to three days. */
 
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const notifier of running.splice(0)) await notifier.stop()
 })
 
-/** An agent whose rounds are those of the test. */
+/** A notifier and a fake agent whose rounds the test determines. */
 const agent = (projects: readonly ProjectView[], answer: () => number | Promise<number> = () => 204) => {
   const clock = new VirtualClock(START)
   const control = new FakeControl(projects)
@@ -227,7 +227,7 @@ test('a receiver gets a signed CloudEvent, redirects are not followed, and the U
   notifier.start(control)
   await expect.poll(() => lines.length).toBe(1)
   status = 202
-  // The loop sleeps once it has written the line.
+  // The loop sleeps only after it has logged the line.
   await expect
     .poll(async () => {
       await clock.advance(5_000)
@@ -245,6 +245,6 @@ test('a receiver gets a signed CloudEvent, redirects are not followed, and the U
   expect(lines.join()).not.toContain('secret')
   server.close()
   server.closeAllConnections()
-  // Nobody listens there any more.
+  // The server is closed.
   await expect(sendTo(url)('{}', {})).rejects.toThrow()
 })

@@ -1,4 +1,4 @@
-/** The recipes of examples/agent: an event of the agent becomes a message in Slack, or an issue on GitHub. */
+/** The recipes of examples/agent, which post events to Slack or as GitHub issues. */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -11,7 +11,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 type Handle = (event: unknown) => unknown
 
-/** They are JavaScript without types, so that they run wherever Node does. */
+/** The recipes are plain JavaScript, so that they run without a build. */
 const recipe = async (name: string): Promise<unknown> => import(`../../examples/agent/${name}.mjs`)
 const { receive } = (await recipe('receive')) as {
   receive(options: { secret: string; port: number; handle: Handle; log?: () => void }): Server
@@ -43,7 +43,7 @@ interface Asked {
   readonly body: Record<string, unknown>
 }
 
-/** In place of Slack or GitHub. */
+/** A server that stands in for Slack or GitHub. */
 const service = async (answer: (asked: Asked) => { readonly status?: number; readonly body?: unknown }) => {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {
@@ -57,9 +57,9 @@ const service = async (answer: (asked: Asked) => { readonly status?: number; rea
   return { asked, url: await urlOf(server) }
 }
 
-/** Sends the events of these rounds, five minutes apart, the way the agent does. */
+/** Sends the events of these rounds as the agent does. The rounds are five minutes apart. */
 const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): Promise<() => Promise<void>> => {
-  // Time in which a receiver takes the signature for a fresh one.
+  // Receivers accept only recent signatures.
   const clock = new VirtualClock(Date.now())
   const control = new FakeControl()
   const notifier = createNotifier({ send: sendTo(to), key: notifyKey(SECRET), clock, log: () => undefined })

@@ -1,4 +1,4 @@
-/** Whoever moved last decides. */
+/** The side that changed last determines the origin of a difference. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/index.ts'
@@ -70,7 +70,7 @@ describe('differences without a record', () => {
   })
 })
 
-/** By the log of all refreshes: the live value when the two last agreed, or before the last commit, whichever is later. */
+/** The origin according to the complete log, as a reference implementation. */
 const byLog = (log: readonly Seen[]): string => {
   const last = log.at(-1)
   if (last === undefined || last.want === last.live) return 'same'

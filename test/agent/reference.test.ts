@@ -1,4 +1,4 @@
-/** docs/agent-reference.md says what the agent serves, measures and sends, all of it and nothing else. */
+/** docs/agent-reference.md lists all metrics and events of the agent. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../src/agent/events/kept.ts'

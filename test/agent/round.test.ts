@@ -1,4 +1,4 @@
-/** Whole rounds, over random manifests and live projects. */
+/** Whole rounds, for random manifests and live projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AgentPolicy, decideRound, type ProjectRecord, type Round, refreshed } from '../../src/agent/index.ts'

@@ -1,4 +1,4 @@
-/** A running agent behind its server: what may be seen of it, and what a webhook can cause. */
+/** A running agent with its server: which data it exposes, and what a webhook can trigger. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Windows that close in the middle of the work or pass without it, and waves of projects. */
+/** Windows that close while steps run or before they run, and waves of projects. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -12,7 +12,7 @@ const branch = (name: string, tail: string) => ({
 const windowed = (from: string, to: string): string =>
   `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${from}", to: "${to}", timezone: UTC }\n`
 
-/** Each round takes real time. */
+/** Rounds take real time, so few of them keep the test fast. */
 const SELDOM = { interval: HOUR }
 
 let world: World
@@ -36,7 +36,7 @@ branches:
       ...SELDOM,
       policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart', 'move']) },
     })
-  /** Main restarts until 02:07; then both moves take half a minute. */
+  /** The restart of main takes until 02:07; then both moves take half a minute each. */
   const begin = async () => {
     const branches = [
       branch('one', '11111111'),

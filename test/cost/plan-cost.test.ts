@@ -3,7 +3,7 @@ import { costSentence, formatCuHours, formatDifference, formatMoney, planCost } 
 import type { Observed } from '../../src/model/index.ts'
 import { type DeclaredDocument, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
 
-/** The project of `world` on 21 November, with what its branches used. */
+/** A project on 21 November, with the usage of its branches. */
 const used = (
   branches: Readonly<Record<string, LiveBranch & { readonly used?: readonly [number, number] }>>,
 ): Observed => {
@@ -94,7 +94,7 @@ test('the cost of a compute without history is unknown, never zero', () => {
     before: { low: 0, expected: null, high: 730 },
     after: { low: 0, expected: null, high: 1460 },
     delta: { low: 0, expected: null, high: 730 },
-    sentence: 'no history to go by',
+    sentence: 'no usage history',
   })
   expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })

@@ -58,7 +58,7 @@ describe('two live primaries on one branch', () => {
     ['declared absent', { branches: { main: { primary: 'absent' } } }],
   ])('are reported and neither is deleted when the primary is %s', (_how, declared) => {
     expect(errorsOf(declared, observed)).toEqual(['E_TWO_PRIMARIES'])
-    expect(messageOf(declared, observed)).toMatch(/2 primaries, and the service allows one: ep-a, ep-b/)
+    expect(messageOf(declared, observed)).toMatch(/2 primaries, but the service allows only one: ep-a, ep-b/)
     expect(messageOf(declared, observed)).not.toMatch(/prune/)
   })
 

@@ -31,7 +31,7 @@ describe('a window in local time', () => {
       opensAt: '2026-11-22T01:00:00.000Z',
       opensLocally: 'Sun 2026-11-22 02:00',
     })
-    // Just closed: a week later.
+    // It has just closed, so it opens again a week later.
     expect(opening(SUNDAY_NIGHT, '2026-11-22T03:00:00Z').opensAt).toBe('2026-11-29T01:00:00.000Z')
   })
 
@@ -75,7 +75,7 @@ describe('daylight saving', () => {
       true,
     ],
     ['New York, spring, 04:00', window('sun', '02:00', '04:00', 'America/New_York'), '2027-03-14T08:00:00Z', false],
-    // Lord Howe puts its clocks by half an hour.
+    // Lord Howe changes its clocks by half an hour.
     [
       'Lord Howe, spring, 02:30 is next',
       window('sun', '02:00', '03:00', 'Australia/Lord_Howe'),
@@ -118,7 +118,7 @@ describe('several windows', () => {
   })
 })
 
-/** The same question, asked minute by minute of the platform's own clock. */
+/** Whether the window is open according to the platform's own time zone data. */
 const showsTimeIn = ({ days, from, to, timezone }: RestartWindow, at: number): boolean => {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone: timezone,
@@ -148,7 +148,7 @@ const anyWindow = fc
   })
   .filter(({ from, to }) => from !== to)
 
-/** Half a day before a clock is put forward or back, and some day. */
+/** Times around clock changes, and on an ordinary day. */
 const anyTime = fc
   .tuple(
     fc.constantFrom(
@@ -171,7 +171,7 @@ describe('for any window and time', () => {
         expect(isOpen).toBe(showsTimeIn(one, at))
         if (isOpen) return
         let first = at
-        // Everything here lies on a quarter of an hour.
+        // All windows and clock changes here are at a quarter of an hour.
         while (!showsTimeIn(one, first) && first < at + 15 * 86_400_000) first += 900_000
         expect(opensAt).toBe(new Date(first).toISOString())
       }),

@@ -1,4 +1,4 @@
-/** Clients that follow the agent: neither many of them nor slow ones cost it memory without end. */
+/** The event stream: neither many nor slow clients use unbounded memory. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { liveEvents } from '../../../src/agent/http/live-events.ts'
 import { FakeControl, project } from '../fake-control.ts'

@@ -1,4 +1,4 @@
-/** What the agent serves, over real HTTP. */
+/** The agent's server, over real HTTP. */
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ const WRITES = [
   ['DELETE', '/api/v1/suspension'],
 ] as const
 
-/** Without reading an answer that never ends. */
+/** Does not read the body, which may never end. */
 const statusOf = async (url: string, init: RequestInit = {}): Promise<number> => {
   const answer = await fetch(url, init)
   await answer.body?.cancel()
@@ -148,7 +148,7 @@ describe('access control', () => {
   })
 })
 
-/** `fetch` does not let a caller choose the host. */
+/** `fetch` does not allow setting the Host header. */
 const askedAs = (host: string, url: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const asked = request(url, { headers: { host } }, (answer) => {
