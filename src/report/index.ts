@@ -24,7 +24,7 @@ export { sizesTable } from './terminal/sizes-table.ts'
 export { costTable } from './terminal/spending.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
-export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
+export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
 export {
   agentGroup,
   agentStatusName,
