@@ -1,10 +1,9 @@
 /** The agent's page: what it says, in which order, and what it lets through. */
-
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { AGENT_STATES, type AgentReason, type ProjectView } from '../../src/model/index.ts'
 import { type AgentPage, agentPage } from '../../src/report/html/index.ts'
-import { AGENT_REASON_WORDS, agentGroup, agentStatusWords } from '../../src/report/words/index.ts'
+import { AGENT_REASON_WORDS, agentGroup, agentStatusWords } from '../../src/report/words/agent.ts'
 import { project, viewOf } from '../agent/fake-control.ts'
 import { EVERY_STATE } from '../agent/views.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
