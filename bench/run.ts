@@ -40,7 +40,7 @@ const quick = words.includes('--quick')
 const wanted = words.filter((word) => !word.startsWith('--'))
 const unknown = words.find((word) => word !== '--quick' && !Object.hasOwn(SECTIONS, word))
 if (unknown !== undefined) {
-  console.error(`There is no ${unknown}. There are --quick, and the sections ${Object.keys(SECTIONS).join(', ')}.`)
+  console.error(`Unknown argument ${unknown}. Use --quick or sections: ${Object.keys(SECTIONS).join(', ')}.`)
   process.exit(1)
 }
 
@@ -48,7 +48,7 @@ execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 const folder = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
 const bench: Bench = { runs: quick ? 1 : 3, quick, folder, built: join(folder, 'built') }
 const about = { node: process.version, platform: process.platform, cores: availableParallelism(), runs: bench.runs }
-const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Figures: median (least–most) of ${about.runs} runs.`
+const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Figures: median (min–max) of ${about.runs} runs.`
 console.log(aboutText)
 const sections: Section[] = []
 try {

@@ -31,9 +31,9 @@ export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<
     const values = 'const' in rest ? [rest.const] : Array.isArray(rest.enum) ? rest.enum : undefined
     if (values !== undefined) return values.length > 8 ? 'number' : values.map((value) => `\`${value}\``).join(', ')
     if (type === 'boolean') return fallback === undefined ? 'boolean' : `boolean, default \`${fallback}\``
-    if (type === 'array') return `list of ${typeOf(entries as JsonSchema)}`
+    if (type === 'array') return `list of ${pluralOf(typeOf(entries as JsonSchema))}`
     if (type === 'object') return isSchema(additionalProperties) ? `map: name → ${typeOf(additionalProperties)}` : 'map'
-    return type === 'string' ? 'text' : 'text, number or boolean'
+    return type === 'string' ? 'string' : 'string, number or boolean'
   }
 
   const table = (one: JsonSchema): string => {
@@ -83,6 +83,8 @@ export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<
 
 const render = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.map(escaped).join(' | ')} |`).join('\n')
+
+const pluralOf = (type: string): string => (type === 'string' || type === 'map' ? `${type}s` : type)
 
 const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
 

@@ -50,7 +50,7 @@ const SCENARIOS = [
 interface Measured {
   readonly makespanMs: number
   readonly criticalMs: number
-  readonly requestsAStep: number
+  readonly requestsPerStep: number
   readonly lateMs: readonly number[]
 }
 
@@ -69,7 +69,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
   return {
     name: 'Apply',
     about:
-      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus a round trip for each call. A move starts no operation, so the read that verifies it counts as a call too. Scenarios with operations run concurrently.',
+      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip per call. A move starts no operation, so the read that verifies it counts as a call too. Scenarios with operations run concurrently.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {
@@ -78,7 +78,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
         'latency, ms': latencyMs,
         'makespan, ms': figureOf(all.map(({ makespanMs }) => makespanMs)),
         'relative to the critical path': figureOf(all.map(({ makespanMs, criticalMs }) => makespanMs / criticalMs)),
-        'requests a step': figureOf(all.map(({ requestsAStep }) => requestsAStep)),
+        'requests per step': figureOf(all.map(({ requestsPerStep }) => requestsPerStep)),
         // A move starts no operation.
         ...(all.some(({ lateMs }) => lateMs.length > 0)
           ? { 'operation end to step end, ms': figureOf(all.map(({ lateMs }) => figureOf(lateMs).median)) }
@@ -158,7 +158,7 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   return {
     makespanMs: end - start,
     criticalMs: Math.max(...paths),
-    requestsAStep: during / ends.length,
+    requestsPerStep: during / ends.length,
     lateMs,
   }
 }

@@ -37,7 +37,7 @@ export const growthSection = async ({ runs, quick, built }: Bench): Promise<Sect
   return {
     name: 'Growth',
     about:
-      'Each phase runs in a separate process, with a hundred computes in each project. Memory is the peak during the phase, including its input. The last two columns are the slope between the two largest fleets.',
+      'Each phase runs in a separate process, with a hundred computes per project. Memory is the peak during the phase, including its input. The last two columns are the slope between the two largest fleets.',
     rows: PHASES.map((phase) => rowOf(phase, sizes, taken.get(phase) ?? [])),
   }
 }
@@ -59,7 +59,7 @@ const rowOf = (
   const [before, last] = medians.slice(-2)
   if (before === undefined || last === undefined) return row
   const more = last.computes - before.computes
-  row['µs a compute'] = ((last.ms - before.ms) * 1_000) / more
-  row['KiB a compute'] = ((last.peakMiB - before.peakMiB) * 1_024) / more
+  row['µs per compute'] = ((last.ms - before.ms) * 1_000) / more
+  row['KiB per compute'] = ((last.peakMiB - before.peakMiB) * 1_024) / more
   return row
 }

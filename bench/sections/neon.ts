@@ -16,13 +16,13 @@ const POLICY =
 export const neonSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with neon config plan'
   const about =
-    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once for each; `espalier plan` runs once, with its rate limit.'
+    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once per branch; `espalier plan` runs once, with its rate limit.'
   try {
     // The whole environment, because it may configure the npm registry.
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
     await run('npm', ['ci', '--prefix', 'bench', '--ignore-scripts', '--no-audit', '--no-fund'], { env })
   } catch {
-    return { name, about, rows: [], skipped: ['the package neon could not be installed in bench/.'] }
+    return { name, about, rows: [], skipped: ['the npm package neon could not be installed in bench/.'] }
   }
   const rows: Record<string, Cell>[] = []
   for (const branches of bench.quick ? [1] : [1, 10]) {

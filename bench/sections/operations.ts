@@ -35,7 +35,7 @@ export const operationsSection = async ({ runs, folder }: Bench): Promise<Sectio
   })
   return {
     name: 'Operations',
-    about: `\`espalier operations list\` over ${OPERATIONS.toLocaleString('en-US')} operations, and over one page of them.`,
+    about: `\`espalier operations list\` with all ${OPERATIONS.toLocaleString('en-US')} operations, and with one page.`,
     rows: timeIsMissing ? [] : [row(`one page, ${PAGE.toLocaleString('en-US')}`, page), row('--all', all)],
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }

@@ -25,7 +25,7 @@ export const startUpSection = async (bench: Bench): Promise<Section> => {
     name: 'Start-up',
     about:
       byHyperfine === undefined
-        ? `${rounds} rounds, each command once a round, so that other load affects all of them. hyperfine was not installed.`
+        ? `${rounds} rounds, each running every command once, so that load from other processes affects all of them equally. hyperfine was not installed.`
         : `By hyperfine, ${rounds} runs each.`,
     rows: Object.keys(COMMANDS).map((command) => ({
       command,

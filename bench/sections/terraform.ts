@@ -9,7 +9,7 @@ import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const ABOUT =
-  'Terraform plans as many built-in `terraform_data` resources as there are computes, one block each (`for_each` takes quadratic time), with one in ten changed and a local state: no provider, no requests. Espalier plans against a sandbox without latency.'
+  'Terraform plans one built-in `terraform_data` resource per compute, each in its own block (`for_each` takes quadratic time), with one in ten changed and a local state. It needs no provider and sends no requests. Espalier plans against a sandbox without latency.'
 
 export const terraformSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with terraform plan'
@@ -17,7 +17,7 @@ export const terraformSection = async (bench: Bench): Promise<Section> => {
   try {
     await run('terraform', ['version'], { env })
   } catch {
-    return { name, about: ABOUT, rows: [], skipped: ['there is no terraform on the PATH.'] }
+    return { name, about: ABOUT, rows: [], skipped: ['terraform is not on the PATH.'] }
   }
   const rows: Record<string, Cell>[] = []
   for (const computes of bench.quick ? [100] : [1, 100, 1_000]) {

@@ -12,7 +12,7 @@ export interface Base {
 /**
  * The base's manifests; `undefined` if its commit cannot be read.
  *
- * @param find its commit.
+ * @param find returns its commit.
  * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in their place.
  */
 export const readBase = async (
@@ -30,7 +30,7 @@ export const readBase = async (
 }
 
 export const NO_BASE =
-  'The base could not be read, so drift is shown as introduced, and its policies are not known. Check out with `fetch-depth: 0`, or leave `persist-credentials` on.'
+  'The base could not be read, so drift is shown as introduced, and its policies are unknown. Check out with `fetch-depth: 0`, or keep `persist-credentials` enabled.'
 
 /**
  * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise

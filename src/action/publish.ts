@@ -40,7 +40,8 @@ export const comment = async (
   const issue = await pullRequestOf(job)
   if (issue === undefined || inputs.comment === 'never') return
   if (inputs.githubToken === '') {
-    if (inputs.comment === 'always') throw new EspalierError('E_INPUT', 'Comments need the input github-token.')
+    if (inputs.comment === 'always')
+      throw new EspalierError('E_INPUT', '`comment: always` requires the input github-token.')
     return
   }
   const marker = markerOf(kind, identityOf(inputs, prefix))

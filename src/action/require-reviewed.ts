@@ -9,14 +9,14 @@ import { connect, type Job } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 import { withGitHub } from './with-github.ts'
 
-/** What the reviewers were shown. */
+/** What the reviewers saw. */
 export interface Review {
   readonly digests: ReadonlySet<string>
   /** The pull requests, and what is missing. */
   readonly notes: readonly string[]
 }
 
-/** For a push with more commits, only the newest are checked. */
+/** Of a push with more commits, only the newest are checked. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
@@ -24,7 +24,10 @@ const MOST_LISTED = 20
 export const findReview = async (job: Job): Promise<Review> => {
   const { inputs, event } = job
   if (inputs.githubToken === '') {
-    throw new EspalierError('E_INPUT', 'require-reviewed needs the input github-token to read the reviewed plans.')
+    throw new EspalierError(
+      'E_INPUT',
+      '`require-reviewed` requires the input github-token, to read the reviewed plans.',
+    )
   }
   const records = await withGitHub(job, READING, async (github) => {
     const pulls = await mergedPulls(job, github)
@@ -99,7 +102,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   for (const note of review.notes) runner.print(note)
   if (verdict.unrelated.length === 0) return manifests
   runner.notice(
-    `Not applied, because this drifted after the review and is not related to this merge: ${listed(verdict.unrelated)}.`,
+    `Not applied, since it drifted after the review and is unrelated to this merge: ${listed(verdict.unrelated)}.`,
   )
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
@@ -111,7 +114,7 @@ export const refuseUnreviewed = (changes: readonly Change[], review: Review): vo
 const refuse = (differing: readonly Change[], { notes }: Review): void => {
   if (differing.length === 0) return
   throw notReviewed(
-    `${differing.length === 1 ? 'One change is' : `${differing.length} changes are`} not what the pull request showed: ${listed(differing)}. ${notes.join(' ')}`,
+    `${differing.length === 1 ? 'One change does' : `${differing.length} changes do`} not match the plan on the pull request: ${listed(differing)}. ${notes.join(' ')}`,
     HOW_TO_REVIEW,
   )
 }

@@ -11,8 +11,8 @@ import { reportProblems } from './problems.ts'
 export const runImport = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd, event } = job
   if (event.pullRequest !== undefined) {
-    throw new EspalierError('E_INPUT', 'The command import is for a checkout of a branch, not of a pull request.', {
-      hint: 'Run it on a schedule, and open a pull request with what it changed.',
+    throw new EspalierError('E_INPUT', 'The command import cannot run for a pull request.', {
+      hint: 'Run it on a schedule, on a checkout of a branch, and open a pull request with its changes.',
     })
   }
   const manifests = await readManifests(inputs.paths, { cwd })
@@ -27,9 +27,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   for (const [project, path] of placesOf(desired)) {
     const seen = observed.projects.find(({ id }) => id === project)
     const own = result.plan.changes.filter((change) => change.project === project)
-    const branches = [
-      ...new Set(own.flatMap(({ branch, from }) => [branch.name, ...(from === undefined ? [] : [from.name])])),
-    ]
+    const branches = [...new Set(own.flatMap(({ branch, from = branch }) => [branch.name, from.name]))]
     if (seen === undefined || branches.length === 0) continue
     const text = await readFile(resolve(cwd, path), 'utf8')
     const adopted = await adoptFile({ path, text }, seen, observed, { branches, pin: false }, cwd)
@@ -57,7 +55,7 @@ const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
     const known = places.get(project) ?? source.file
     if (known !== source.file) {
       throw new EspalierError('E_IMPORT', `The project ${project} is declared in ${known} and in ${source.file}.`, {
-        hint: 'Nothing was written. Write the live values into the one that you want, with `espalier import --out FILE`.',
+        hint: 'Nothing was written. Write the live values into one of them with `espalier import --out FILE`.',
       })
     }
     places.set(project, known)

@@ -48,9 +48,9 @@ import { stepFiles, writeFile } from './step-files.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
 
 const OFFLINE =
-  'This pull request comes from a fork, where no secret is: its manifests were validated, and not planned against the live project.'
+  'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
 const HIDDEN =
-  'Live values of Postgres settings, and names that only the live project has, are not shown: anybody can open such a pull request.'
+  'Live values of Postgres settings, and names that exist only in the live project, are hidden: anyone can open such a pull request.'
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job

@@ -35,7 +35,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   const now = (): number => clock.date?.() ?? clock.now()
   const startedAt = now()
   const desired = await openDesiredState(source, data, now)
-  const accounts = await openAccounts({ ...options, share: options.requestShare, now })
+  const accounts = await openAccounts({ ...options, now })
   const changed = listeners<void>()
   const roundEnded = listeners<RoundView>()
   const signalled = listeners<void>()

@@ -2,11 +2,12 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
-import { type Diagnostic, type ManifestCode, SIZE_TABLE } from '../model/index.ts'
+import { type Diagnostic, type ManifestCode, problem, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
-import { MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
+import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+import { startOfFile } from './yaml/place.ts'
 
 /** The text of a manifest and its location. */
 export interface LocatedFile extends ManifestFile {
@@ -55,53 +56,39 @@ const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {
     const file = resolve(cwd, path)
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'there is no such file'
-    if (!isInside(realpathSync(cwd), realpathSync(file))) return 'a link leads out of the tree there'
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'the file does not exist'
+    if (!isInside(realpathSync(cwd), realpathSync(file))) return 'a link on its path leads out of the current folder'
     const text = readText(file, path)
     return typeof text === 'string' ? { path, text } : text.message
   }
 
 const readText = (file: string, shown: string): string | Diagnostic => {
+  const fail = (code: ManifestCode, message: string, hint?: string): Diagnostic =>
+    problem(code, message, hint, startOfFile(shown))
   try {
-    const size = statSync(file).size
-    if (size > MAX_FILE_BYTES) {
-      return wrong(
-        'E_TOO_LARGE',
-        shown,
-        `The file has ${Math.round(size / 1024 / 1024)} MiB; at most 32 MiB are read.`,
-        'Put each project in a separate file.',
-      )
+    if (statSync(file).size > MAX_FILE_BYTES) {
+      return fail(FILE_TOO_LARGE.code, FILE_TOO_LARGE.message, FILE_TOO_LARGE.hint)
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (error) {
-    if (error instanceof TypeError) {
-      return wrong('E_ENCODING', shown, 'The file is not UTF-8.', 'Save it as UTF-8.')
-    }
+    if (error instanceof TypeError) return fail('E_ENCODING', 'The file is not UTF-8.', 'Save it as UTF-8.')
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    return wrong('E_NOT_FOUND', shown, `The file cannot be read${code}.`, 'Check its rights.')
+    return fail('E_NOT_FOUND', `The file cannot be read${code}.`, 'Check its permissions.')
   }
 }
 
 const tooMuch = (shown: string): Diagnostic =>
-  wrong(
+  problem(
     'E_TOO_LARGE',
-    shown,
-    'With this file the manifests together have more than 64 MiB; it and what follows is not read.',
-    'Name fewer files, and run once for each group of projects.',
+    'The manifests up to this file exceed 64 MiB. This file and the files after it were not read.',
+    'Run Espalier several times, each time with a part of the files.',
+    startOfFile(shown),
   )
 
 const outside = (shown: string): Diagnostic =>
-  wrong(
+  problem(
     'E_OUTSIDE',
-    shown,
     'This link leads out of the current folder, so it is not followed.',
-    'Put a copy in its place.',
+    'Replace the link with a copy of the file.',
+    startOfFile(shown),
   )
-
-const wrong = (code: ManifestCode, file: string, message: string, hint: string): Diagnostic => ({
-  severity: 'error',
-  code,
-  message,
-  hint,
-  source: { file, line: 1, column: 1, length: 1 },
-})

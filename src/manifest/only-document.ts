@@ -1,11 +1,11 @@
 /** Reads a file with a single YAML or JSON document, and validates it with positions. */
 import { LineCounter } from 'yaml'
-import { type Diagnostic, SIZE_TABLE } from '../model/index.ts'
+import { type Diagnostic, problem, SIZE_TABLE } from '../model/index.ts'
 import type { Validator } from './definition/validator.ts'
 import { judge } from './judge.ts'
 import type { ManifestFile } from './types.ts'
 import { readDocuments } from './yaml/documents.ts'
-import { sourceAt } from './yaml/place.ts'
+import { sourceAt, startOfFile } from './yaml/place.ts'
 import { type Plain, Tree } from './yaml/tree.ts'
 
 export interface OnlyDocument {
@@ -25,25 +25,18 @@ export const onlyDocument = (
   diagnostics: Diagnostic[],
 ): OnlyDocument | undefined => {
   const lines = new LineCounter()
-  const [first, ...others] = [...readDocuments(text, lines)]
-  for (const { start, end, ...words } of [first, ...others].flatMap((one) => one?.problems ?? [])) {
-    diagnostics.push({ severity: 'error', ...words, source: sourceAt(path, text, lines, start, end) })
+  const documents = [...readDocuments(text, lines)]
+  const problems = documents.flatMap((one) => one.problems)
+  for (const { start, end, code, message, hint } of problems) {
+    diagnostics.push(problem(code, message, hint, sourceAt(path, text, lines, start, end)))
   }
-  const document = first?.document
+  if (problems.length > 0) return undefined
+  const [{ document } = {}, ...others] = documents
   if (document === undefined || document.contents === null || others.length > 0) {
-    if (diagnostics.length === 0) {
-      const source = { file: path, line: 1, column: 1, length: 1 }
-      const found = others.length > 0 ? 'more' : 'none'
-      diagnostics.push({
-        severity: 'error',
-        code: 'E_EMPTY',
-        message: `${what} has one document, and here is ${found}.`,
-        source,
-      })
-    }
+    const message = `${what} must have exactly one document, but this one has ${others.length > 0 ? 'several' : 'none'}.`
+    diagnostics.push(problem('E_EMPTY', message, undefined, startOfFile(path)))
     return undefined
   }
-  if ((first?.problems.length ?? 0) > 0) return undefined
   const tree = new Tree({ file: path, text, lines, content: document, diagnostics })
   const value = judge(tree, validator, what, SIZE_TABLE)
   return value === undefined ? undefined : { tree, value }

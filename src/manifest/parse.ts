@@ -2,31 +2,33 @@
 import { posix } from 'node:path'
 import { isScalar, LineCounter } from 'yaml'
 import {
+  bySource,
+  compareSource,
   type DesiredDocument,
   type DesiredWave,
   type Diagnostic,
+  problem,
   SIZE_TABLE,
   type SizeTable,
   type Source,
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/index.ts'
 import { type Validators, validatorsOf } from './definition/validator.ts'
-import { MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
+import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
 import { judge } from './judge.ts'
-import { byPlace, comparePlaces, isNew } from './problem-order.ts'
 import { checkClaims } from './read/claims.ts'
-import { EMPTY_LAYER, type Layer, type Sourced } from './read/layer.ts'
+import { EMPTY_LAYER, type Layer } from './read/layer.ts'
 import { overlay } from './read/overlay.ts'
-import { checkPrices } from './read/prices.ts'
 import { isDeclaring, isShared, readLayer, readWaves } from './read/read-layer.ts'
 import { resolveLayer } from './read/resolve.ts'
 import { isPolicyFile, isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { list } from './words/list.ts'
-import type { Words } from './words/words.ts'
+import { type Words, words } from './words/words.ts'
 import { readContents, tokenBudget } from './yaml/documents.ts'
-import { sourceAt } from './yaml/place.ts'
-import { type Plain, short, Tree } from './yaml/tree.ts'
+import { sourceAt, startOfFile } from './yaml/place.ts'
+import { isPlainMap } from './yaml/plain.ts'
+import { type Sourced, short, Tree } from './yaml/tree.ts'
 
 /** Returns the file at a display path (with forward slashes), or the reason why it cannot be read. */
 export type FindFile = (path: string) => ManifestFile | string
@@ -38,7 +40,7 @@ export type FindFile = (path: string) => ManifestFile | string
  */
 export const parseManifests = (files: readonly ManifestFile[], options: LoadOptions = {}): LoadedManifests => {
   const byPath = new Map(files.map((file) => [posix.normalize(file.path), file]))
-  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? 'there is no such file')
+  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? 'the file does not exist')
 }
 
 export const parseWith = (
@@ -56,9 +58,7 @@ export const parseWith = (
   const texts = new Map([...manifests, ...run.shared].map((file) => [file.path, file.text]))
   return {
     desired: { documents, ...(run.waves === undefined ? {} : { waves: run.waves }) },
-    diagnostics: firstOf(
-      [...found, ...run.diagnostics, ...checkClaims(documents), ...checkPrices(documents)].sort(byPlace).filter(isNew),
-    ),
+    diagnostics: limited([...found, ...run.diagnostics, ...checkClaims(documents)].sort(bySource).filter(isNew)),
     files: [...texts.keys()].sort(),
     seeds: run.seeds,
     policyFiles: run.policyFiles,
@@ -87,25 +87,29 @@ export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests[
   }
 }
 
-const firstOf = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
-  diagnostics.length <= MAX_PROBLEMS ? diagnostics : [...diagnostics.slice(0, MAX_PROBLEMS), tooMany]
+const limited = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
+  diagnostics.length <= MAX_PROBLEMS ? diagnostics : [...diagnostics.slice(0, MAX_PROBLEMS), TOO_MANY]
 
-const tooMany: Diagnostic = {
-  severity: 'error',
-  code: 'E_TOO_MANY',
-  message: `There are more problems than these ${MAX_PROBLEMS}.`,
-  hint: 'Fix these, then run the command again.',
+/** Shared files and targets of aliases may be read more than once. */
+const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
+  const before = sorted[index - 1]
+  return before === undefined || bySource(before, diagnostic) !== 0
 }
 
-const nothingFound = (seeds: readonly string[]): Diagnostic => ({
-  severity: 'error',
-  code: 'E_NO_MANIFESTS',
-  message:
+const TOO_MANY = problem(
+  'E_TOO_MANY',
+  `There are more than ${MAX_PROBLEMS} problems. The others are not shown.`,
+  'Fix these, then run the command again.',
+)
+
+const nothingFound = (seeds: readonly string[]): Diagnostic =>
+  problem(
+    'E_NO_MANIFESTS',
     seeds.length === 0
-      ? 'There is no manifest here: no file that ends in .yaml or .yml.'
-      : `There is no manifest here, only a sandbox seed: ${list(seeds)}.`,
-  hint: 'Name files, folders or globs. An empty set of manifests never means "delete everything".',
-})
+      ? 'No manifest was found: there is no .yaml or .yml file.'
+      : `No manifest was found, only a sandbox seed: ${list(seeds)}.`,
+    'Name files, folders or globs. An empty set of manifests never means "delete everything".',
+  )
 
 class Reading {
   readonly diagnostics: Diagnostic[] = []
@@ -140,17 +144,16 @@ class Reading {
       const tree = next.value
       next = trees.next()
       count += 1
-      if (count === 1 && next.done === true && isSeed(tree?.value)) {
-        this.seeds.push(file.path)
-        return documents
-      }
-      if (count === 1 && next.done === true && isPolicyFile(tree?.value)) {
-        this.policyFiles.push(file.path)
+      const isOnly = count === 1 && next.done === true
+      const others =
+        isOnly && isSeed(tree?.value) ? this.seeds : isOnly && isPolicyFile(tree?.value) ? this.policyFiles : undefined
+      if (others !== undefined) {
+        others.push(file.path)
         return documents
       }
       if (this.diagnostics.length > MAX_PROBLEMS) return documents
       if (tree === undefined) continue
-      const keys = isMap(tree.value) ? Object.keys(tree.value) : []
+      const keys = isPlainMap(tree.value) ? Object.keys(tree.value) : []
       if (isShared(keys)) {
         const shared = this.#judgeShared(tree)
         if (shared !== undefined) this.#readWaves(tree, shared.waves)
@@ -164,11 +167,7 @@ class Reading {
       documents.push(...this.#readDocument(tree, manifest))
     }
     if (count === 0) {
-      this.#report(file, {
-        code: 'E_EMPTY',
-        message: 'The file holds no document.',
-        hint: 'Add a manifest, or delete the file.',
-      })
+      this.#report(file, words('E_EMPTY', 'The file contains no document.', 'Add a manifest, or delete the file.'))
     }
     return documents
   }
@@ -176,16 +175,14 @@ class Reading {
   /** Documents that are not blank. `undefined` for a document with a YAML error, which is reported. */
   *#trees(file: ManifestFile): Iterable<Tree | undefined> {
     if (file.text.length > MAX_FILE_BYTES) {
-      const mib = (file.text.length / 1024 / 1024).toFixed(0)
-      const message = `The file has ${mib} MiB; at most 32 MiB are read.`
-      this.#report(file, { code: 'E_TOO_LARGE', message, hint: 'Put each project in a separate file.' })
+      this.#report(file, FILE_TOO_LARGE)
       yield undefined
       return
     }
     const lines = new LineCounter()
     for (const found of readContents(file.text, lines, this.#tokens)) {
-      for (const { start, end, ...words } of found.problems) {
-        this.#report(file, words, sourceAt(file.path, file.text, lines, start, end))
+      for (const one of found.problems) {
+        this.#report(file, one, sourceAt(file.path, file.text, lines, one.start, one.end))
       }
       const content = 'content' in found ? found.content : found.document
       if (content === undefined || found.problems.length > 0) yield undefined
@@ -224,23 +221,24 @@ class Reading {
     }
     const target = posix.normalize(posix.join(posix.dirname(tree.file), path))
     if (posix.isAbsolute(path) || target.startsWith('../')) {
-      return refuse(
-        '`extends` must stay inside the current folder.',
-        posix.isAbsolute(path)
-          ? 'Write a path relative to this file.'
-          : 'Run Espalier in a folder that holds the shared file too.',
-      )
+      const hint = posix.isAbsolute(path)
+        ? 'Write a path relative to this file.'
+        : 'Run Espalier in a folder that also contains the shared file.'
+      return refuse('`extends` must name a file inside the current folder.', hint)
     }
     const known = this.#extended.get(target)
     if (known !== undefined) return known
     const file = this.#findFile(target)
     if (typeof file === 'string') {
-      return refuse(`\`extends\` names ${list([target])}, but ${file}.`, 'The path is relative to this file.')
+      return refuse(
+        `The shared file \`${target}\` cannot be read: ${file}.`,
+        'Paths in `extends` are relative to this file.',
+      )
     }
     this.shared.push(file)
     const [first, second] = this.#trees(file)
     if (second !== undefined) {
-      refuse('A shared file holds one document only.', 'Split it, and extend the parts that you need.')
+      refuse('A shared file must have exactly one document.', 'Split it into several files, and extend those.')
     }
     const value = first && this.#judgeShared(first)
     const layer = first === undefined || value === undefined ? EMPTY_LAYER : readLayer(first, value, true)
@@ -254,11 +252,11 @@ class Reading {
     const waves = readWaves(tree, value)
     const [own, first] = [waves[0]?.source, this.waves?.[0]?.source]
     // A file that is both an argument and extended is read twice.
-    if (own === undefined || (first !== undefined && comparePlaces(own, first) === 0)) return
+    if (own === undefined || (first !== undefined && compareSource(own, first) === 0)) return
     if (first === undefined) this.waves = waves
     else {
       const message = `Waves are also defined at ${first.file}:${first.line}.`
-      tree.report('E_TWO_WAVES', own, message, 'Keep them in one place: a shared file.')
+      tree.report('E_TWO_WAVES', own, message, 'Define all waves in one file, for example a shared file.')
     }
   }
 
@@ -266,25 +264,24 @@ class Reading {
   checkShared(): void {
     for (const tree of this.#unextended) {
       if (this.#extended.has(posix.normalize(tree.file))) continue
-      const hint =
-        'Add `project` with the id of the project. A shared file needs none, but no manifest extends this file.'
-      tree.report('E_REQUIRED', tree.source(undefined), 'A manifest needs `project` or `projects`.', hint)
+      const hint = 'Add `project` with the project id. Only shared files have none, and no manifest extends this file.'
+      tree.report('E_REQUIRED', tree.source(undefined), 'A manifest requires `project` or `projects`.', hint)
     }
   }
 
-  #report(file: ManifestFile, words: Words, source: Source = { file: file.path, line: 1, column: 1, length: 1 }): void {
-    this.diagnostics.push({ severity: 'error', ...words, message: short(words.message), source })
+  #report(file: ManifestFile, { code, message, hint }: Words, source: Source = startOfFile(file.path)): void {
+    this.diagnostics.push(problem(code, short(message), hint, source))
   }
 }
 
 const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<string>[] => {
-  const { project, projects } = manifest
-  if (projects === undefined)
-    return project === undefined ? [] : [{ value: project, source: tree.source(manifest, 'project') }]
+  const { projects } = manifest
+  const project = tree.sourced(manifest, 'project')
+  if (projects === undefined) return project === undefined ? [] : [project]
   return projects.flatMap((value, index) => {
     const source = tree.source(projects, index)
     if (projects.indexOf(value) === index) return [{ value, source }]
-    tree.report('E_VALUE', source, `Project ${list([value])} is listed twice.`, 'Keep one of the two.')
+    tree.report('E_VALUE', source, `Project \`${value}\` is listed twice.`, 'Keep one of the two.')
     return []
   })
 }
@@ -292,6 +289,3 @@ const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<strin
 /** Whether a document contains only comments. */
 const isBlank = ({ contents }: { readonly contents: unknown }): boolean =>
   contents === null || (isScalar(contents) && contents.value === null)
-
-const isMap = (value: Plain): value is { readonly [key: string]: Plain } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

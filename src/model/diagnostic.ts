@@ -1,5 +1,5 @@
 /** Problems in a manifest, or in how it relates to the live project. */
-
+import { compare, defined } from '../base/index.ts'
 import type { DiagnosticCode } from './diagnostic-code.ts'
 
 export type Severity = 'error' | 'warning'
@@ -22,5 +22,23 @@ export interface Diagnostic {
   readonly source?: Source
 }
 
+/** An error. */
+export const problem = (code: DiagnosticCode, message: string, hint?: string, source?: Source): Diagnostic =>
+  defined({ severity: 'error' as const, code, message, hint, source })
+
+export const warning = (code: DiagnosticCode, message: string, hint?: string, source?: Source): Diagnostic => ({
+  ...problem(code, message, hint, source),
+  severity: 'warning',
+})
+
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some(({ severity }) => severity === 'error')
+
+/** Sorts by file, line and column. Absent sources come first. */
+export const compareSource = (a: Source | undefined, b: Source | undefined): number => {
+  if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
+  return compare(a.file, b.file) || a.line - b.line || a.column - b.column
+}
+
+export const bySource = (a: Diagnostic, b: Diagnostic): number =>
+  compareSource(a.source, b.source) || compare(a.code, b.code) || compare(a.message, b.message)

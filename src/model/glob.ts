@@ -19,11 +19,11 @@ export const globProblem = (pattern: string): string | undefined => {
   if (pattern === '') return 'it is empty'
   if (pattern.length > MAX_LENGTH) return `it has more than ${MAX_LENGTH} characters`
   const alternatives = expand(pattern)
-  if (alternatives === undefined) return 'a `{` has no `}` that closes it'
+  if (alternatives === undefined) return 'a `{` is not closed'
   if (alternatives.length > MAX_ALTERNATIVES) return `it has more than ${MAX_ALTERNATIVES} alternatives`
   const tokens = alternatives.map(tokenize)
-  if (tokens.includes(undefined)) return 'a `[` has no `]` that closes it'
-  return tokens.some((list) => list?.some(isBackwards)) ? 'a range in `[…]` runs backwards' : undefined
+  if (tokens.includes(undefined)) return 'a `[` is not closed'
+  return tokens.some((list) => list?.some(isBackwards)) ? 'a range in `[…]` is reversed' : undefined
 }
 
 /** Whether the whole of `name` matches. A pattern with a {@link globProblem} matches nothing. */

@@ -1,5 +1,6 @@
 /** Everything that the manifests declare for one live project. */
 import {
+  compareSource,
   type Desired,
   type Diagnostic,
   isAbsence,
@@ -8,7 +9,6 @@ import {
   type RestartWindow,
   serviceWindow,
 } from '../model/index.ts'
-import { compareSource } from './diagnostics.ts'
 import { type Matched, type MatchOptions, match } from './match.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 

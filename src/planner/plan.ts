@@ -1,5 +1,6 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
+  bySource,
   countChanges,
   type Desired,
   type DesiredWave,
@@ -13,10 +14,11 @@ import {
   type PlanResult,
   type PlanSelection,
   type PlanWave,
+  problem,
   type Source,
   waveOf,
 } from '../model/index.ts'
-import { bySource, didYouMean, problem } from './diagnostics.ts'
+import { didYouMean } from './diagnostics.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
 import { capacityTotals, withEstimates } from './summary.ts'
 
@@ -57,9 +59,9 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
     ...namesOf(observed.projects),
-    ...(leftOut.length === 0 ? {} : { leftOut }),
-    ...(desired.waves === undefined ? {} : { waves: wavesIn(desired.waves, projectIds(desired)) }),
-    ...(options.selection === undefined ? {} : { selection: withLeftOut(options.selection, parts) }),
+    ...(leftOut.length > 0 && { leftOut }),
+    ...(desired.waves && { waves: wavesIn(desired.waves, projectIds(desired)) }),
+    ...(options.selection && { selection: withLeftOut(options.selection, parts) }),
     changes,
     steps,
     unmanaged,
@@ -71,8 +73,8 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       capacity: capacityTotals(projects, changes, options.sizeTable),
       calls: steps.length,
     },
-    ...(skipped.length === 0 ? {} : { skipped }),
-    ...(expiring.length === 0 ? {} : { expiring }),
+    ...(skipped.length > 0 && { skipped }),
+    ...(expiring.length > 0 && { expiring }),
     warnings: parts.flatMap(({ diagnostics }) => diagnostics).sort(bySource),
   }
   const whole = withEstimates(made, observed)

@@ -1,7 +1,6 @@
 /** What must not be deleted, moved or replaced, regardless of flags. */
-import type { Desired, Diagnostic, Observed, ObservedBranch } from '../model/index.ts'
+import { type Desired, type Diagnostic, type Observed, type ObservedBranch, warning } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
-import { warning } from './diagnostics.ts'
 import type { Draft } from './drafts.ts'
 import { type ManifestPolicy, manifestPolicyOf } from './manifest-policy.ts'
 
@@ -25,7 +24,7 @@ export const removedPolicies = (project: string, head: ManifestPolicy, base: Man
     warning(
       'W_POLICY_REMOVED',
       `Branch \`${branch.name}\` of project \`${project}\` is ${what}.`,
-      'The base manifests still count here. After the merge they no longer do.',
+      'The base manifests apply to this plan, but no longer after the merge.',
       head.branches.get(branch.id)?.source,
     )
   return [

@@ -1,7 +1,6 @@
 /** When disruptive steps may run: in the window of their compute, and of the computes that they make room for. */
 import { compare } from '../base/index.ts'
-import { type Diagnostic, formatWindow, type RestartWindow } from '../model/index.ts'
-import { warning } from './diagnostics.ts'
+import { type Diagnostic, formatWindow, type RestartWindow, warning } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
 import type { ManifestPolicy } from './manifest-policy.ts'
 import { chain, type PrimarySlots } from './primary-slots.ts'

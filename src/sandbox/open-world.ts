@@ -2,18 +2,17 @@
 import { join } from 'node:path'
 import { messageOf } from '../base/index.ts'
 import type { SandboxClock } from './clock/clock.ts'
-import { type ComputeSpec, type Computes, defaultVersion, type Gate } from './computes/computes.ts'
+import { type ComputeSpec, type Computes, defaultVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults/faults.ts'
 import { startBackground } from './world/background.ts'
-import { beginOperation } from './world/begin.ts'
 import { type SpecRules, specOf } from './world/compute-spec.ts'
 import { enforceDeadlines } from './world/deadlines.ts'
 import { DURATIONS, type Durations, WORK_DURATIONS } from './world/durations.ts'
 import { gatekeeper } from './world/gatekeeper.ts'
+import { beginOperation } from './world/operation-effects.ts'
 import type { ComputeRecord, Store } from './world/records.ts'
 import { scaleToZero } from './world/scale-to-zero.ts'
-import type { ProjectTables } from './world/tables.ts'
 import { World } from './world/world.ts'
 
 export type ComputesChoice =
@@ -44,14 +43,8 @@ export interface WorldParts {
 }
 
 /** An empty world and its compute backend. */
-export const openWorld = async (
-  parts: WorldParts,
-): Promise<{
-  readonly world: World
-  readonly computes: Computes
-  /** Call for each request about a project. */
-  readonly noteRequest: (tables: ProjectTables) => void
-}> => {
+export const openWorld = async (parts: WorldParts) => {
+  const { clock, log, store, faults, stateDir } = parts
   const choice = parts.computes ?? { kind: 'simulated' }
   const rules: SpecRules = {
     tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
@@ -59,23 +52,33 @@ export const openWorld = async (
   }
   const toSpec = (compute: ComputeRecord) => specOf(compute, world.tables, rules)
   const world: World = new World({
-    clock: parts.clock,
-    log: parts.log,
-    store: parts.store,
+    clock,
+    log,
+    store,
     keepsHistory: choice.kind === 'simulated',
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
     random: parts.random,
     durationSpread: parts.durationSpread,
-    faultOf: (operation) => parts.faults.ofOperation(operation),
+    faultOf: (operation) => faults.ofOperation(operation),
     begin: (operation) => beginOperation(operation, world.tables, computes, toSpec),
   })
   const gate = gatekeeper(world, toSpec)
+  const folder = stateDir === undefined ? undefined : join(stateDir, 'postgres')
   const computes: Computes =
-    choice.kind === 'simulated' ? simulatedComputes(gate) : await realComputes(gate, choice, parts)
+    choice.kind === 'simulated'
+      ? simulatedComputes(gate)
+      : // Loaded on demand: most sandboxes need no Postgres.
+        await (await import('./computes/postgres/postgres-computes.ts')).postgresComputes({
+          ...choice,
+          gate,
+          log,
+          folder,
+        })
+  /** Call for each request about a project. */
   const noteRequest = startBackground(world, parts.background ?? true)
   scaleToZero(world, (id) => computes.activity(id))
   enforceDeadlines(world)
-  followMoves(world, computes, toSpec, parts.log)
+  followMoves(world, computes, toSpec, log)
   return { world, computes, noteRequest }
 }
 
@@ -103,22 +106,5 @@ const followMoves = (
       // For a running compute, its `suspend_compute` operation does this.
       if (compute.state === 'idle') work(computes.forget(compute.id))
     },
-  })
-}
-
-/** Loaded on demand: most sandboxes need no Postgres. */
-const realComputes = async (
-  gate: Gate,
-  choice: Extract<ComputesChoice, { readonly kind: 'postgres' }>,
-  { log, stateDir }: WorldParts,
-): Promise<Computes> => {
-  const { postgresComputes } = await import('./computes/postgres/postgres-computes.ts')
-  return postgresComputes({
-    gate,
-    log,
-    bin: choice.bin,
-    port: choice.port ?? 0,
-    anyPort: choice.anyPort ?? false,
-    folder: stateDir === undefined ? undefined : join(stateDir, 'postgres'),
   })
 }

@@ -5,7 +5,7 @@ import { WEEKDAYS } from '../../src/model/index.ts'
 import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
-test('a one-line pull request with three drifted computes shows one introduced change and folds the drift', async () => {
+test('the comment on a one-line pull request shows one introduced change and folds the existing drift of three computes', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs, summary } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(0)
@@ -40,7 +40,7 @@ test('a one-line pull request with three drifted computes shows one introduced c
   expect(log.match(/^::warning .*existing drift: restarts/gm)).toHaveLength(3)
 })
 
-test('the key is masked, and nowhere else', async () => {
+test('the log contains the key only in the command that masks it', async () => {
   const { run, event, github } = await withHead()
   const { log, summary, outputs } = await run({ command: 'plan' }, { event })
   expect(log.split('\n').filter((line) => line.includes(KEY))).toEqual([`::add-mask::${KEY}`])
@@ -49,7 +49,7 @@ test('the key is masked, and nowhere else', async () => {
   expect(rest + files).not.toContain(KEY)
 })
 
-test('run twice there is one comment, edited; where nothing changed it is left alone', async () => {
+test('a second run edits the existing comment, or leaves it unchanged if the plan is the same', async () => {
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan' }, { event })
   repository.write('espalier.yaml', manifest({ main: 2, a: 2, b: 2, c: 2 }))
@@ -60,7 +60,7 @@ test('run twice there is one comment, edited; where nothing changed it is left a
   expect(github.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1)
 })
 
-test("another author's comment is never edited, even with the marker; nor is that of another working directory", async () => {
+test('comments by other authors or of other working directories are never edited', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [mine] = github.comments
@@ -74,7 +74,7 @@ test("another author's comment is never edited, even with the marker; nor is tha
   expect(github.comments).toHaveLength(5)
 })
 
-test('the comment is found behind 150 others, and created again if it was deleted meanwhile', async () => {
+test('the comment is found among 150 others, and created again if it was deleted', async () => {
   const { run, event, github } = await withHead()
   for (let index = 0; index < 150; index += 1) github.add(7, 'someone', `comment ${index}`)
   await run({ command: 'plan' }, { event })
@@ -92,7 +92,7 @@ test('the comment is found behind 150 others, and created again if it was delete
   expect(outputs['comment-url']).toContain('#issuecomment-152')
 })
 
-test('a token of an app or of a person finds its own comments too', async () => {
+test('a token of an app or a user finds its own comments', async () => {
   for (const login of ['our-app[bot]', 'octocat']) {
     const { run, event, github } = await withHead()
     github.login = login
@@ -103,10 +103,10 @@ test('a token of an app or of a person finds its own comments too', async () => 
 })
 
 test.each([
-  ['429 with Retry-After', { status: 429, headers: { 'retry-after': '0' }, times: 2 }],
+  ['status 429 with Retry-After', { status: 429, headers: { 'retry-after': '0' }, times: 2 }],
   ['a secondary rate limit', { status: 403, headers: { 'retry-after': '0' }, times: 1 }],
-  ['5xx while reading', { method: 'GET', status: 502, times: 1 }],
-])('%s is waited out', async (_what, fault) => {
+  ['a 5xx response to a GET', { method: 'GET', status: 502, times: 1 }],
+])('a request is retried after %s', async (_what, fault) => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /comments/, ...fault })
   const { code, log } = await run({ command: 'plan' }, { event })
@@ -114,7 +114,7 @@ test.each([
   expect(github.comments).toHaveLength(1)
 })
 
-test('a comment is not created twice if the first attempt failed halfway', async () => {
+test('a comment is not created twice if the first attempt failed midway', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ method: 'POST', path: /comments/, status: 502, times: 1 })
   const { code, log } = await run({ command: 'plan' }, { event })
@@ -123,7 +123,7 @@ test('a comment is not created twice if the first attempt failed halfway', async
   expect(github.requests.filter((line) => line.startsWith('POST /repos'))).toHaveLength(1)
 })
 
-test('a token without the right: a warning that names the permission; with comment: always a failure', async () => {
+test('a missing permission causes a warning that names it, or a failure with `comment: always`', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /comments/, status: 403, times: 100 })
   const auto = await run({ command: 'plan' }, { event })
@@ -133,7 +133,7 @@ test('a token without the right: a warning that names the permission; with comme
   expect(always).toMatchObject({ code: 1, log: expect.stringContaining('::error title=E_COMMENT::') })
 })
 
-test('comment: never asks GitHub for nothing; auto makes none where there is nothing to say', async () => {
+test('`comment: never` sends no request to GitHub, and `comment: auto` creates no comment for an empty plan', async () => {
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan', comment: 'never' }, { event })
   expect(github.requests).toEqual([])
@@ -144,7 +144,7 @@ test('comment: never asks GitHub for nothing; auto makes none where there is not
   expect(github.comments[0]?.body).toContain('### Espalier: no changes')
 })
 
-test('mistakes: annotations on their lines, a comment in the place of the plan, and the reason', async () => {
+test('errors in manifests cause annotations, a comment instead of the plan, and a failure reason', async () => {
   const { run, event, github, repository } = await withHead()
   repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 3.5 } }\n')
   const push = { event: { name: 'push', payload: {} } }
@@ -173,22 +173,22 @@ test.each([
   ['restarts', 1],
   ['deletes', 0],
   ['deletes, restarts', 1],
-])('fail-on: %s ends with %i', async (failOn, code) => {
+])('`fail-on: %s` ends with exit code %i', async (failOn, code) => {
   const { run, event } = await withHead()
   expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
 })
 
-test('from a fork without a key, it validates offline, notes that in one line, and posts no comment', async () => {
+test('a pull request from a fork without a key is only validated, and gets no comment', async () => {
   const world = await withHead()
   const event = pullRequest(world, true)
   const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
   expect(code, log).toBe(0)
-  expect(log.match(/^::notice::This pull request comes from a fork/gm)).toHaveLength(1)
+  expect(log.match(/^::notice::This pull request is from a fork/gm)).toHaveLength(1)
   expect(summary).toContain('the manifests are valid')
   expect(world.github.comments).toEqual([])
 })
 
-test('without a key elsewhere: what to give, and the reason auth', async () => {
+test('a missing API key fails with the reason `auth` and a hint', async () => {
   const { run } = await withHead()
   const { code, log, outputs } = await run({ command: 'plan', 'api-key': '' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
@@ -197,7 +197,7 @@ test('without a key elsewhere: what to give, and the reason auth', async () => {
   expect({ code: wrong.code, reason: wrong.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
 })
 
-test('each working directory has its own comment, and its files are named from the root', async () => {
+test('each working directory has its own comment, with file paths relative to the repository root', async () => {
   const world = await withHead()
   const { repository, run, event, github } = world
   repository.git('mv', 'espalier.yaml', 'other.yaml')
@@ -214,7 +214,7 @@ test('each working directory has its own comment, and its files are named from t
   expect(github.comments[1]?.body).toContain('/db/prod/espalier.yaml#L4')
 })
 
-test('on a merge commit the base is its first parent, even in a shallow clone that can fetch', async () => {
+test('the base of a merge commit is its first parent, fetched if the clone is shallow', async () => {
   const world = await open()
   const { repository, run, github } = world
   repository.git('checkout', '-q', '-b', 'feature')
@@ -240,7 +240,7 @@ test('on a merge commit the base is its first parent, even in a shallow clone th
   expect(github.comments[0]?.body).toContain('Existing drift: 3 computes')
 })
 
-test('a base that cannot be read is reported, and nothing is hidden', async () => {
+test('an unreadable base is reported, and all changes are shown', async () => {
   const { run, github } = await withHead()
   const payload = {
     pull_request: {
@@ -255,7 +255,7 @@ test('a base that cannot be read is reported, and nothing is hidden', async () =
   expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
 })
 
-test('apply on push: the saved plan, step by step, reported on the merged pull request', async () => {
+test('apply on push runs the saved plan and reports each step on the merged pull request', async () => {
   const { run, event, github, repository } = await withHead()
   const planned = await run({ command: 'plan' }, { event })
   const sha = repository.git('rev-parse', 'HEAD')
@@ -279,9 +279,9 @@ test('apply on push: the saved plan, step by step, reported on the merged pull r
 })
 
 test.each([
-  ['what is not allowed', { allow: 'none' }, 'apply-failed', '🚫 not allowed'],
-  ['a budget', { 'max-restarts': '1' }, 'over-budget', undefined],
-])('apply stops at %s', async (_what, inputs, reason, words) => {
+  ['a change without consent', { allow: 'none' }, 'apply-failed', '🚫 not allowed'],
+  ['a plan that exceeds a budget', { 'max-restarts': '1' }, 'over-budget', undefined],
+])('apply changes nothing for %s', async (_what, inputs, reason, words) => {
   const { run, event, github } = await withHead()
   const { code, outputs } = await run({ command: 'apply', ...inputs }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason })
@@ -289,7 +289,7 @@ test.each([
   else expect(github.comments[0]?.body).toContain(words)
 })
 
-test('a step that fails halfway: partially applied, each step is reported', async () => {
+test('a failing step ends with the reason `partially-applied`, and the comment lists every step', async () => {
   const { run, event, github, sandbox } = await withHead()
   sandbox.control.addFault({
     on: 'operation',
@@ -303,7 +303,7 @@ test('a step that fails halfway: partially applied, each step is reported', asyn
   expect(body).toContain('❌ failed')
 })
 
-test('a cancelled job starts no new step, completes running ones, and reports its progress', async () => {
+test('a cancelled job starts no new step, completes running steps and reports its progress', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs } = await run({ command: 'apply' }, { event: merged(event), interruptAt: '\nstart' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'partially-applied' })
@@ -311,7 +311,7 @@ test('a cancelled job starts no new step, completes running ones, and reports it
   expect(github.comments[0]?.body).toContain('apply incomplete: 1 done, 3 skipped')
 })
 
-test('steps wait for their restart window and the job succeeds; with `now` they do not wait', async () => {
+test('a job succeeds while steps wait for their restart window, and `now: true` runs them immediately', async () => {
   const { repository, run, event, github } = await withHead()
   // Neither today nor a day next to it, wherever the tests run and however long they take.
   const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
@@ -321,16 +321,16 @@ test('steps wait for their restart window and the job succeeds; with `now` they 
   const waiting = await run({ command: 'apply' }, { event: merged(event) })
   expect(waiting.code, waiting.log).toBe(0)
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
-  expect(waiting.log).toMatch(/^::notice::Not done yet: 4 steps wait for their restart window\. The first/m)
+  expect(waiting.log).toMatch(/^::notice::Waiting for a restart window: 4 steps\. The first/m)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: apply scheduled: 0 done, 4 scheduled')
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
-  expect(github.comments.at(-1)?.body).toContain('ran outside its restart window')
+  expect(github.comments.at(-1)?.body).toContain('ran outside their restart windows')
 })
 
-test('what a pull request removes from git is listed as no longer managed, whole files included', async () => {
+test('computes that a pull request removes from the manifests are listed as no longer managed', async () => {
   const world = await open()
   world.repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 1 } } }\n')
   world.repository.write('espalier.yaml', manifest({ main: 1, a: 1, b: 1 }))
@@ -355,7 +355,7 @@ const withBrokenProject = async (): Promise<World> => {
   return world
 }
 
-test('a project that cannot be planned leaves the plan of the others in the comment, and fails the job', async () => {
+test('a project that cannot be planned fails the job, and the comment shows the plan of the others', async () => {
   const world = await withBrokenProject()
   const { code, log, outputs } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'validation-failed' })
@@ -368,7 +368,7 @@ test('a project that cannot be planned leaves the plan of the others in the comm
   ])
 })
 
-test('apply then changes nothing without keep-going, and fails in both cases', async () => {
+test('if a project cannot be planned, apply changes the others only with `keep-going`, and fails anyway', async () => {
   const { run, sandbox } = await withBrokenProject()
   const size = async (): Promise<number> => {
     const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
@@ -390,7 +390,7 @@ test('apply then changes nothing without keep-going, and fails in both cases', a
   expect(applied.summary).toContain('E_PROJECT_UNKNOWN')
 })
 
-test('drift on a schedule: fail-on changes', async () => {
+test('a scheduled run fails on drift with `fail-on: changes`', async () => {
   const { run } = await open()
   const { code, log, outputs, summary } = await run(
     { command: 'plan', 'fail-on': 'changes' },
@@ -401,7 +401,7 @@ test('drift on a schedule: fail-on changes', async () => {
   expect(summary).toContain('**What differs from the manifests**')
 })
 
-test('a sandbox instead of an account', async () => {
+test('the input `sandbox` replaces the account', async () => {
   const { repository } = await open()
   repository.write(
     'seed.yaml',
@@ -412,7 +412,7 @@ test('a sandbox instead of an account', async () => {
   expect({ code, restarts: outputs.restarts }).toEqual({ code: 0, restarts: '1' })
 })
 
-test('no name in a log is read as a command of the runner', async () => {
+test('names in the log are not interpreted as runner commands', async () => {
   const { repository, run, sandbox } = await open()
   const name = '\n::error::injected'
   await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
@@ -430,7 +430,7 @@ test.each([
   [{ 'fail-on': 'error,never' }, 'The input fail-on cannot be "never".'],
   [{ allow: 'everything' }, 'allow cannot be "everything"'],
   [{ 'max-restarts': 'few' }, 'The input max-restarts cannot be "few".'],
-])('a wrong input says what it takes: %o', async (inputs, message) => {
+])('the error for the invalid input %o names the value', async (inputs, message) => {
   const repository = makeRepository()
   const { code, log } = await runAction({ repository, inputs })
   expect({ code, log }).toMatchObject({ code: 1, log: expect.stringContaining(message) })

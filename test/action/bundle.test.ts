@@ -8,7 +8,7 @@ const inputsFor = ({ apiUrl, apiKey }: { apiUrl: string; apiKey: string }) => ({
   'api-key': apiKey,
 })
 
-test('a pull request is planned, commented, and applied after the merge', async () => {
+test('the bundle plans a pull request, comments on it and applies it after the merge', async () => {
   const { repository, github, sandbox, event } = await withHead()
   const common = { repository, github }
   const planned = await runBundle({ ...common, inputs: { ...inputsFor(sandbox), command: 'plan' }, event })
@@ -24,7 +24,7 @@ test('a pull request is planned, commented, and applied after the merge', async 
   ])
 })
 
-test('it has a sandbox, and exits with 1 on errors', async () => {
+test('the bundle contains the sandbox and exits with 1 on errors', async () => {
   const { repository } = await open()
   repository.write('seed.yaml', 'projects: [{ id: shop, branches: [{ name: main, computes: [{ size: 2 }] }] }]\n')
   repository.write('espalier.yaml', manifest({ main: 4 }))

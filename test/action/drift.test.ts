@@ -6,7 +6,7 @@ import { manifest, open, pullRequest, type World, withHead } from './action-worl
 
 const SCHEDULE = { event: { name: 'schedule', payload: {} } }
 
-test('import writes what has drifted into the manifests: then nothing differs', async () => {
+test('after an import of drifted values, the plan is empty', async () => {
   const { run, repository, sandbox } = await open()
   const text = manifest({ main: 1, a: 2, b: 2, c: 2 }).replace('  a:', '  # kept\n  a:')
   repository.write('espalier.yaml', text)
@@ -23,7 +23,7 @@ test('import writes what has drifted into the manifests: then nothing differs', 
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-test('import is refused for a pull request, and for a project in two files', async () => {
+test('import is rejected for a pull request and for a project that is declared in two files', async () => {
   const { run, event, repository } = await withHead()
   expect((await run({ command: 'import' }, { event })).outputs['failure-reason']).toBe('input')
   repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 3 } } }\n')
@@ -50,7 +50,7 @@ const withNamed = async (full_name = 'acme/shop') => {
   return { ...world, push: { event: { name: 'push', payload: {} } } }
 }
 
-test('a pull request that an input names is planned as if the workflow ran for it', async () => {
+test('the input `pull-request` plans a pull request as if the workflow had been triggered by it', async () => {
   const { run, push, github } = await withNamed()
   const { code, log } = await run({ command: 'plan', 'pull-request': '7' }, push)
   expect(code, log).toBe(0)
@@ -62,7 +62,7 @@ test('a pull request that an input names is planned as if the workflow ran for i
   expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
 })
 
-test('it is never applied, and one from a fork is not trusted', async () => {
+test('a pull request named by an input is never applied, and is untrusted if it is from a fork', async () => {
   const { run, push } = await withNamed()
   const applied = await run({ command: 'apply', 'pull-request': '7' }, push)
   expect(applied.log).toContain('E_NOT_MERGED')
@@ -72,7 +72,7 @@ test('it is never applied, and one from a fork is not trusted', async () => {
   expect(fork.github.comments[0]?.body).toContain('Live values of Postgres settings')
 })
 
-test('a checkout that is not its merge is refused', async () => {
+test('the input `pull-request` is rejected if the checked-out commit is not its merge', async () => {
   const { run, github, repository } = await withHead()
   const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }
   github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { withHead } from './action-world.ts'
 
-test('a merge group is planned like its pull requests: what they introduce, apart from drift', async () => {
+test('the plan of a merge group separates introduced changes from drift', async () => {
   const { run, repository, github } = await withHead()
   const [head, base] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
   const payload = {
@@ -20,7 +20,7 @@ test('a merge group is planned like its pull requests: what they introduce, apar
   expect(github.requests).toEqual([])
 })
 
-test('nothing is applied for an open pull request of this repository, nor for a merge group', async () => {
+test('apply is rejected for an open pull request and for a merge group', async () => {
   const { run, event, repository, sandbox } = await withHead()
   const base = repository.git('rev-parse', 'HEAD~1')
   const group = { name: 'merge_group', payload: { merge_group: { base_sha: base } } }
@@ -36,12 +36,14 @@ test.each([
   ['pull_request', { pull_request: { number: 7 } }],
   ['pull_request_target', {}],
   ['merge_group', { merge_group: {} }],
-])('a payload of %s that cannot be read is refused, and not taken for merged manifests', async (name, payload) => {
+])('an unreadable payload of %s is rejected', async (name, payload) => {
   const { run, sandbox } = await withHead()
   for (const command of ['plan', 'apply']) {
     const { code, log } = await run({ command }, { event: { name, payload } })
     expect(code).toBe(1)
-    expect(log).toContain(`::error title=E_INPUT::The payload of the event ${name} is not as GitHub documents it.`)
+    expect(log).toContain(
+      `::error title=E_INPUT::The payload of the event ${name} does not match GitHub's documentation.`,
+    )
   }
   expect(sandbox.control.requests()).toEqual([])
 })

@@ -21,31 +21,34 @@ const UNKNOWN = Object.fromEntries(
 )
 
 test.each([
-  ['the service cannot be reached', {}, 'network', 'E_NETWORK'],
+  ['the service is unreachable', {}, 'network', 'E_NETWORK'],
   ['the key is wrong', { 'api-key': 'wrong' }, 'auth', 'E_API'],
   ['there is no key', { 'api-key': '' }, 'auth', 'E_KEY'],
-  ['an input is wrong', { 'fail-on': 'never' }, 'input', 'E_INPUT'],
-  ['the manifests are gone', {}, 'validation-failed', 'E_NO_MANIFESTS'],
-])('%s: a reason, no number, and the comment says that it is out of date', async (what, inputs, reason, code) => {
-  const { run, event, github, repository, sandbox } = await withHead()
-  await run({ command: 'plan' }, { event })
-  expect(github.comments[0]?.body).toContain('4 computes restart')
-  if (reason === 'network') await sandbox.close()
-  if (code === 'E_NO_MANIFESTS') repository.git('mv', 'espalier.yaml', 'elsewhere.yaml')
-  const failed = await run({ command: 'plan', ...inputs }, { event })
-  expect(failed.code, what).toBe(1)
-  expect(failed.outputs).toMatchObject({ ...UNKNOWN, 'failure-reason': reason })
-  expect(failed.log).toContain(`::error title=${code}::`)
-  expect(github.comments).toHaveLength(1)
-  for (const text of [failed.summary, github.comments[0]?.body]) {
-    expect(text).toContain(`### Espalier: the plan failed (${reason})`)
-    expect(text).toContain(`**${code}**`)
-  }
-  expect(github.comments[0]?.body).toContain('What this comment showed before is out of date.')
-  expect(github.comments[0]?.body).not.toContain('computes restart')
-})
+  ['an input is invalid', { 'fail-on': 'never' }, 'input', 'E_INPUT'],
+  ['the manifests are missing', {}, 'validation-failed', 'E_NO_MANIFESTS'],
+])(
+  'if %s, the job fails with a reason, sets no counts and marks the comment as out of date',
+  async (what, inputs, reason, code) => {
+    const { run, event, github, repository, sandbox } = await withHead()
+    await run({ command: 'plan' }, { event })
+    expect(github.comments[0]?.body).toContain('4 computes restart')
+    if (reason === 'network') await sandbox.close()
+    if (code === 'E_NO_MANIFESTS') repository.git('mv', 'espalier.yaml', 'elsewhere.yaml')
+    const failed = await run({ command: 'plan', ...inputs }, { event })
+    expect(failed.code, what).toBe(1)
+    expect(failed.outputs).toMatchObject({ ...UNKNOWN, 'failure-reason': reason })
+    expect(failed.log).toContain(`::error title=${code}::`)
+    expect(github.comments).toHaveLength(1)
+    for (const text of [failed.summary, github.comments[0]?.body]) {
+      expect(text).toContain(`### Espalier: the plan failed (${reason})`)
+      expect(text).toContain(`**${code}**`)
+    }
+    expect(github.comments[0]?.body).toContain('What this comment showed before is out of date.')
+    expect(github.comments[0]?.body).not.toContain('computes restart')
+  },
+)
 
-test('a failure makes no comment where there was none, unless one is always wanted', async () => {
+test('a failure creates no new comment, except with `comment: always`', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan', 'api-key': 'wrong' }, { event })
   expect(github.comments).toEqual([])
@@ -53,7 +56,7 @@ test('a failure makes no comment where there was none, unless one is always want
   expect(github.comments).toMatchObject([{ body: expect.stringContaining('the plan failed (auth)') }])
 })
 
-test('an apply that fails before its first step replaces the comment with its outcome', async () => {
+test('an apply that fails before its first step replaces the comment of the earlier apply', async () => {
   const { run, event, github, repository } = await withHead()
   const sha = repository.git('rev-parse', 'HEAD')
   github.merged.set(sha, 7)
@@ -75,13 +78,13 @@ test('a missing working directory is an invalid input, not a bug', async () => {
   expect(log).not.toMatch(/bug|\n\s+at /)
 })
 
-test('fail-on fails with its own reason, and the counts are set', async () => {
+test('`fail-on` fails with its own reason and sets the counts', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan', 'fail-on': 'restarts' }, { event })
   expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })
 })
 
-test('without its base the drift is unknown, so its count is not set', async () => {
+test('`drifted` is unknown if the base cannot be read', async () => {
   const { run, event } = await withHead()
   const { pull_request: pull } = event.payload
   const payload = {
@@ -91,17 +94,20 @@ test('without its base the drift is unknown, so its count is not set', async () 
   expect(outputs).toMatchObject({ drifted: 'unknown', restarts: '4', 'failure-reason': '' })
 })
 
-test('the key is masked first, even if an input is invalid', async () => {
+test('the key is masked before anything else is printed, even if an input is invalid', async () => {
   const { run } = await open()
   const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })
   expect(log.split('\n')[0]).toBe('::add-mask::a-key-of-somebody')
 })
 
-test.each(Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_')))('%s has a reason', (code) => {
-  const reason = reasonOfError(new EspalierError(code, 'message'))
-  expect(Object.keys(FAILURE_REASONS)).toContain(reason)
-  expect(reason).not.toBe('bug')
-})
+test.each(Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_')))(
+  'the error code %s has a failure reason',
+  (code) => {
+    const reason = reasonOfError(new EspalierError(code, 'message'))
+    expect(Object.keys(FAILURE_REASONS)).toContain(reason)
+    expect(reason).not.toBe('bug')
+  },
+)
 
 test.each([
   [400, 'refused'],
@@ -112,10 +118,10 @@ test.each([
   [429, 'rate-limited'],
   [500, 'service'],
   [503, 'service'],
-])('an answer with the status %i has the reason %s', (status, reason) => {
+])('a response with status %i has the failure reason %s', (status, reason) => {
   expect(reasonOfError(new ApiError('E_API', 'x', { method: 'GET', path: '/', status }))).toBe(reason)
 })
 
-test('anything else that is thrown is a bug', () => {
+test('any other error has the failure reason `bug`', () => {
   expect(reasonOfError(new TypeError('x'))).toBe('bug')
 })

@@ -72,7 +72,7 @@ const openFleet = async () => {
   }
 }
 
-test('the plans of all shards become one comment, one set of numbers and one file', async () => {
+test('`merge` combines the plans of all shards into one comment, one set of counts and one file', async () => {
   const { plan, merge, github } = await openFleet()
   for (const shard of ['1/3', '2/3', '3/3']) expect((await plan(shard)).code).toBe(0)
   expect(github.requests).toEqual([])
@@ -96,7 +96,7 @@ test('the plans of all shards become one comment, one set of numbers and one fil
   expect(github.comments).toHaveLength(1)
 })
 
-test('a shard that has failed is shown as missing: no number, and the job fails', async () => {
+test('`merge` fails and sets no counts if the plan of a shard is missing', async () => {
   const { plan, merge, github } = await openFleet()
   await plan('1/3')
   expect((await plan('2/3', { 'api-key': 'wrong' })).outputs['json-plan-path']).toBeUndefined()
@@ -112,7 +112,7 @@ test('a shard that has failed is shown as missing: no number, and the job fails'
   }
 })
 
-test('without any plan, an existing comment is updated to say that nothing is known', async () => {
+test('without any plan, `merge` marks the existing comment as out of date', async () => {
   const { plan, merge, github } = await openFleet()
   await plan('1/1')
   await merge({ label: 'fleet' })
@@ -121,7 +121,7 @@ test('without any plan, an existing comment is updated to say that nothing is kn
   expect(github.comments[0]?.body).toContain('### Espalier `fleet`: the plan failed (incomplete)')
 })
 
-test('merge refuses plans of different fleets, and requires their paths', async () => {
+test('`merge` rejects plans of different fleets and requires paths', async () => {
   const { plan, merge } = await openFleet()
   await plan('1/2')
   await plan('1/3')
@@ -132,7 +132,7 @@ test('merge refuses plans of different fleets, and requires their paths', async 
   expect(nowhere.outputs['failure-reason']).toBe('input')
 })
 
-test('a shard is applied alone, also from its saved plan', async () => {
+test('a shard can be applied alone, with or without its saved plan', async () => {
   const { plan, apply, sandbox } = await openFleet()
   const changed = () =>
     new Set(sandbox.control.requests().flatMap(({ method, path }) => (method === 'PATCH' ? [path.split('/')[4]] : [])))
@@ -147,7 +147,7 @@ test('a shard is applied alone, also from its saved plan', async () => {
   expect(changed().size).toBe(PROJECTS.length)
 })
 
-test.each(['0/4', '5/4', 'one', '1/701'])('%s is not a shard', async (shard) => {
+test.each(['0/4', '5/4', 'one', '1/701'])('the input `shard` rejects %s', async (shard) => {
   const { plan } = await openFleet()
   const { code, log } = await plan(shard)
   expect(code).toBe(1)

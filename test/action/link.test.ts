@@ -17,11 +17,11 @@ test.each([
   ["a)**SAFE-TO-MERGE**~~!'.yaml", 'a%29%2A%2ASAFE-TO-MERGE%2A%2A%7E%7E%21%27.yaml'],
   ['a b?c#d"<e>.yaml', 'a%20b%3Fc%23d%22%3Ce%3E.yaml'],
   ['./x/../y.yaml', 'y.yaml'],
-])('the link to %s is one address of the repository', (file, path) => {
+])('the link to the file %s is encoded', (file, path) => {
   expect(linkTo(file)).toBe(`https://github.com/acme/shop/blob/0123456/${path}#L17`)
 })
 
-test('a file outside the repository has no link', () => {
+test('no link is created for a file outside the repository', () => {
   expect(linkTo('../../../../evil/x/blob/main/y.yaml', 'db/')).toBeUndefined()
   expect(linkTo('../y.yaml', 'db/')).toMatch(/0123456\/y\.yaml#L17$/)
 })

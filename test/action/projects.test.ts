@@ -5,23 +5,26 @@ import { manifest, open, pullRequest } from './action-world.ts'
 const other = (size: number): string =>
   `version: 1\nproject: other\nbranches: { main: { primary: { size: ${size} } } }\n`
 
-test.each(['plan', 'validate'])('%s names the projects that the pull request declares otherwise', async (command) => {
-  const world = await open()
-  const { repository, run } = world
-  repository.write('other.yaml', other(1))
-  repository.commit('base')
-  repository.write('espalier.yaml', `# moved down\n\n${manifest({ main: 1, a: 2, b: 2, c: 2 })}`)
-  repository.write('other.yaml', other(2))
-  repository.commit('head')
-  const inputs = { command, paths: '.', 'api-key': command === 'plan' ? 'x' : '' }
-  // Only what git says counts, so a plan that the service refuses says it too.
-  const { outputs } = await run(inputs, { event: pullRequest(world) })
-  expect(outputs.projects).toBe('["other"]')
-  const all = await run({ ...inputs, command: 'validate' }, { event: { name: 'push', payload: {} } })
-  expect(all.outputs.projects).toBe('["other","shop"]')
-})
+test.each(['plan', 'validate'])(
+  '`%s` outputs the ids of projects whose manifests the pull request changes',
+  async (command) => {
+    const world = await open()
+    const { repository, run } = world
+    repository.write('other.yaml', other(1))
+    repository.commit('base')
+    repository.write('espalier.yaml', `# moved down\n\n${manifest({ main: 1, a: 2, b: 2, c: 2 })}`)
+    repository.write('other.yaml', other(2))
+    repository.commit('head')
+    const inputs = { command, paths: '.', 'api-key': command === 'plan' ? 'x' : '' }
+    // Only what git says counts, so a plan that the service refuses says it too.
+    const { outputs } = await run(inputs, { event: pullRequest(world) })
+    expect(outputs.projects).toBe('["other"]')
+    const all = await run({ ...inputs, command: 'validate' }, { event: { name: 'push', payload: {} } })
+    expect(all.outputs.projects).toBe('["other","shop"]')
+  },
+)
 
-test('only the selected project is planned and applied, with a separate comment', async () => {
+test('the input `project` restricts plan, apply and comment to the selected project', async () => {
   const world = await open()
   const { repository, run, github } = world
   repository.write('other.yaml', other(1))

@@ -5,7 +5,7 @@ import { manifest, withHead } from './action-world.ts'
 const LABELS = { 'label-restart': 'db: restart', 'label-delete': 'db: delete', 'label-none': 'db: none' }
 const AS_LIVE = { main: 1, a: 1, b: 1, c: 1 }
 
-test('labels say what the plan does, and go when it no longer does; others stay', async () => {
+test('labels describe the plan and are removed when they no longer apply, while other labels are kept', async () => {
   const { run, event, github, repository } = await withHead()
   github.labels.set(7, new Set(['bug', 'db: none']))
   await run({ command: 'plan', ...LABELS }, { event })
@@ -19,20 +19,20 @@ test('labels say what the plan does, and go when it no longer does; others stay'
   expect(github.problems).toEqual([])
 })
 
-test('if the plan fails, a pull request does not keep the label of an empty plan', async () => {
+test('a failed plan removes the label for an empty plan', async () => {
   const { run, event, github } = await withHead()
   github.labels.set(7, new Set(['db: restart', 'db: none']))
   await run({ command: 'plan', ...LABELS, 'api-key': 'wrong' }, { event })
   expect([...(github.labels.get(7) ?? [])]).toEqual(['db: restart'])
 })
 
-test('without these inputs there are no labels and no check run', async () => {
+test('no labels and no check run are created by default', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   expect(github.requests.filter((line) => /labels|check-runs/.test(line))).toEqual([])
 })
 
-test('a check run has every annotation, and the log none of them', async () => {
+test('a check run contains all annotations, and the log contains none', async () => {
   const { run, event, github } = await withHead()
   const { log, code } = await run({ command: 'plan', 'check-run': 'true', label: 'eu' }, { event })
   expect(code, log).toBe(0)
@@ -55,7 +55,7 @@ test('annotations beyond the limit of one request are added in further requests'
   expect(github.checkRuns[0]?.annotations.length).toBeGreaterThanOrEqual(100)
 })
 
-test('a token that may not is a warning that names the permission, and the annotations are in the log', async () => {
+test('without the permission for check runs, a warning names it and the annotations are in the log', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /labels|check-runs/, status: 403, times: 10 })
   const { code, log } = await run({ command: 'plan', 'check-run': 'true', ...LABELS }, { event })
@@ -68,7 +68,7 @@ test('a token that may not is a warning that names the permission, and the annot
 test.each([
   ['recreate', 1],
   ['minimize', 2],
-])('comment-mode: %s puts a new plan below what was said since', async (mode, count) => {
+])('`comment-mode: %s` adds the new plan below newer comments', async (mode, count) => {
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan', 'comment-mode': mode }, { event })
   github.add(7, 'octocat', 'looks good')
@@ -82,7 +82,7 @@ test.each([
   expect(own.map(({ isMinimized = false }) => isMinimized)).toEqual(count === 1 ? [false] : [true, false])
 })
 
-test('masked values are in no comment, summary or check run, and masked in the log before all else', async () => {
+test('masked values are hidden in the comment, summary, check run and log', async () => {
   const { run, event, github } = await withHead()
   const inputs = { command: 'plan', masks: 'ep-main\n\n shop \nprimary', 'check-run': 'true' }
   const { log, summary } = await run(inputs, { event })
@@ -97,7 +97,7 @@ test('masked values are in no comment, summary or check run, and masked in the l
   expect(short.log).toContain('Line 1 of the input masks is too short.')
 })
 
-test('outputs count everything that a later step could ask', async () => {
+test('outputs contain all counts of the plan', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   expect(outputs).toMatchObject({
@@ -110,7 +110,7 @@ test('outputs count everything that a later step could ask', async () => {
   })
 })
 
-test('the summary says which kind of key was used', async () => {
+test('the summary names the kind of API key', async () => {
   const { run, event } = await withHead()
   const { summary, outputs } = await run({ command: 'plan' }, { event })
   expect(outputs['key-kind']).toBe('personal')
@@ -121,7 +121,7 @@ test.each([
   ['deny', 'error', 1, 'policy-denied'],
   ['warn', 'error', 0, ''],
   ['warn', 'policies', 1, 'fail-on'],
-])('a policy that says %s with fail-on: %s ends with %i', async (level, failOn, code, reason) => {
+])('a policy with level %s and `fail-on: %s` ends with exit code %i', async (level, failOn, code, reason) => {
   const { run, repository } = await withHead()
   repository.write(
     'espalier.policy.yaml',
@@ -131,7 +131,7 @@ test.each([
   expect({ code: ended.code, reason: ended.outputs['failure-reason'] }, ended.log).toEqual({ code, reason })
 })
 
-test('fail-on: cost fails a plan that costs more', async () => {
+test('`fail-on: cost` fails a plan that increases the cost', async () => {
   const { run, event, repository } = await withHead()
   expect((await run({ command: 'plan', 'fail-on': 'cost' }, { event })).outputs['failure-reason']).toBe('fail-on')
   repository.write('espalier.yaml', manifest(AS_LIVE))

@@ -33,7 +33,7 @@ const patch = async (world: Pick<World, 'sandbox'>, compute: string, size: numbe
 const writes = ({ sandbox }: Pick<World, 'sandbox'>) =>
   sandbox.control.requests().filter(({ method }) => method !== 'GET')
 
-test('reviewed changes are applied, including drift that was shown', async () => {
+test('reviewed changes are applied, including drift that the comment showed', async () => {
   const { run, push, github } = await reviewed()
   const { code, log } = await run(APPLY, push)
   expect(code, log).toBe(0)
@@ -42,7 +42,7 @@ test('reviewed changes are applied, including drift that was shown', async () =>
   expect(github.comments[1]?.body).toContain('### Espalier: apply complete: 4 done')
 })
 
-test('a compute that was suspended or drift that was settled makes no difference', async () => {
+test('reviewed changes are applied even if a compute was suspended or some drift is gone', async () => {
   const world = await reviewed()
   await fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints/ep-main/suspend`, {
     method: 'POST',
@@ -54,18 +54,18 @@ test('a compute that was suspended or drift that was settled makes no difference
   expect(world.github.comments[1]?.body).toContain('3 done')
 })
 
-test('a change of the same compute since the review is listed, and nothing is applied', async () => {
+test('a change to the same compute after the review stops apply', async () => {
   const world = await reviewed()
   await patch(world, 'ep-main', 8)
   const before = writes(world).length
   const { code, log, outputs } = await world.run(APPLY, world.push)
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'not-reviewed' })
-  expect(log).toContain('::error title=E_NOT_REVIEWED::One change is not what the pull request showed: ')
+  expect(log).toContain('::error title=E_NOT_REVIEWED::One change does not match the plan on the pull request: ')
   expect(log).toContain('update primary on main in shop (size 8 CU → 4 CU)')
   expect(writes(world)).toHaveLength(before)
 })
 
-test('unrelated drift since the review is left alone', async () => {
+test('unrelated drift since the review is not applied', async () => {
   const world = await withHead({ main: 4, a: 2, b: 2 })
   await world.run({ command: 'plan' }, { event: world.event })
   await patch(world, 'ep-a', 8)
@@ -75,7 +75,7 @@ test('unrelated drift since the review is left alone', async () => {
   expect(world.github.comments.at(-1)?.body).toContain('apply complete: 2 done')
 })
 
-test('manifests that were not planned on the pull request are refused', async () => {
+test('manifests without a plan on the pull request are rejected', async () => {
   const { run, repository, github } = await reviewed()
   repository.write('espalier.yaml', manifest({ main: 8, a: 2, b: 2, c: 2 }))
   repository.commit('pushed after the plan')
@@ -85,7 +85,7 @@ test('manifests that were not planned on the pull request are refused', async ()
   expect(log).toContain(`There is no plan of #7 at ${late.sha.slice(0, 12)} with changes.`)
 })
 
-test('a push without a pull request is refused', async () => {
+test('a push without a pull request is rejected', async () => {
   const { run, push, github } = await reviewed()
   github.merged.clear()
   const { outputs, log } = await run(APPLY, push)
@@ -95,29 +95,29 @@ test('a push without a pull request is refused', async () => {
 
 test.each([
   [
-    'was edited by somebody else',
+    'was edited by someone else',
     (github: World['github']) => Object.assign(github.comments[0] ?? {}, { editor: 'mallory' }),
   ],
   [
-    'was written by somebody else',
+    'was written by someone else',
     (github: World['github']) => {
       const [own] = github.comments.splice(0, 1)
       github.add(7, 'mallory', own?.body ?? '')
     },
   ],
   [
-    'was edited by a user who is called like the app',
+    "was edited by a user with the app's name",
     (github: World['github']) => Object.assign(github.comments[0] ?? {}, { editor: 'github-actions' }),
   ],
   [
-    'was written by a user who is called like the app',
+    "was written by a user with the app's name",
     (github: World['github']) => {
       const [own] = github.comments.splice(0, 1)
       github.add(7, 'github-actions', own?.body ?? '')
     },
   ],
   ['is about an earlier commit', (github: World['github']) => github.heads.set(7, 'f'.repeat(40))],
-])('a comment that %s does not count', async (_what, tamper) => {
+])('a comment that %s does not count as reviewed', async (_what, tamper) => {
   const world = await reviewed()
   tamper(world.github)
   const { outputs } = await world.run(APPLY, world.push)
@@ -125,20 +125,20 @@ test.each([
   expect(writes(world)).toEqual([])
 })
 
-test('a comment that was edited is named with who did it', async () => {
+test('the error links the edited comment and names its editor', async () => {
   const { run, push, github } = await reviewed()
   Object.assign(github.comments[0] ?? {}, { editor: 'mallory' })
   expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')
 })
 
-test('a failed plan leaves no record of the one before', async () => {
+test('a failed plan removes the record of the previous plan', async () => {
   const { run, event, push, github } = await reviewed()
   await run({ command: 'plan', 'api-key': 'wrong' }, { event })
   expect(github.comments[0]?.body).not.toContain('espalier reviewed')
   expect((await run(APPLY, push)).outputs['failure-reason']).toBe('not-reviewed')
 })
 
-test('a saved plan of the reviewed changes is applied exactly', async () => {
+test('a saved plan is applied if its changes were reviewed', async () => {
   const world = await withHead({ main: 4, a: 2, b: 2 })
   await world.run({ command: 'plan' }, { event: world.event })
   await patch(world, 'ep-a', 8)
@@ -156,7 +156,7 @@ test('a saved plan of the reviewed changes is applied exactly', async () => {
   expect(refused.outputs['failure-reason']).toBe('not-reviewed')
 })
 
-test('a push of a merge queue may bring several pull requests', async () => {
+test('a push from a merge queue may contain several reviewed pull requests', async () => {
   const { run, repository, github } = await reviewed()
   const first = repository.git('rev-parse', 'HEAD')
   repository.write('espalier.yaml', manifest({ main: 4, a: 4, b: 2, c: 2 }))

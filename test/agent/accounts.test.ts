@@ -1,4 +1,4 @@
-/** Several keys: which project goes to which, and what one account's limit means for the other. */
+/** Several keys: the key of each project, and separate request limits per account. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -51,7 +51,7 @@ const keys = (theirs?: () => string) => [
 ]
 
 describe('several keys', () => {
-  test('each project is read with its own, and a refused key stops only its projects until it is replaced', async () => {
+  test("the agent reads each project with that project's key, and a rejected key stops only its own projects until it is replaced", async () => {
     await open()
     let theirs = 'wrong'
     const agent = await world.start({ keys: keys(() => theirs) })
@@ -63,7 +63,7 @@ describe('several keys', () => {
     expect(stateOf(agent, THEIRS)).toBe('Synced')
   })
 
-  test('a project without a key, or declared where its key does not allow, is not applied', async () => {
+  test('the agent does not apply a project that has no key, or whose key does not allow the file that declares it', async () => {
     await open()
     const [ours] = keys()
     const agent = await world.start({ keys: ours === undefined ? [] : [ours] })
@@ -75,9 +75,9 @@ describe('several keys', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a 429 halves the share of its account for five minutes, and of no other', async () => {
+  test('a 429 response halves the request share of that account alone, for five minutes', async () => {
     await open()
-    // So small a share that one project needs more than the shortest interval.
+    // A share so small that even one project does not fit the shortest interval.
     const share = 8 / 6 / 700 / 2 / 0.8
     const agent = await world.start({ keys: keys(), interval: MINUTE, requestShare: share })
     await world.pass(10 * MINUTE)
@@ -111,7 +111,7 @@ const breakReading = (path: string): void => {
   })
 }
 
-test('a project of which only computes can be read is Unreachable, and nothing is applied', async () => {
+test('a project whose branches cannot be read becomes Unreachable, and the agent applies nothing', async () => {
   await open()
   const agent = await world.start()
   await world.pass(10 * MINUTE)
@@ -127,7 +127,7 @@ test('a project of which only computes can be read is Unreachable, and nothing i
   expect(world.writes()).toHaveLength(1)
 })
 
-test('while its settings cannot be read, what needs no setting is applied, and a service window that is not known is never open', async () => {
+test('while project settings cannot be read, the agent still applies changes that do not depend on them, and treats the service window as closed', async () => {
   await open()
   const service = manifest(OURS).replace('branches:', 'restartWindow: service\nbranches:')
   breakReading('')
@@ -143,7 +143,7 @@ test('while its settings cannot be read, what needs no setting is applied, and a
   expect(stateOf(agent, OURS)).toBe('Synced')
 })
 
-test('a second SIGTERM stops immediately, and the next agent waits for running operations', async () => {
+test('a second SIGTERM stops the agent immediately, and the next agent waits for the operations still running', async () => {
   await open()
   const agent = await world.start()
   await world.pass(10 * MINUTE)

@@ -1,4 +1,4 @@
-/** What stops the agent, and what it says then. */
+/** Conditions under which the agent applies nothing, and how it reports them. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -29,9 +29,9 @@ beforeEach(async () => {
 afterEach(() => world.close())
 
 test.each([
-  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not YAML'],
-  ['# nothing\n', 'espalier.yaml:1:1: The file holds no document'],
-])('manifests that never had a project are reported, not passed over', async (text, problem) => {
+  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not valid YAML'],
+  ['# nothing\n', 'espalier.yaml:1:1: The file contains no document'],
+])('the agent reports a manifest error when no project has ever been declared', async (text, problem) => {
   await world.declare(text)
   const agent = await world.start()
   await world.pass(MINUTE)
@@ -42,7 +42,7 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
-/** For tests of many hours: each round takes real time. */
+/** For tests of many hours: rounds take real time, so there should be few. */
 const SELDOM = { interval: HOUR, gitInterval: 5 * MINUTE }
 
 const start = async (options: Parameters<World['start']>[0] = {}) => {
@@ -53,7 +53,7 @@ const start = async (options: Parameters<World['start']>[0] = {}) => {
 }
 
 describe('git', () => {
-  test('a rewritten history waits for a person, who names the commit', async () => {
+  test('the agent applies nothing after a force push until a person accepts the new commit by its id', async () => {
     const agent = await start()
     world.moveGit({ isRewritten: true })
     await world.declare(manifest(2))
@@ -71,7 +71,7 @@ describe('git', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('a ref that is gone changes nothing', async () => {
+  test('the agent applies nothing when the ref no longer exists', async () => {
     const agent = await start()
     world.moveGit({ isGone: true })
     await world.pass(10 * MINUTE)
@@ -83,7 +83,7 @@ describe('git', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('that cannot be reached for six hours is not acted on', async () => {
+  test('the agent applies nothing when git has not been reachable for six hours', async () => {
     const agent = await start(SELDOM)
     world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
     await world.pass(HOUR)
@@ -96,7 +96,7 @@ describe('git', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('an error in one file stops the projects of that file alone', async () => {
+  test('a manifest error stops only the projects that the file declares', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()
     await world.pass(10 * MINUTE)
@@ -111,8 +111,8 @@ describe('git', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  describe('an error in a file that no project is known of', () => {
-    test('stops no project that it does not mention, and is shown', async () => {
+  describe('an error in a file that has never declared a project', () => {
+    test('does not stop a project that the file does not mention, and is reported', async () => {
       await world.declare(manifest(1, OTHER), 'other.yaml')
       const agent = await start()
       await world.pass(10 * MINUTE)
@@ -127,7 +127,7 @@ describe('git', () => {
       expect(agent.view().projects).toHaveLength(2)
     })
 
-    test('stops a project that the same commit changes, since missing computes may have moved there', async () => {
+    test('stops a project that the same commit changes, because its missing computes may have moved to that file', async () => {
       const agent = await start()
       await world.declare('version: 1\nproject: some-new-11111111\nbranches: [', 'new.yaml')
       await world.declare(manifest(2))
@@ -147,7 +147,7 @@ describe('git', () => {
     test.each([
       ['mentions it', 'new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
       ['is a policy', 'espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
-      ['is the first of the policies', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
+      ['is the first policy file', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
       ['is not UTF-8', 'new.yaml', Buffer.from([0xff, 0xfe, 0xfd])],
     ])('stops a project if the file %s', async (_, file, text) => {
       const agent = await start()
@@ -156,7 +156,7 @@ describe('git', () => {
       expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringContaining(file) })
     })
 
-    test('stops the projects that extend it', async () => {
+    test('an error in a shared file stops the projects that extend it', async () => {
       const shared = 'version: 1\nprofiles: { small: { size: 1 } }\n'
       const extending = `version: 1\nproject: ${PROJECT}\nextends: shared.yaml\nbranches: { main: { primary: { profile: small } } }\n`
       await world.declare(shared, 'shared.yaml')
@@ -174,7 +174,7 @@ describe('git', () => {
     })
   })
 
-  test('a project may be called `constructor`', async () => {
+  test('the agent manages a project whose id is `constructor`', async () => {
     await world.close()
     const id = 'constructor'
     world = await openWorld({ projects: [projectSeed(PROJECT, '11111111'), projectSeed(id, '22222222')] })
@@ -191,7 +191,7 @@ describe('git', () => {
     expect(agent.view().projects.map((project) => project.id)).toEqual([PROJECT])
   })
 
-  test('a project that is no longer declared is dropped, and nothing of it is deleted', async () => {
+  test('the agent drops a project that is no longer declared without deleting its computes', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()
     await rm(join(world.folder, 'manifests', 'other.yaml'))
@@ -203,7 +203,7 @@ describe('git', () => {
 })
 
 describe('gates', () => {
-  test('a policy denies', async () => {
+  test('a step does not run when a policy denies the plan', async () => {
     const agent = await start()
     const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
     await world.declare(policy, 'espalier.policy.yaml')
@@ -213,7 +213,7 @@ describe('gates', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a consent is missing', async () => {
+  test('a step does not run when the agent lacks the consent that it needs', async () => {
     const agent = await start({
       policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set() },
     })
@@ -227,7 +227,7 @@ describe('gates', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a budget counts the last 24 hours', async () => {
+  test('a budget counts the changes of the last 24 hours', async () => {
     const agent = await start({ ...SELDOM, budgets: { maxRestarts: 1 } })
     await world.declare(manifest(2))
     await world.pass(10 * MINUTE)
@@ -242,7 +242,7 @@ describe('gates', () => {
 })
 
 describe('a service that ignores requests', () => {
-  test('a value that it ignores is sent once', async () => {
+  test('the agent sends a value only once when the service accepts it but does not apply it', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
     await world.declare(manifest(2))
@@ -255,7 +255,7 @@ describe('a service that ignores requests', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('where an operation failed and nothing is left to apply, the command shown settles it', async () => {
+  test('the displayed command fixes a failed operation when the plan has no changes left', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })
     await world.declare(manifest(2))
@@ -271,7 +271,7 @@ describe('a service that ignores requests', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('an operation that fails each time restarts a compute three times a day at most', async () => {
+  test('a compute is restarted at most three times a day when its operation keeps failing', async () => {
     const agent = await start(SELDOM)
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' }, times: 0 })
     await world.declare(manifest(2))
@@ -280,7 +280,7 @@ describe('a service that ignores requests', () => {
     expect(projectOf(agent, PROJECT).state).not.toBe('Synced')
   })
 
-  test('that does not answer is Unreachable after three intervals', async () => {
+  test('a project becomes Unreachable when the service has not responded for three intervals', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
     await world.pass(10 * MINUTE)

@@ -1,4 +1,4 @@
-/** The whole agent, on a sandbox in virtual time. */
+/** The whole agent on a sandbox, in virtual time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
@@ -40,7 +40,7 @@ const start = async (options: Parameters<World['start']>[0] = {}) => {
 }
 
 describe('a commit', () => {
-  test('is applied within 35 s, and the project is Synced', async () => {
+  test('the agent applies a commit within 35 s, and the project becomes Synced', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()
     expect(stateOf(agent, PROJECT)).toBe('Synced')
@@ -53,7 +53,7 @@ describe('a commit', () => {
     expect(projectOf(agent, PROJECT).lastApply).toMatchObject({ interruptions: 1 })
   })
 
-  test('waits for the window, and runs at the second at which it opens', async () => {
+  test('a step waits for its restart window and runs in the second in which the window opens', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
     const agent = await start()
     await world.declare(manifest('{ size: 2 }', NIGHT))
@@ -71,7 +71,7 @@ describe('a commit', () => {
     expect(world.writes()[0]).toMatch(/^2026-01-01T02:00:0\d/)
   })
 
-  test('that has an error changes nothing, and says where', async () => {
+  test('a commit with an error changes nothing, and the message names its file and position', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()
     await world.declare(manifest('{ size: 3.7 }'))
@@ -86,7 +86,7 @@ describe('a commit', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('that empties the manifests changes nothing', async () => {
+  test('a commit that removes every declaration changes nothing', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()
     await world.declare('')
@@ -97,7 +97,7 @@ describe('a commit', () => {
 })
 
 describe('a change by hand', () => {
-  test('is reported within an interval, and not reverted', async () => {
+  test('the agent reports a manual change within one interval and does not revert it by default', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()
     await world.edit(PROJECT, PRIMARY, { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 })
@@ -110,7 +110,7 @@ describe('a change by hand', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('is reverted if so configured and if it interrupts no one', async () => {
+  test('with `onDrift: revert`, the agent reverts a manual change if reverting disrupts no connections', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({
       policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
@@ -121,7 +121,7 @@ describe('a change by hand', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
-  test('again and again ends in a conflict', async () => {
+  test('the agent stops reverting and reports a conflict when the same manual change keeps coming back', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({
       policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
@@ -138,7 +138,7 @@ describe('a change by hand', () => {
   })
 })
 
-test('without a record, a difference is reported and nothing restarts', async () => {
+test('the agent reports differences and restarts nothing when its record is lost', async () => {
   await world.declare(manifest('{ size: 2 }'))
   const agent = await start()
   expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Unrecorded')
@@ -146,7 +146,7 @@ test('without a record, a difference is reported and nothing restarts', async ()
   expect(world.writes()).toEqual([])
 })
 
-test('a suspended project is refreshed and reported, and applied once it is resumed', async () => {
+test('the agent refreshes and reports a suspended project, and applies its changes once it is resumed', async () => {
   await world.declare(manifest('{ size: 1 }'))
   const agent = await start()
   await agent.suspend([PROJECT], world.stage.clock.now() + HOUR, 'load test')
@@ -158,7 +158,7 @@ test('a suspended project is refreshed and reported, and applied once it is resu
   expect(stateOf(agent, PROJECT)).toBe('Synced')
 })
 
-test('a window that passes while suspended is reported as missed, with its cause', async () => {
+test('the agent reports a window as missed, with the cause, when it passes during a suspension', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const agent = await start()
   await agent.suspend([PROJECT], world.stage.clock.now() + 6 * HOUR, 'load test')
@@ -171,7 +171,7 @@ test('a window that passes while suspended is reported as missed, with its cause
   expect(world.writes()).toEqual([])
 })
 
-test('a maintenance window that is changed while the agent runs is the one that counts', async () => {
+test('the agent follows a maintenance window that is changed while it runs', async () => {
   const service = 'restartWindow: service\n'
   const maintain = async (start: string, end: string): Promise<void> => {
     const { apiUrl, apiKey } = world.stage.sandbox
@@ -196,7 +196,7 @@ test('a maintenance window that is changed while the agent runs is the one that 
   expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Scheduled', windowOpensAt: '2026-01-01T03:00:00.000Z' })
 })
 
-test('refreshing an unchanged project costs one request, and every sixth refresh reads everything', async () => {
+test('refreshing an unchanged project takes one request, and every sixth refresh reads everything', async () => {
   await world.declare(manifest('{ size: 1 }'))
   await start()
   const before = world.stage.sandbox.requests
@@ -206,7 +206,7 @@ test('refreshing an unchanged project costs one request, and every sixth refresh
   expect(requests).toBeLessThanOrEqual(17)
 })
 
-test('a restarted agent continues to wait for the same things', async () => {
+test('a restarted agent keeps waiting for the same windows and suspensions', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const first = await start()
   await world.declare(manifest('{ size: 2 }', NIGHT))

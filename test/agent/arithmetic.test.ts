@@ -1,5 +1,4 @@
-/** Back-off, shares of the request limit, wakes and suspensions. */
-
+/** Back-off, the request share, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -28,7 +27,7 @@ const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
 describe('retries', () => {
-  test('wait from 30 s, doubling to 15 min', () => {
+  test('the wait after a failure starts at 30 s and doubles up to 15 min', () => {
     expect([1, 2, 3, 4, 5, 6, 7, 100].map((failures) => waitAfter(failures) / 1_000)).toEqual([
       30, 60, 120, 240, 480, 900, 900, 900,
     ])
@@ -57,14 +56,14 @@ describe('retries', () => {
     expect(mayInterrupt(file, step, DAY)).toBe(expected)
   })
 
-  test('reverts count for 7 days, to the same declared value', () => {
+  test('reverts are counted for 7 days, separately for each declared value', () => {
     const reverts = [0, 1, 2].map((at) => ({ at, key: 'k', want: '1' }))
     expect(countReverts(reverts, 'k', '1', 7 * DAY)).toBe(2)
     expect(countReverts(reverts, 'k', '2', DAY)).toBe(0)
     expect(countReverts(reverts, 'other', '1', DAY)).toBe(0)
   })
 
-  test('a change without effect is refused at once, a rejected one after three times, of the same values only', () => {
+  test('a change is given up after one attempt without effect or three rejections with the same values', () => {
     const rejected = { key: 'k', want: '2', live: '1', why: 'rejected' } as const
     const same = { key: 'k', want: '2', live: '1' }
     expect(wasRefused([{ ...rejected, why: 'not-effective' }], same)).toBe(true)
@@ -79,28 +78,28 @@ describe('retries', () => {
     [false, { firstSeenAt: 0, fetchedAt: 0, refreshedAt: MINUTE, isChanging: false }],
     [false, { firstSeenAt: 0, fetchedAt: MINUTE + 1, refreshedAt: MINUTE, isChanging: false }],
     [false, { firstSeenAt: 0, fetchedAt: 30_000, refreshedAt: MINUTE, isChanging: true }],
-  ])('drift is confirmed %s: %j', (expected, sighting) => {
+  ])('isConfirmed returns %s for the sighting %j', (expected, sighting) => {
     expect(isConfirmed(sighting)).toBe(expected)
   })
 })
 
-describe('the share of the requests', () => {
+describe('the request share', () => {
   test.each([
     [1, 5 * MINUTE, 5],
     [100, 1_000, 1],
     [1_000, MINUTE, 4.8],
     [1_000, 5 * MINUTE, 5],
     [10_000, 5 * MINUTE, 47.6],
-  ])('%i projects, asked for every %i ms, are refreshed every %f min', (projects, wanted, minutes) => {
+  ])('%i projects with an interval of %i ms are refreshed every %f min', (projects, wanted, minutes) => {
     expect(intervalThatFits(wanted, projects, allowance({ share: 0.5 }, 0)) / MINUTE).toBeCloseTo(minutes, 1)
   })
 
-  test('a 429 halves it for five minutes', () => {
+  test('a 429 response halves the allowance for five minutes', () => {
     const limited = { share: 0.5, limitedAt: MINUTE }
     expect([MINUTE, 6 * MINUTE - 1, 6 * MINUTE].map((now) => allowance(limited, now))).toEqual([175, 175, 350])
   })
 
-  test('no number of projects exceeds it, and the jitter averages out', () => {
+  test('the refreshes of any number of projects fit the allowance, and jitter does not change the average interval', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),
@@ -118,7 +117,7 @@ describe('the share of the requests', () => {
 })
 
 describe('wakes', () => {
-  test('open windows come first, then commits, then what has waited longest', () => {
+  test('due wakes are ordered by window, then commit, then time overdue', () => {
     const wakes = [
       { project: 'd', at: 1, cause: 'interval' },
       { project: 'c', at: 3, cause: 'commit' },
@@ -129,14 +128,14 @@ describe('wakes', () => {
     expect(dueWakes(wakes, 5).map(({ project }) => project)).toEqual(['a', 'b', 'c', 'd'])
   })
 
-  test('a timer ends with the next wake, and never sleeps longer than a minute', () => {
+  test('the timer ends at the next wake and never exceeds one minute', () => {
     expect(timerFor([], 0)).toBe(MINUTE)
     expect(timerFor([{ project: 'a', at: 30 * DAY, cause: 'window' }], 0)).toBe(MINUTE)
     expect(timerFor([{ project: 'a', at: 10, cause: 'window' }], 3)).toBe(7)
     expect(timerFor([{ project: 'a', at: 10, cause: 'window' }], 30)).toBe(0)
   })
 
-  test('a project is refreshed shortly before its window, and woken at the moment at which it opens', () => {
+  test('a project is refreshed shortly before its window opens and again when it opens', () => {
     expect(windowWakes('a', 10 * MINUTE, 0, 0.5)).toEqual([
       { project: 'a', at: 7.5 * MINUTE, cause: 'interval' },
       { project: 'a', at: 10 * MINUTE, cause: 'window' },
@@ -158,7 +157,7 @@ describe('wakes', () => {
   })
 })
 
-test('a suspension has a reason and an end', () => {
+test('a suspension requires a reason and ends after at most 30 days', () => {
   const suspension = suspend(10, MINUTE, 'load test')
   expect([isSuspended(suspension, 10), isSuspended(suspension, MINUTE + 10), isSuspended(undefined, 0)]).toEqual([
     true,
@@ -170,7 +169,7 @@ test('a suspension has a reason and an end', () => {
   expect(() => suspend(0, Number.NaN, 'x')).toThrow(/at most 30 days/)
 })
 
-test('the worst state is shown, and has its exit code', () => {
+test('a project shows its worst state, and each state has an exit code', () => {
   expect(worstOf([])).toEqual({ state: 'Synced' })
   expect(worstOf([{ state: 'Scheduled' }, { state: 'Blocked', reason: 'Budget' }, { state: 'OutOfSync' }])).toEqual({
     state: 'Blocked',

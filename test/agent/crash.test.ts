@@ -1,4 +1,4 @@
-/** An agent that is killed at each moment that leaves a trace, and the one that is started after it. */
+/** Kills the agent at every moment with an external effect, and checks what the next agent does. */
 import { afterEach, expect, test } from 'vitest'
 import { isLong } from '../long-runs.ts'
 import { Life } from './life.ts'
@@ -29,7 +29,7 @@ const UPDATE = `PATCH /api/v2/projects/${PROJECT}/endpoints/ep-main-11111111`
 let world: World
 afterEach(() => world.close())
 
-/** What was received: of each event the titles of the steps that it reports, by its id. */
+/** Received events: the step titles that each reports, by event id. */
 const openReceiver = () => {
   const received = new Map<string, readonly string[]>()
   let deliveries = 0
@@ -45,7 +45,7 @@ const openReceiver = () => {
   }
 }
 
-/** @returns how many moments there were, and whether it died at this one. */
+/** @returns the number of moments, and whether the agent died at this one. */
 const live = async (moment: number, isDone: boolean) => {
   const receiver = openReceiver()
   const life = new Life({ moment, isDone })
@@ -53,7 +53,7 @@ const live = async (moment: number, isDone: boolean) => {
   world = await openWorld(SEED, {
     send: receiver.send,
     onHandled: (method) => {
-      // The service has done it, and the answer is on its way.
+      // The service has handled the request; its response has not arrived yet.
       if (isApplying && method !== 'GET') life.passed()
     },
   })
@@ -80,7 +80,7 @@ const live = async (moment: number, isDone: boolean) => {
   expect({ moment, updates: sent.filter((line) => line.startsWith('PATCH')) }).toEqual({ moment, updates: [UPDATE] })
   expect({ moment, creates: sent.filter((line) => line.startsWith('POST')).length }).toEqual({ moment, creates: 1 })
   expect(computesOf(world)).toBe(2)
-  // Delivered, and whatever was delivered twice has one id.
+  // Every event was delivered, and repeated ones have the same id.
   expect({ moment, done: [...receiver.received.values()].flat().sort() }).toEqual({
     moment,
     done: ['create replica "reporting" on main', 'update primary on main (ep-main-11111111)'],
@@ -93,7 +93,7 @@ const computesOf = ({ stage }: World): number =>
   stage.sandbox.control.dump().changes.filter((change) => 'put' in change && change.put.kind === 'compute').length
 
 test.each([true, false])(
-  'killed around a write, a line of the journal, a request or a delivery: all of it is done once, and reported (done: %s)',
+  'an agent killed around any file write, journal line, request or delivery does and reports everything exactly once (kill after it: %s)',
   async (isDone) => {
     const { moments } = await live(Number.POSITIVE_INFINITY, isDone)
     expect(moments).toBeGreaterThan(20)

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('a project is read as it was written, by its owner only', async () => {
+test('a project file is read back as it was written, and only its owner may read it', async () => {
   const data = await open('a')
   expect(await data.readProject('p-1')).toBeUndefined()
   await data.writeProject('p-1', FILE)
@@ -34,7 +34,7 @@ test('a project is read as it was written, by its owner only', async () => {
   expect(mode & 0o077).toBe(0)
 })
 
-test('what a crash left half written is cleared away', async () => {
+test('opening the folder removes files that a crash left half written', async () => {
   const first = await open('a')
   await first.writeProject('p-1', FILE)
   await writeFile(join(folder, 'data', 'projects', 'p-1.json.0.tmp'), '{"half')
@@ -44,7 +44,7 @@ test('what a crash left half written is cleared away', async () => {
 })
 
 test.each([['{"half'], ['{}'], [JSON.stringify({ ...FILE, format: 2 })]])(
-  '%s is refused, not forgotten',
+  'reading a project file with the content %s fails instead of starting from an empty record',
   async (text) => {
     const data = await open('a')
     await writeFile(join(folder, 'data', 'projects', 'p-1.json'), text)
@@ -52,12 +52,12 @@ test.each([['{"half'], ['{}'], [JSON.stringify({ ...FILE, format: 2 })]])(
   },
 )
 
-test('of two agents that start at once, one has the folder', async () => {
+test('only one of several agents that start at once acquires the folder', async () => {
   const started = await Promise.allSettled(['a', 'b', 'c'].map(open))
   expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a second agent is refused until the first has not renewed for 45 s; the first then notices', async () => {
+test('a second agent can take over only after the lease has not been renewed for 45 s, and the first agent then fails to renew', async () => {
   const first = await open('a')
   time += 30_000
   await first.renew()
@@ -71,7 +71,7 @@ test('a second agent is refused until the first has not renewed for 45 s; the fi
   await expect(first.renew()).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('a released folder is free at once, and only its owner can release it', async () => {
+test('a released folder is free immediately, and only its holder can release it', async () => {
   const first = await open('a')
   await first.release()
   await open('b')
@@ -79,7 +79,7 @@ test('a released folder is free at once, and only its owner can release it', asy
   await expect(open('c')).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('of many agents that take over at once, one wins', async () => {
+test('only one of many agents that take over at once acquires the folder', async () => {
   for (let trial = 0; trial < 20; trial += 1) {
     await open(`dead-${trial}`)
     time += 45_000
@@ -92,7 +92,7 @@ test('of many agents that take over at once, one wins', async () => {
   }
 })
 
-test('the folder of an agent that has ended is taken over at once', async () => {
+test('the folder of an agent whose process has ended can be taken over immediately', async () => {
   await open('a')
   const lock = join(folder, 'data', 'lock')
   const lease = JSON.parse(await readFile(lock, 'utf8'))

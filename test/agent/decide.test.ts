@@ -24,37 +24,84 @@ const drift: Difference = { ...introduced, origin: 'drift' }
 const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
 
-describe('rows 1 to 9, of a difference', () => {
-  test.each<[number | undefined, string, Difference, Partial<Situation>, string]>([
+describe('rows 1 to 9, for a difference', () => {
+  test.each<[number, string, Difference, Partial<Situation>, string]>([
     [1, 'a suspended project', introduced, { isSuspended: true }, 'none Suspended'],
-    [1, 'suspended and rewritten', introduced, { isSuspended: true, history: 'rewritten' }, 'none Suspended'],
+    [
+      1,
+      'a suspended project with rewritten history',
+      introduced,
+      { isSuspended: true, history: 'rewritten' },
+      'none Suspended',
+    ],
     [3, 'rewritten history', introduced, { history: 'rewritten' }, 'none Blocked HistoryRewritten'],
     [3, 'a fetch that is too old', drift, { history: 'stale' }, 'none Blocked GitStale'],
-    [4, 'a change that the service refuses', { ...introduced, wasRefused: true }, {}, 'hold Blocked Refused'],
-    [4, 'the same by choice', { ...drift, wasRefused: true }, under({ onDrift: 'report' }), 'hold Blocked Refused'],
+    [4, 'a change that the service rejected', { ...introduced, wasRefused: true }, {}, 'hold Blocked Refused'],
+    [
+      4,
+      'drift that the service rejected, even under --on-drift report',
+      { ...drift, wasRefused: true },
+      under({ onDrift: 'report' }),
+      'hold Blocked Refused',
+    ],
     [5, '--on-git report', introduced, under({ onGit: 'report' }), 'hold OutOfSync Reported'],
     [5, '--on-unrecorded report', unrecorded, under({ onUnrecorded: 'report' }), 'hold OutOfSync Unrecorded'],
-    [6, 'drift that was seen once', { ...drift, isConfirmed: false }, {}, 'hold OutOfSync DriftUnconfirmed'],
+    [6, 'drift that was seen only once', { ...drift, isConfirmed: false }, {}, 'hold OutOfSync DriftUnconfirmed'],
     [7, '--on-drift report', drift, under({ onDrift: 'report' }), 'hold OutOfSync Drift'],
     [8, 'drift that a move reverts', { ...drift, kind: 'move', impact: 'move' }, {}, 'hold OutOfSync DriftUnsafe'],
-    [8, 'a replacement', { ...drift, kind: 'replace', impact: 'replace' }, {}, 'hold OutOfSync DriftUnsafe'],
-    [8, 'a deletion', { ...drift, kind: 'delete', impact: 'delete' }, {}, 'hold OutOfSync DriftUnsafe'],
-    [8, 'a disconnect, in a window too', { ...drift, impact: 'disconnect' }, {}, 'hold OutOfSync DriftUnsafe'],
-    [8, 'a restart without a window', { ...drift, hasWindow: false }, {}, 'hold OutOfSync DriftUnsafe'],
-    [8, 'a possible one', { ...drift, impact: 'may-restart', hasWindow: false }, {}, 'hold OutOfSync DriftUnsafe'],
+    [
+      8,
+      'drift that a replacement reverts',
+      { ...drift, kind: 'replace', impact: 'replace' },
+      {},
+      'hold OutOfSync DriftUnsafe',
+    ],
+    [
+      8,
+      'drift that a deletion reverts',
+      { ...drift, kind: 'delete', impact: 'delete' },
+      {},
+      'hold OutOfSync DriftUnsafe',
+    ],
+    [
+      8,
+      'drift whose revert disconnects, even with a window',
+      { ...drift, impact: 'disconnect' },
+      {},
+      'hold OutOfSync DriftUnsafe',
+    ],
+    [
+      8,
+      'drift whose revert restarts, without a window',
+      { ...drift, hasWindow: false },
+      {},
+      'hold OutOfSync DriftUnsafe',
+    ],
+    [
+      8,
+      'drift whose revert may restart, without a window',
+      { ...drift, impact: 'may-restart', hasWindow: false },
+      {},
+      'hold OutOfSync DriftUnsafe',
+    ],
     [9, 'drift that came back three times', { ...drift, reverts: 3 }, {}, 'hold Blocked Conflict'],
-    [undefined, 'twice', { ...drift, reverts: 2 }, {}, 'plan Progressing'],
-    [undefined, 'drift with a window', drift, {}, 'plan Progressing'],
-    [undefined, 'drift that harms nobody', { ...drift, impact: 'none', hasWindow: false }, {}, 'plan Progressing'],
-    [undefined, 'a lost compute', { ...drift, kind: 'create', impact: 'none' }, {}, 'plan Progressing'],
-    [undefined, 'an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}, 'plan Progressing'],
-    [undefined, 'an introduced change without a window', { ...introduced, hasWindow: false }, {}, 'plan Progressing'],
-    [undefined, 'what the record does not know, by choice', unrecorded, {}, 'plan Progressing'],
-    [undefined, 'a commit, where drift is reported', introduced, under({ onDrift: 'report' }), 'plan Progressing'],
-  ])('row %s: %s', (row, _what, difference, situation, expected) => {
+  ])('row %s applies to %s', (row, _what, difference, situation, expected) => {
     const verdict = decideDifference(difference, { ...FINE, ...situation })
     expect([verdict.action, verdict.state, verdict.reason].filter(Boolean).join(' ')).toBe(expected)
     expect(verdict.row).toBe(row)
+  })
+
+  test.each<[string, Difference, Partial<Situation>]>([
+    ['drift that came back twice', { ...drift, reverts: 2 }, {}],
+    ['drift with a restart window', drift, {}],
+    ['drift whose revert disrupts nobody', { ...drift, impact: 'none', hasWindow: false }, {}],
+    ['a deleted compute', { ...drift, kind: 'create', impact: 'none' }, {}],
+    ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
+    ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
+    ['an unrecorded difference under --on-unrecorded apply', unrecorded, {}],
+    ['an introduced change under --on-drift report', introduced, under({ onDrift: 'report' })],
+  ])('no row applies to %s, which stays in the plan', (_what, difference, situation) => {
+    expect(decideDifference(difference, { ...FINE, ...situation })).toEqual({ action: 'plan', state: 'Progressing' })
   })
 })
 
@@ -82,7 +129,7 @@ const step = (more: Partial<Step>): Step => ({
   ...more,
 })
 
-describe('rows 10 to 16, of a step', () => {
+describe('rows 10 to 16, for a step', () => {
   const CONTEXT = {
     policy: POLICY,
     now: SUNDAY_3,
@@ -95,32 +142,38 @@ describe('rows 10 to 16, of a step', () => {
   const never = [on('sun'), on('mon')]
 
   test.each<[number, string, Partial<Step>, Partial<typeof CONTEXT>, string]>([
-    [10, 'protected', { refused: 'protected', impact: 'delete' }, {}, 'skip Blocked Protected'],
+    [10, 'a protected step', { refused: 'protected', impact: 'delete' }, {}, 'skip Blocked Protected'],
     [
       10,
-      'no consent',
+      'a missing consent',
       { consents: ['delete'] },
       { policy: { ...POLICY, allow: new Set() } },
       'skip Blocked NotAllowed',
     ],
-    [10, 'denied by a policy', { impact: 'none' }, { isDenied: true }, 'skip Blocked Policy'],
-    [11, 'over a budget', { impact: 'none' }, { isOverBudget: true }, 'skip Blocked Budget'],
-    [11, 'an earlier wave is not done', { impact: 'none' }, { isWaveHeld: true }, 'wait Scheduled Wave'],
-    [13, 'tried too often today', {}, { mayInterrupt: () => false }, 'skip Blocked TooManyRestarts'],
-    [12, 'nobody is interrupted', { impact: 'none', windows: [on('mon')] }, {}, 'run Progressing'],
-    [13, 'no window', {}, {}, 'run Progressing'],
+    [10, 'a plan that a policy denies', { impact: 'none' }, { isDenied: true }, 'skip Blocked Policy'],
+    [11, 'a plan over budget', { impact: 'none' }, { isOverBudget: true }, 'skip Blocked Budget'],
+    [11, 'an unfinished earlier wave', { impact: 'none' }, { isWaveHeld: true }, 'wait Scheduled Wave'],
+    [13, 'too many attempts today', {}, { mayInterrupt: () => false }, 'skip Blocked TooManyRestarts'],
+    [12, 'a step that disrupts nobody', { impact: 'none', windows: [on('mon')] }, {}, 'run Progressing'],
+    [13, 'a step without a window', {}, {}, 'run Progressing'],
     [14, 'an open window', { windows: [on('sun')] }, {}, 'run Progressing'],
-    [14, 'a chain that goes on', { windows: [on('mon')] }, { continuing: new Set(['a#1']) }, 'run Progressing'],
-    [15, 'windows that never meet', { windows: never }, {}, 'skip Blocked NoCommonWindow'],
+    [
+      14,
+      'a chain that was already started',
+      { windows: [on('mon')] },
+      { continuing: new Set(['a#1']) },
+      'run Progressing',
+    ],
+    [15, 'windows that never overlap', { windows: never }, {}, 'skip Blocked NoCommonWindow'],
     [16, 'a closed window', { windows: [on('mon')] }, {}, 'wait Scheduled 2026-11-23T02:00:00.000Z'],
     [
       16,
-      'the moment at which it closes',
+      'a window at the moment it closes',
       { windows: [on('sun', '02:00', '03:00')] },
       {},
       'wait Scheduled 2026-11-29T02:00:00.000Z',
     ],
-  ])('row %s: %s', (row, _what, own, context, expected) => {
+  ])('row %s applies to %s', (row, _what, own, context, expected) => {
     const verdict = decideSteps([step(own)], { ...CONTEXT, ...context }).get('a#1')
     expect([verdict?.action, verdict?.state, verdict?.reason, verdict?.opensAt].filter(Boolean).join(' ')).toBe(
       expected,
@@ -128,7 +181,7 @@ describe('rows 10 to 16, of a step', () => {
     expect(verdict?.row).toBe(row)
   })
 
-  test('a step that needs another one waits with it; one that only takes its turn does not', () => {
+  test('a step waits with a step that it depends on, but not with one that it merely runs after', () => {
     const steps = [
       step({ windows: [on('mon')] }),
       step({ id: 'b#1', impact: 'none', after: ['a#1'] }),

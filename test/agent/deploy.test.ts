@@ -1,4 +1,4 @@
-/** What deploy/ names exists in the program: metrics, paths and ports. */
+/** The metrics, paths, ports and flags that deploy/ mentions exist in the program. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ const documents = (file: string): readonly unknown[] =>
     return document.toJS()
   })
 
-/** Every string and every key in it. */
+/** All strings and keys in a value. */
 const stringsOf = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value]
   if (Array.isArray(value)) return value.flatMap(stringsOf)
@@ -58,18 +58,18 @@ describe('metrics', () => {
     ...withEnding(/\.json$/).map((file) => JSON.parse(textOf(file))),
   ]
 
-  test('that rules and dashboard name are those of the agent, and the dashboard shows all of them', async () => {
+  test('alert rules and the dashboard name only metrics that the agent has, and the dashboard shows all of them', async () => {
     const exposed = await withAgent(async ({ publicUrl }) => (await fetch(`${publicUrl}/metrics`)).text())
     const known = new Set([...exposed.matchAll(/^# TYPE (\w+)/gm)].map(([, name = '']) => name))
     const bare = (name: string): string => (known.has(name) ? name : name.replace(/_(bucket|sum|count)$/, ''))
     const used = new Set(named.flatMap(metricsIn).map(bare))
     expect([...used].filter((name) => !known.has(name))).toEqual([])
     const notShown = [...known].filter((name) => !used.has(name))
-    // A date that no panel needs.
+    // A timestamp that no panel needs.
     expect(notShown).toEqual(['espalier_git_commit_timestamp_seconds'])
   })
 
-  test('are aggregated by labels that they have', async () => {
+  test('alert rules and the dashboard aggregate each metric only by labels that it has', async () => {
     const exposed = await withAgent(async ({ publicUrl }) => (await fetch(`${publicUrl}/metrics`)).text())
     const labels = new Set([...exposed.matchAll(/[{,](\w+)="/g)].map(([, label]) => label))
     for (const text of named.flatMap(stringsOf)) {
@@ -93,7 +93,7 @@ describe('metrics', () => {
   })
 })
 
-test('the flags of each file are flags of `espalier agent run`', async () => {
+test('every flag in the deployment files is a flag of `espalier agent run`', async () => {
   const { stdout } = await startInProcess(['agent', 'run', '--help'], { cwd: process.cwd() }).ended
   const known = new Set(stdout.match(/--[a-z][a-z-]*/g))
   const flagsOf = (text: string): readonly string[] => text.match(/--[a-z][a-z-]*/g) ?? []
@@ -107,7 +107,7 @@ test('the flags of each file are flags of `espalier agent run`', async () => {
   }
 })
 
-test('probes ask for paths that the public address serves, on the port that the image opens', async () => {
+test('probes request paths that the public address serves, on the port that the image exposes', async () => {
   const [, , set] = documents('deploy/kubernetes/espalier-agent.yaml') as [unknown, unknown, Record<string, unknown>]
   const container = JSON.stringify(set)
   const paths = [...container.matchAll(/"path":"([^"]+)"/g)].map(([, path = '']) => path)
@@ -122,7 +122,7 @@ test('probes ask for paths that the public address serves, on the port that the 
   expect(textOf('deploy/prometheus/prometheus.yaml')).toContain('agent:7791')
 })
 
-test('one agent runs at a time, with time to finish a step, without privileges and on a root that is read-only', () => {
+test('each deployment runs one agent at a time, with time to finish a step, no privileges and a read-only root file system', () => {
   const [, , set] = documents('deploy/kubernetes/espalier-agent.yaml')
   expect(set).toMatchObject({
     kind: 'StatefulSet',

@@ -1,4 +1,4 @@
-/** What the agent keeps of its source, while projects and the notifier change it at the same time. */
+/** The stored source file, changed concurrently by projects and the notifier. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,12 +18,12 @@ afterEach(() => rm(folder, { recursive: true }))
 const declare = (id: string) =>
   writeFile(join(folder, `${id}.yaml`), `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: 1 } }\n`)
 
-test('concurrent changes are all kept, and the last write contains all of them', async () => {
+test('concurrent changes of the source file are all saved, and the last write contains all of them', async () => {
   const written: SourceFile[] = []
   let delay = 20
   const data = {
     readSource: async () => ({ from: folder, introduced: IDS, valid: { version: '1', projects: {} } }),
-    // A later write takes less time.
+    // Later writes take less time than earlier ones.
     writeSource: async (file: SourceFile) => {
       delay /= 2
       await sleep(delay)

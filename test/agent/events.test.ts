@@ -12,11 +12,11 @@ import { EVERY_STATE } from './views.ts'
 
 const MINUTE = 60_000
 
-/** What is kept after rounds of one project, one every five minutes unless `seconds` says when. */
+/** The state after rounds of one project, five minutes apart unless `seconds` gives their times. */
 const afterRounds = (rounds: readonly (Partial<ProjectView> & { readonly seconds?: number })[]) => {
   let kept: unknown
   for (const [index, { seconds = index * 300, ...shown }] of rounds.entries()) {
-    // As it is on disk.
+    // As read from disk.
     kept = JSON.parse(JSON.stringify(observeProject(project('p-1', shown), kept, START + seconds * 1_000, true)))
   }
   return keptOf(kept)
@@ -28,19 +28,19 @@ const DRIFT = { state: 'OutOfSync', reason: 'Drift' } as const
 const CONFLICT = { state: 'Blocked', reason: 'Conflict' } as const
 const GOOD = { state: 'Synced' } as const
 
-describe('a state is raised', () => {
-  test('once it lasts a minute, and not again while it lasts', () => {
+describe('raising a condition', () => {
+  test('an event is raised once a state has lasted a minute, and not again while it lasts', () => {
     expect(typesOf(afterRounds([DRIFT]))).toEqual([])
     expect(typesOf(afterRounds([DRIFT, { ...DRIFT, seconds: 59 }]))).toEqual([])
     expect(typesOf(afterRounds([DRIFT, { ...DRIFT, seconds: 60 }]))).toEqual(['out-of-sync Drift'])
     expect(typesOf(afterRounds([DRIFT, DRIFT, DRIFT, DRIFT]))).toEqual(['out-of-sync Drift'])
   })
 
-  test('and never if it passes sooner', () => {
+  test('no event is raised for a state that lasts less than a minute', () => {
     expect(typesOf(afterRounds([DRIFT, { ...GOOD, seconds: 30 }, { ...DRIFT, seconds: 70 }]))).toEqual([])
   })
 
-  test('once, whatever its message, counts and times are', () => {
+  test('one event is raised even if the message, counts and times of the state change', () => {
     const rounds = [1, 2, 3].map((count) => ({
       state: 'Failing' as const,
       message: `attempt ${count} failed`,
@@ -50,7 +50,7 @@ describe('a state is raised', () => {
     expect(typesOf(afterRounds(rounds))).toEqual(['failing Failing'])
   })
 
-  test('again after it was resolved', () => {
+  test('a condition is raised again after it was resolved', () => {
     expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, GOOD, DRIFT, DRIFT]))).toEqual([
       'out-of-sync Drift',
       'resolved Drift',
@@ -58,7 +58,7 @@ describe('a state is raised', () => {
     ])
   })
 
-  test('for each reason, those of differences behind the worst included', () => {
+  test('each reason raises an event, including those of differences that a worse state hides', () => {
     const [difference] = EVERY_STATE.flatMap(({ differences }) => differences)
     if (difference === undefined) throw new Error('no difference')
     const both = { ...CONFLICT, differences: [{ ...difference, ...DRIFT }] }
@@ -74,25 +74,25 @@ describe('a state is raised', () => {
     { state: 'Failing', reason: 'Unreachable' },
     { state: 'Failing', reason: 'KeyRefused' },
     { state: 'Blocked', reason: 'GitStale' },
-  ])('but not $state $reason: it passes, or it is not of the project', (status) => {
+  ])('no event is raised for a project in the state $state $reason', (status) => {
     expect(typesOf(afterRounds([status, status, status]))).toEqual([])
   })
 })
 
-describe('it is resolved', () => {
-  test('after two good rounds in a row', () => {
+describe('resolving a condition', () => {
+  test('a condition is resolved after two good rounds in a row', () => {
     expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD]))).toEqual(['out-of-sync Drift'])
     expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, DRIFT, GOOD]))).toEqual(['out-of-sync Drift'])
     expect(typesOf(afterRounds([DRIFT, DRIFT, GOOD, GOOD]))).toEqual(['out-of-sync Drift', 'resolved Drift'])
   })
 
-  test('by rounds only, not by time', () => {
+  test('a condition is resolved only by rounds, never by time alone', () => {
     let kept: unknown = afterRounds([DRIFT, DRIFT])
     for (const minutes of [10, 20, 30]) kept = observeProject(project('p-1'), kept, START + minutes * MINUTE, false)
     expect(typesOf(keptOf(kept))).toEqual(['out-of-sync Drift'])
   })
 
-  test('and names the event that it resolves', () => {
+  test('a resolved event names the event that it resolves', () => {
     const [raised, resolved] = afterRounds([DRIFT, DRIFT, GOOD, GOOD]).pending
     expect(resolved?.data).toMatchObject({ resolves: raised?.id, since: at(0) })
   })
@@ -103,11 +103,11 @@ describe('it is resolved', () => {
     { state: 'Failing', reason: 'Unreachable' },
     { state: 'Blocked', reason: 'PlanError' },
     { state: 'Unknown' },
-  ])('but not while $state $reason hides whether it still holds', (status) => {
+  ])('a condition is not resolved while the state $state $reason hides it', (status) => {
     expect(typesOf(afterRounds([DRIFT, DRIFT, status, status, status]))).not.toContain('resolved Drift')
   })
 
-  test('a worse state is resolved although a lesser one is left', () => {
+  test('a worse state is resolved even if a lesser one remains', () => {
     expect(typesOf(afterRounds([CONFLICT, CONFLICT, DRIFT, DRIFT]))).toEqual([
       'blocked Conflict',
       'resolved Conflict',
@@ -116,7 +116,7 @@ describe('it is resolved', () => {
   })
 })
 
-test('whatever happens: raised and resolved take turns, and no identifier is used twice', () => {
+test('for any sequence of states, raised and resolved events alternate and every event id is unique', () => {
   const status = fc.constantFrom<AgentStatus>(
     DRIFT,
     CONFLICT,
@@ -154,7 +154,7 @@ describe('single events', () => {
   const APPLY = { at: at(100), version: 'abc', done: ['update primary on main'], interruptions: 1 }
   const MISSED = { opensAt: at(0), closesAt: at(60), cause: 'agent-down' } as const
 
-  test('an apply and a missed window are sent once, over restarts too', () => {
+  test('an apply and a missed window each raise one event, even across restarts', () => {
     const rounds = [
       { lastApply: APPLY },
       { lastApply: APPLY, missedWindow: MISSED },
@@ -166,11 +166,11 @@ describe('single events', () => {
     ])
   })
 
-  test('known conditions are not sent again when a worse one no longer hides them', () => {
+  test('an apply is not reported again after other rounds', () => {
     expect(typesOf(afterRounds([{ lastApply: APPLY }, {}, { lastApply: APPLY }]))).toEqual(['applied'])
   })
 
-  test('a suspension and its end', () => {
+  test('a suspension and its end each raise an event', () => {
     const suspended = { state: 'Suspended', message: 'a migration', until: at(7_200) } as const
     const { pending } = afterRounds([GOOD, suspended, suspended, GOOD])
     expect(pending.map(({ type, data }) => [type, data.message, data.until])).toEqual([
@@ -179,7 +179,7 @@ describe('single events', () => {
     ])
   })
 
-  test('a removed project is kept until its events are delivered', () => {
+  test('the state of a removed project is kept until its events are delivered', () => {
     const kept = removeProject('p-1', afterRounds([DRIFT, DRIFT]), START)
     const [raised, removed] = kept.pending
     expect(removed?.type).toBe('removed')
@@ -189,11 +189,11 @@ describe('single events', () => {
   })
 })
 
-describe('a cause of the account or of the repository is one event', () => {
+describe('conditions of an account or the repository', () => {
   const unreachable = { state: 'Failing', reason: 'Unreachable', message: 'no answer' } as const
   const down = viewOf(['a', 'b', 'c'].map((id) => project(id, unreachable)))
 
-  test('for all projects of the account, resolved when none of them has it any more', () => {
+  test('an outage raises one event for all projects of the account, resolved when no project is affected any more', () => {
     let kept: unknown
     const round = (view: typeof down, minutes: number): void => {
       kept = observeAccount('default', view, kept, START + minutes * MINUTE, true)
@@ -208,8 +208,8 @@ describe('a cause of the account or of the repository is one event', () => {
 
   test.each([
     ['that cannot be fetched', 'Failing', 'failing', 'no route to host'],
-    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not YAML'],
-  ] as const)('for the repository %s', (_, errorState, type, error) => {
+    ['with an error that no project shows', 'Invalid', 'invalid', 'new.yaml:3:1: This is not valid YAML'],
+  ] as const)('one event is raised for a repository %s', (_, errorState, type, error) => {
     const { source } = down
     let kept: unknown
     for (const minutes of [0, 1, 2]) {
@@ -220,10 +220,10 @@ describe('a cause of the account or of the repository is one event', () => {
   })
 })
 
-describe('what is sent', () => {
+describe('the event that is sent', () => {
   const [event] = afterRounds([{ ...DRIFT, differences: EVERY_STATE[2]?.differences ?? [] }, DRIFT]).pending
 
-  test('is a CloudEvent', () => {
+  test('an event is encoded as a CloudEvent', () => {
     if (event === undefined) throw new Error('no event')
     expect(JSON.parse(cloudEvent('p-1', event, 'https://git.example/team/computes.git'))).toMatchObject({
       specversion: '1.0',
@@ -237,7 +237,7 @@ describe('what is sent', () => {
     })
   })
 
-  test('names what differs, and no live or declared value', () => {
+  test('an event names the differing attributes but contains no live or declared values', () => {
     const secret = { ...EVERY_STATE[2]?.differences[0], live: 'secret-live', want: 'secret-want' }
     const kept = afterRounds(
       [1, 2].map(() => ({ ...DRIFT, differences: [secret as ProjectView['differences'][number]] })),
@@ -247,15 +247,15 @@ describe('what is sent', () => {
     expect(text).not.toContain('secret')
   })
 
-  test('names at most 20 of many differences', () => {
+  test('an event names at most 20 differences', () => {
     const [difference] = EVERY_STATE[2]?.differences ?? []
     const many = Array.from({ length: 50 }, () => difference as ProjectView['differences'][number])
     const { pending } = afterRounds([1, 2].map(() => ({ ...DRIFT, differences: many })))
     expect(pending[0]?.data).toMatchObject({ moreDifferences: 30 })
   })
 
-  /** The vector that the reference libraries of Standard Webhooks share. */
-  test('is signed as Standard Webhooks describes', () => {
+  /** The test vector of the Standard Webhooks reference libraries. */
+  test('an event is signed as specified by Standard Webhooks', () => {
     const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     if (key === undefined) throw new Error('no key')
     expect(eventHeaders(key, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}')).toMatchObject({
@@ -272,12 +272,12 @@ describe('what is sent', () => {
     'whsec_c2hvcnQ=',
     `whsec_${'A'.repeat(200)}`,
     'whsec_not base64 at all, but long enough',
-  ])('a secret must be one of Standard Webhooks: %j is refused', (text) => {
+  ])('notifyKey rejects %j, which is not a Standard Webhooks secret', (text) => {
     expect(() => notifyKey(text)).toThrow('--notify-secret-file')
   })
 
   test.each(['', 'hooks.example', 'ftp://hooks.example/token-1', 'file:///token-1'])(
-    '%j is not an address for events, and is not repeated',
+    'sendTo rejects the URL %j without repeating it in the message',
     (url) => {
       expect(() => sendTo(url)).toThrow(/^--notify must be an http or https URL\.$/)
     },

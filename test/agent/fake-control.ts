@@ -1,4 +1,4 @@
-/** A running agent that does nothing: tests say what it shows, and see what was asked of it. */
+/** A fake agent: tests set the view that it returns and check the calls that it received. */
 import type { AgentControl, RoundView } from '../../src/agent/index.ts'
 import type { AgentView, Plan, ProjectView } from '../../src/model/index.ts'
 
@@ -86,7 +86,7 @@ export class FakeControl implements AgentControl {
   }
   async keep(subject: string, change: (kept: unknown) => unknown): Promise<void> {
     const next = change(this.storedEvents.get(subject))
-    // As it is after a restart.
+    // As read after a restart.
     if (next === undefined) this.storedEvents.delete(subject)
     else this.storedEvents.set(subject, JSON.parse(JSON.stringify(next)))
   }

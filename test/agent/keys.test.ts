@@ -1,4 +1,4 @@
-/** Several keys: whoever may write one team's files reaches none of another team's projects. */
+/** Several keys: write access to one team's files does not give access to another team's projects. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -29,7 +29,7 @@ const start = async () => {
   return agent
 }
 
-test('each key applies what its own files say', async () => {
+test("the agent applies each project with its key when the key's own files declare it", async () => {
   await world.declare(manifest(OURS, 2), 'ours.yaml')
   await world.declare(manifest(THEIRS, 2), 'theirs.yaml')
   const agent = await start()
@@ -54,7 +54,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
     { 'ours.yaml': manifest(OURS, 2).replace(`project: ${OURS}`, `projects: [${OURS}, ${THEIRS}]`) },
     'ours.yaml',
   ],
-])('a project is not changed by files outside of the paths of its key that %s', async (_how, files, file) => {
+])("a project is not changed when files outside its key's `paths` %s", async (_how, files, file) => {
   for (const [name, text] of Object.entries(files)) await world.declare(text, name)
   const agent = await start()
   await world.pass(HOUR)
@@ -65,7 +65,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   expect(world.writes().filter((line) => line.includes(THEIRS))).toEqual([])
 })
 
-test('a project that no key is for is reported, and not read', async () => {
+test('a project that no key covers is reported and not read', async () => {
   await world.declare(manifest('some-other-11111111', 2), 'ours.yaml')
   const agent = await start()
   expect(projectOf(agent, 'some-other-11111111')).toMatchObject({

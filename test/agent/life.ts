@@ -1,20 +1,20 @@
 /**
- * The life of a process within a test: until it dies, as after `kill -9`. From then on it never wakes up, and nothing that
- * it writes into its data folder reaches the disk.
+ * Simulates a process within a test, including `kill -9`: after its death, it never continues, and its writes to the data
+ * folder do not reach the disk.
  */
 import { promises } from 'node:fs'
 import { type FileHandle, symlink, unlink } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import type { Clock } from '../../src/model/index.ts'
 
-/** Dies at a moment that it counts: just before that is done, or just after. */
+/** The process dies at this moment: just before its effect, or just after. */
 export interface Death {
   readonly moment: number
   readonly isDone: boolean
 }
 
 const never = new Promise<never>(() => undefined)
-/** By the path that each process has for its data folder. */
+/** By the path under which each process accesses its data folder. */
 const lives = new Map<string, Life>()
 
 export class Life {
@@ -28,7 +28,7 @@ export class Life {
     this.#death = death
   }
 
-  /** @returns a path of its own for the data folder `folder`. */
+  /** @returns a path to `folder` for this process alone. */
   async begin(folder: string, alias: string): Promise<string> {
     await symlink(folder, alias)
     this.#folder = alias
@@ -40,14 +40,14 @@ export class Life {
     this.isDead = true
   }
 
-  /** Of the process that has ended or was killed: what the system cleans up. */
+  /** Releases what the operating system would release after the process ended or was killed. */
   async end(): Promise<void> {
     lives.delete(this.#folder)
     await unlink(this.#folder).catch(() => undefined)
     await Promise.all([...this.#handles].map((handle) => handle.close().catch(() => undefined)))
   }
 
-  /** Something that the world outside of the process notices: a moment to die. */
+  /** Runs `work`, which has an effect outside the process and is therefore a moment to die at. */
   async moment<T>(work: () => Promise<T>): Promise<T> {
     if (this.isDead) return never
     this.moments += 1
@@ -59,7 +59,7 @@ export class Life {
     return this.isDead ? never : result
   }
 
-  /** The same, of what is done already. */
+  /** Counts an effect that has already happened. */
   passed(): void {
     if (this.isDead) return
     this.moments += 1
@@ -81,7 +81,7 @@ export class Life {
     }
   }
 
-  /** A journal: each of its lines is a moment. */
+  /** A journal file: each line written to it is a moment. */
   watch(handle: FileHandle): void {
     this.#handles.add(handle)
     const append = handle.appendFile.bind(handle)

@@ -1,4 +1,4 @@
-/** When a project's branches and settings are read, and not only its computes. */
+/** Full refreshes, which read branches and settings as well as computes. */
 import { expect, onTestFinished, test } from 'vitest'
 import { seeded } from './month.ts'
 import { MINUTE, openWorld } from './running.ts'
@@ -6,7 +6,7 @@ import { MINUTE, openWorld } from './running.ts'
 const PROJECTS = 20
 const ids = Array.from({ length: PROJECTS }, (_, index) => `fleet-${String(index).padStart(8, '0')}`)
 
-test('spreads full refreshes, although the agent read all projects in full when it started', async () => {
+test('full refreshes of projects are spread out, even though the agent read all of them in full when it started', async () => {
   const fullReads: number[] = []
   const world = await openWorld(
     {

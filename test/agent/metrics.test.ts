@@ -1,11 +1,10 @@
-/** What Prometheus reads of the agent. */
-
+/** The agent's Prometheus metrics. */
 import { expect, test } from 'vitest'
 import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
 import type { DifferenceView } from '../../src/model/index.ts'
 import { at, FakeControl, project, START } from './fake-control.ts'
 
-/** Without the lines for people. */
+/** Without comment lines. */
 const seriesOf = async (metrics: { text(): Promise<string> }): Promise<readonly string[]> =>
   (await metrics.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
 
@@ -22,7 +21,7 @@ const drift = (compute: string, path: string): DifferenceView => ({
   origin: 'drift',
 })
 
-test('a project has its state, its differing computes by origin, and what waits', async () => {
+test("a project's series show its state, differing computes by origin, and scheduled steps", async () => {
   const control = new FakeControl([
     project('p-1', {
       state: 'Scheduled',
@@ -47,7 +46,7 @@ test('a project has its state, its differing computes by origin, and what waits'
   metrics.close()
 })
 
-test('past states and removed projects leave no series behind', async () => {
+test('series of past states and removed projects disappear', async () => {
   const control = new FakeControl([project('p-1'), project('p-2')])
   const metrics = agentMetrics(control)
   await metrics.text()
@@ -60,7 +59,7 @@ test('past states and removed projects leave no series behind', async () => {
   metrics.close()
 })
 
-test('rounds are counted by result, with how long they took and how late they were', async () => {
+test('rounds are counted by result, with their duration and delay', async () => {
   const control = new FakeControl([project('p-1')])
   const metrics = agentMetrics(control)
   control.round({ project: 'p-1', result: 'changed', durationMs: 2_000, delayMs: 500 })
@@ -80,7 +79,7 @@ test('rounds are counted by result, with how long they took and how late they we
   expect(await seriesOf(metrics)).toContain('espalier_reconcile_total{result="unchanged"} 0')
 })
 
-test('counters of the view do not grow by being read', async () => {
+test('a scrape does not increase the counters taken from the view', async () => {
   const control = new FakeControl([])
   const metrics = agentMetrics(control)
   await metrics.text()
@@ -91,7 +90,7 @@ test('counters of the view do not grow by being read', async () => {
   metrics.close()
 })
 
-test('unknown values are absent, not zero', async () => {
+test('unknown values are left out instead of reported as zero', async () => {
   const control = new FakeControl([])
   const { fetchedAt: _, committedAt: __, ...source } = control.shown.source
   control.show([], { source })
@@ -100,7 +99,7 @@ test('unknown values are absent, not zero', async () => {
   metrics.close()
 })
 
-test('labels are bounded: a difference, a compute or a message never makes a series', async () => {
+test('the number of series does not depend on differences, computes or messages', async () => {
   const many = Array.from({ length: 50 }, (_, index) => drift(`replica "${index}"`, `pgSettings.x${index}`))
   const control = new FakeControl([project('p-1', { differences: many, message: 'no route to 10.0.0.7' })])
   const metrics = agentMetrics(control)

@@ -1,12 +1,12 @@
-/** Watches a simulated month from outside of the agent: what must never happen, and what must be reported. */
+/** Checks a simulated month from outside the agent: rules that must never be broken, and facts that must be reported. */
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
 import { HOUR, MINUTE } from './running.ts'
 
 const DAY = 24 * HOUR
-/** By then, a miss has its event: an agent that was down has started again. */
+/** A missed window must be reported within this time, which is longer than any downtime of the agent. */
 const REPORTED_AFTER = 8 * HOUR
-/** Requests that were on their way when a fault struck one of them. */
+/** A fault excuses deviations for this long, because other requests may have been in flight. */
 const BLAMED_FOR = 5_000
 
 type RecordedRequest = ReturnType<Sandbox['control']['requests']>[number]
@@ -59,7 +59,7 @@ export class MonthWatch {
   #spans: Span[] = []
   #misses: Miss[] = []
   #ids = new Map<string, number>()
-  /** What is reported and has not ended, by subject, state and reason. */
+  /** Conditions that were reported and not resolved, by subject, state and reason. */
   readonly #raised = new Map<string, string>()
   #facts = new Map<string, number>()
   readonly #sizes: { readonly at: number; readonly size: number }[][]
@@ -69,7 +69,7 @@ export class MonthWatch {
     this.#sizes = sizes.map((size) => [{ at: 0, size }])
   }
 
-  /** A request was handled. */
+  /** Called after each request. */
   handled(path: string, faults: readonly { readonly fault: FaultOrder; readonly struck: number }[]): void {
     const now = this.#now()
     const at = Math.floor(now / MINUTE)
@@ -89,7 +89,7 @@ export class MonthWatch {
     this.#faults.set(indexOf(path), own)
   }
 
-  /** The agent is down, or git is unreachable, from now until the function is called that is returned. */
+  /** Starts an outage of the agent or git, which lasts until the returned function is called. */
   begin(cause: string): () => void {
     const span: Span = { from: this.#now(), to: Number.POSITIVE_INFINITY, cause }
     this.#spans.push(span)
@@ -104,7 +104,7 @@ export class MonthWatch {
     if (known.length > 3) known.shift()
   }
 
-  /** An event arrived, perhaps again. */
+  /** Called for each received event, which may be a redelivery. */
   received(body: string): void {
     const event: Received = JSON.parse(body)
     const { id, subject, data } = event
@@ -150,7 +150,7 @@ export class MonthWatch {
     this.problems.push(`${new Date(this.#now()).toISOString()} ${what}`)
   }
 
-  /** Two identifiers for one fact. */
+  /** Reports a fact that was sent under two event ids. */
   #once(fact: string): void {
     if (this.#facts.has(fact)) this.#problem(`${fact}: reported twice`)
     this.#facts.set(fact, this.#now())
@@ -167,7 +167,7 @@ export class MonthWatch {
     if (data.cause === 'agent-down' && !causes.includes('agent')) this.#problem(`${subject}: the agent was not down`)
   }
 
-  /** Work that was left when a window closed must have been reported. */
+  /** Checks that each window that closed with steps left was reported as missed. */
   #explain(miss: Miss): void {
     const { index, opensAt, closesAt } = miss
     const project = projectId(index)
@@ -175,7 +175,7 @@ export class MonthWatch {
     const isReported = this.#facts.has(`${project} missed ${new Date(closesAt).toISOString()}`)
     const raisedAt = this.#facts.get(`${project} raised`) ?? 0
     const isShown = raisedAt > opensAt - DAY || [...this.#raised.keys()].some((key) => key.startsWith(`${project} `))
-    // What it could not know of is no miss of its own.
+    // The agent could not know about these steps, so it did not miss the window.
     const isUnknown = causes.includes('agent') || causes.includes('git')
     if (causes.length === 0)
       this.#problem(`${project}: not done by ${new Date(closesAt).toISOString()}, without a cause`)
@@ -207,15 +207,15 @@ export class MonthWatch {
     this.#checkWindow(index, at, method, size !== undefined, `${path} ${body}`, answer)
   }
 
-  /** What interrupts: a new size of a compute that is in use. A change by hand lets some fall asleep. */
+  /** Whether the request disrupts connections: it resizes an active compute. Manual changes let some computes sleep. */
   #checkWindow(index: number, at: number, method: string, isSize: boolean, what: string, answer: unknown): void {
     const hour = hourOf(index)
     const { endpoint } = (answer ?? {}) as { readonly endpoint?: { readonly current_state: string } }
-    // An answer that a fault spoilt does not say whether the compute was idle.
+    // A response replaced by a fault does not show whether the compute was idle.
     if (hour === undefined || method !== 'PATCH' || !isSize || endpoint === undefined) return
     if (endpoint.current_state === 'idle') return
     const sinceOpen = at - (Math.floor(at / DAY) * DAY + hour * HOUR)
-    // A step under way goes past the end.
+    // A running step may continue after the window closes.
     if (sinceOpen < 0 || sinceOpen > WINDOW_HOURS * HOUR + 2 * MINUTE)
       this.#problem(`outside of its window: ${new Date(at).toISOString()} ${what}`)
   }

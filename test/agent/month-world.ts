@@ -1,4 +1,4 @@
-/** What the simulated month runs on: projects, their manifests and windows, and what goes wrong. */
+/** The simulated month's projects, manifests, windows and faults. */
 import type { FaultOrder, Seed } from '../../src/sandbox/index.ts'
 
 export const SIZES = [0.5, 1, 2, 4]
@@ -9,9 +9,9 @@ export const indexOf = (path: string): number => Number(/month-(\d+)/.exec(path)
 export const computeId = (index: number): string => `ep-${projectId(index)}`
 const branchId = (index: number): string => `br-${projectId(index)}`
 
-/** Two of three have a window every night, at an hour of their own. */
+/** Two of three projects have a nightly window, each at its own hour. */
 export const hourOf = (index: number): number | undefined => (index % 3 === 2 ? undefined : (index * 5) % 22)
-/** Of every fiftieth, somebody deletes the compute once. */
+/** In every fiftieth project, the compute is deleted manually once. */
 export const isVictim = (index: number): boolean => index % 50 === 7
 const two = (hour: number): string => String(hour).padStart(2, '0')
 
@@ -38,7 +38,7 @@ export const seedOf = (count: number): Seed => ({
 })
 
 const endless = { times: 0, chance: 0.004 } as const
-/** After these, a project may be left as it is for longer: until a retry, or until a person frees it. */
+/** Faults after which a project may take longer to converge: until a retry, or until a person intervenes. */
 const LASTING = new Set<string>(['ignore', 'fail', 'error', 'cancel', 'skip', 'hang', 'rival-delete'])
 
 export const faultsOf = (count: number): readonly FaultOrder[] => [

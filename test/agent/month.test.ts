@@ -3,7 +3,7 @@ import { isLong } from '../long-runs.ts'
 import { seeded, simulateMonth } from './month.ts'
 import { MINUTE } from './running.ts'
 
-test('days of commits, hand edits, faults and restarts: nothing outside of a window, and all converge', async () => {
+test('during days of commits, manual changes, faults and restarts, nothing restarts outside its window and every project converges', async () => {
   const projects = isLong ? 50 : 6
   const { watch } = await simulateMonth({ projects, days: isLong ? 7 : 2, interval: 60 * MINUTE, random: seeded() })
   expect(watch.problems).toEqual([])

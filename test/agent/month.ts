@@ -1,5 +1,4 @@
-/** Days of an agent in virtual time: commits, changes by hand, windows, faults of API and git, restarts and kills. */
-
+/** Simulates days of an agent: commits, manual changes, windows, API and git faults, restarts and kills. */
 import type { RunningAgent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { Life } from './life.ts'
@@ -9,10 +8,10 @@ import { HOUR, MINUTE, openWorld, type World } from './running.ts'
 
 export interface MonthOptions {
   readonly projects: number
-  /** With faults; two quiet ones follow. */
+  /** Days with faults. Two days without faults follow. */
   readonly days: number
   readonly interval: number
-  /** From 0 up to 1, the same in each run. */
+  /** From 0 to 1, the same sequence in each run. */
   readonly random: () => number
   readonly onDay?: (day: number, requests: number, problems: readonly string[]) => void
 }
@@ -41,7 +40,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       if (luck < 0.1) return 503
       if (luck < 0.15) throw new Error('no answer')
       watch.received(body)
-      // It arrived, and the sender does not know.
+      // The event arrived, but the sender sees an error.
       if (luck < 0.2) throw new Error('the connection was reset')
       return 204
     },
@@ -80,11 +79,11 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     for (const index of sizes.keys()) {
       if (!chance(Math.max(0.003, 0.1 / count))) continue
       counts.edits += 1
-      // A change that the faults swallow was never made.
+      // A fault may reject the change.
       await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
     }
   }
-  /** Returns how it ends. */
+  /** @returns a function that ends the fault. */
   const breakGit = async (): Promise<() => Promise<void>> => {
     const kind = GIT_FAULTS[Math.floor(random() * GIT_FAULTS.length)]
     const ended = watch.begin('git')
@@ -102,12 +101,12 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         await running.agent.reconcile('all', running.agent.view().source.version).catch(() => undefined)
       world.moveGit({})
       await world.declareAll(texts())
-      // Within the next poll.
+      // Long enough for the next poll.
       await world.pass(11 * MINUTE)
       ended()
     }
   }
-  /** Ends the agent, and starts it again some minutes later. */
+  /** Stops or kills the agent, and starts it again some minutes later. */
   const restart = async (): Promise<void> => {
     const isKilled = chance(0.5)
     const ended = watch.begin('agent')
@@ -123,7 +122,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     running = await start()
     ended()
   }
-  /** A person in the morning: frees what hangs, and runs the commands that are shown. */
+  /** Plays a person in the morning: ends stuck operations and runs the displayed commands. */
   const tidy = async (): Promise<void> => {
     control.load(control.dump())
     const { projects } = running.agent.view()
@@ -158,7 +157,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         mend = undefined
       } else if (mend === undefined && hour % 6 === 2) await commit()
       else if (mend === undefined && chance(0.04)) mend = await breakGit()
-      // In the last third one agent runs on: what it leaks shows.
+      // One agent runs through the last third, so that leaks become visible.
       if (hour < days * 16 && chance(0.02)) await restart()
       await editSome()
       if (hour % 24 === 9) await tidy()
@@ -169,7 +168,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     }
     await mend?.()
     control.clearFaults()
-    // What was refused or reverted too often is a person's to settle.
+    // Changes that were rejected or reverted too often wait for a person.
     await world.pass(24 * HOUR)
     await tidy()
     await world.pass(24 * HOUR)

@@ -1,4 +1,4 @@
-/** Delivery of events: at least once, in order for each project, for three days. */
+/** Event delivery: at least once, in order per project, for up to three days. */
 
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const notifier of running.splice(0)) await notifier.stop()
 })
 
-/** An agent whose rounds are those of the test. */
+/** A notifier and a fake agent whose rounds the test determines. */
 const agent = (projects: readonly ProjectView[], answer: () => number | Promise<number> = () => 204) => {
   const clock = new VirtualClock(START)
   const control = new FakeControl(projects)
@@ -48,7 +48,7 @@ const agent = (projects: readonly ProjectView[], answer: () => number | Promise<
   return { clock, control, lines, sent, types, round, start, notifier }
 }
 
-test('what lasts a minute is sent then, between two rounds, and once', async () => {
+test('a condition is sent once, when it has lasted a minute, even between two rounds', async () => {
   const { clock, round, types } = agent([])
   await round(project('p-1', BLOCKED))
   await clock.advance(55_000)
@@ -59,7 +59,7 @@ test('what lasts a minute is sent then, between two rounds, and once', async () 
   expect(types()).toHaveLength(1)
 })
 
-test('a suspension is sent before the next round', async () => {
+test('a suspension is sent without waiting for the next round', async () => {
   const { clock, control, round, types } = agent([])
   await round(project('p-1'))
   control.show([project('p-1', { state: 'Suspended', message: 'a migration' })])
@@ -67,7 +67,7 @@ test('a suspension is sent before the next round', async () => {
   expect(types()).toEqual(['p-1 suspended'])
 })
 
-test('an event that was not taken is sent again with the same identifier, less and less often', async () => {
+test('an event that the receiver rejects is retried with the same id and increasing waits', async () => {
   let isUp = false
   const { clock, sent, round, lines } = agent([], () => (isUp ? 204 : 503))
   await round(project('p-1', BLOCKED))
@@ -82,7 +82,7 @@ test('an event that was not taken is sent again with the same identifier, less a
   expect(lines[0]).toBe('Event blocked for p-1 was not delivered: the receiver returned 503. Will retry in 5 s.')
 })
 
-test('events of a project are sent in their order, and another project does not wait for them', async () => {
+test('events of a project are sent in order, and do not delay those of another project', async () => {
   const refused = new Set(['p-1'])
   const order: string[] = []
   const clock = new VirtualClock(START)
@@ -113,7 +113,7 @@ test('events of a project are sent in their order, and another project does not 
   expect(order.slice(2)).toEqual(['p-1 dev.espalier.applied', 'p-1 dev.espalier.suspended'])
 })
 
-test('events that were not delivered before a stop are delivered after the restart', async () => {
+test('undelivered events are delivered after a restart', async () => {
   let isUp = false
   const { clock, sent, round, start, notifier } = agent([], () => (isUp ? 204 : 500))
   await round(project('p-1', BLOCKED))
@@ -139,7 +139,7 @@ test('an event that cannot be delivered for three days is dropped and logged', a
   expect(lines.at(-1)).toContain('was dropped')
 })
 
-test('a project that is no longer declared is one event, and then nothing of it is kept', async () => {
+test('a project that is no longer declared raises one event, after which its state is removed', async () => {
   const { clock, control, round, types } = agent([])
   await round(project('p-1'))
   await round(project('p-2'))
@@ -152,7 +152,7 @@ test('a project that is no longer declared is one event, and then nothing of it 
   expect(control.kept().has('p-1')).toBe(false)
 })
 
-test('an outage of the service is one event for the account, and one when it is over', async () => {
+test('an outage of the service raises one event for the account, and one when it is resolved', async () => {
   const { clock, round, types } = agent([])
   const ids = ['a', 'b', 'c', 'd']
   const all = async (shown: Partial<ProjectView>): Promise<void> => {
@@ -165,7 +165,7 @@ test('an outage of the service is one event for the account, and one when it is 
   expect(types()).toEqual(['account/default failing', 'account/default resolved'])
 })
 
-test('a project called `repository` has events of its own, separate from those of the git repository', async () => {
+test('a project whose id is `repository` and the git repository have separate events', async () => {
   const { clock, control, round, types } = agent([])
   const { source } = control.shown
   await round(project('repository', BLOCKED))
@@ -177,7 +177,7 @@ test('a project called `repository` has events of its own, separate from those o
   expect(types().at(-1)).toBe('repository removed')
 })
 
-test('a folder that cannot be written ends nothing: the event is sent once it can', async () => {
+test('an event is sent once the data folder can be written again', async () => {
   const { clock, control, round, types, lines } = agent([])
   await round(project('p-1', BLOCKED))
   const keep = control.keep.bind(control)
@@ -190,7 +190,7 @@ test('a folder that cannot be written ends nothing: the event is sent once it ca
   expect(types()).toEqual(['p-1 blocked'])
 })
 
-test('a signature uses wall-clock time, which continues while a laptop sleeps', async () => {
+test('a signature uses wall-clock time, which continues during sleep', async () => {
   const clock = Object.assign(new VirtualClock(START), { date: () => START + 8 * 60 * 60_000 })
   const control = new FakeControl([project('p-1', { state: 'Suspended' })])
   const times: (string | undefined)[] = []
@@ -206,7 +206,7 @@ test('a signature uses wall-clock time, which continues while a laptop sleeps', 
   expect(times).toEqual([String(START / 1_000 + 8 * 60 * 60)])
 })
 
-test('a receiver sees a signed CloudEvent; a redirect is not followed, and the address is in no log', async () => {
+test('a receiver gets a signed CloudEvent, redirects are not followed, and the URL is never logged', async () => {
   const seen: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string }[] = []
   let status = 307
   const server = createServer(async (request, response) => {
@@ -227,7 +227,7 @@ test('a receiver sees a signed CloudEvent; a redirect is not followed, and the a
   notifier.start(control)
   await expect.poll(() => lines.length).toBe(1)
   status = 202
-  // The loop sleeps once it has written the line.
+  // The loop sleeps only after it has logged the line.
   await expect
     .poll(async () => {
       await clock.advance(5_000)
@@ -245,6 +245,6 @@ test('a receiver sees a signed CloudEvent; a redirect is not followed, and the a
   expect(lines.join()).not.toContain('secret')
   server.close()
   server.closeAllConnections()
-  // Nobody listens there any more.
+  // The server is closed.
   await expect(sendTo(url)('{}', {})).rejects.toThrow()
 })

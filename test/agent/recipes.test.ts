@@ -1,4 +1,4 @@
-/** The recipes of examples/agent: an event of the agent becomes a message in Slack, or an issue on GitHub. */
+/** The recipes of examples/agent, which post events to Slack or as GitHub issues. */
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -11,7 +11,7 @@ import { VirtualClock } from './virtual-clock.ts'
 
 type Handle = (event: unknown) => unknown
 
-/** They are JavaScript without types, so that they run wherever Node does. */
+/** The recipes are plain JavaScript, so that they run without a build. */
 const recipe = async (name: string): Promise<unknown> => import(`../../examples/agent/${name}.mjs`)
 const { receive } = (await recipe('receive')) as {
   receive(options: { secret: string; port: number; handle: Handle; log?: () => void }): Server
@@ -43,7 +43,7 @@ interface Asked {
   readonly body: Record<string, unknown>
 }
 
-/** In place of Slack or GitHub. */
+/** A server that stands in for Slack or GitHub. */
 const service = async (answer: (asked: Asked) => { readonly status?: number; readonly body?: unknown }) => {
   const asked: Asked[] = []
   const server = createServer(async (request, response) => {
@@ -57,9 +57,9 @@ const service = async (answer: (asked: Asked) => { readonly status?: number; rea
   return { asked, url: await urlOf(server) }
 }
 
-/** Sends the events of these rounds, five minutes apart, the way the agent does. */
+/** Sends the events of these rounds as the agent does. The rounds are five minutes apart. */
 const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): Promise<() => Promise<void>> => {
-  // Time in which a receiver takes the signature for a fresh one.
+  // Receivers accept only recent signatures.
   const clock = new VirtualClock(Date.now())
   const control = new FakeControl()
   const notifier = createNotifier({ send: sendTo(to), key: notifyKey(SECRET), clock, log: () => undefined })
@@ -82,7 +82,7 @@ const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): 
 
 const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agent reconcile p-1' } as const
 
-test('an event is a message in Slack: what, where, and the command, with nothing in it that Slack would act on', async () => {
+test("the Slack recipe posts the state, the project and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
   const receiver = await urlOf(
@@ -101,7 +101,7 @@ test('an event is a message in Slack: what, where, and the command, with nothing
   await stop()
 })
 
-test('an event is an issue on GitHub, which is closed when it is resolved', async () => {
+test('the GitHub recipe opens an issue for a condition and closes it once the condition is resolved', async () => {
   const issues: { number: number; state: string; body: string; title: string }[] = []
   const github = await service(({ method, path, body }) => {
     if (method === 'GET') return { body: issues.filter(({ state }) => state === 'open') }
@@ -125,7 +125,7 @@ test('an event is an issue on GitHub, which is closed when it is resolved', asyn
   await stopAgain()
 })
 
-test('a request that the agent did not sign is refused', async () => {
+test('the receiver rejects a request that the agent did not sign', async () => {
   const handled: unknown[] = []
   const url = await urlOf(receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event) }))
   for (const headers of [{}, { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }]) {

@@ -1,4 +1,4 @@
-/** Whoever moved last decides. */
+/** The side that changed last determines the origin of a difference. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/index.ts'
@@ -20,31 +20,31 @@ const originAfter = (...history: readonly (readonly [Value, Value])[]): string =
     history.reduce<ProjectRecord | undefined>((record, [want, live]) => refresh(record, { want, live }), undefined),
   )
 
-describe('declared and live, refresh after refresh', () => {
+describe('origins', () => {
   test.each<[string, string, ...(readonly [Value, Value])[]]>([
     ['introduced', 'a new declaration', ['2', '1']],
     ['introduced', 'a commit', ['1', '1'], ['2', '1']],
-    ['introduced', 'a commit that waits for its window', ['1', '1'], ['2', '1'], ['2', '1'], ['2', '1']],
-    ['introduced', 'a later commit', ['1', '1'], ['2', '1'], ['4', '1']],
-    ['drift', 'a hand edit', ['1', '1'], ['1', '2']],
-    ['drift', 'a hand edit while a commit waits', ['1', '1'], ['2', '1'], ['2', '4']],
-    ['introduced', 'the same, put back by hand', ['1', '1'], ['2', '1'], ['2', '4'], ['2', '1']],
-    ['introduced', 'a commit to what has drifted takes it over', ['1', '1'], ['1', '2'], ['4', '2']],
-    ['drift', 'both at once', ['1', '1'], ['2', '4']],
-    ['same', 'a commit that takes the live value up', ['1', '1'], ['1', '2'], ['2', '2']],
-    ['drift', 'a compute that somebody deleted', ['yes', 'yes'], ['yes', null]],
-    ['introduced', 'a compute to create', ['yes', null]],
-    ['drift', 'a compute that somebody made where prune deletes', [null, 'yes']],
-    ['introduced', 'prune that is new', ['any', 'any'], [null, 'any']],
-  ])('%s: %s', (expected, _what, ...history) => {
+    ['introduced', 'a commit whose steps wait for a window', ['1', '1'], ['2', '1'], ['2', '1'], ['2', '1']],
+    ['introduced', 'a second commit', ['1', '1'], ['2', '1'], ['4', '1']],
+    ['drift', 'a manual change', ['1', '1'], ['1', '2']],
+    ['drift', 'a manual change while a commit waits', ['1', '1'], ['2', '1'], ['2', '4']],
+    ['introduced', 'a manual change while a commit waits is undone', ['1', '1'], ['2', '1'], ['2', '4'], ['2', '1']],
+    ['introduced', 'a commit that changes a drifted attribute', ['1', '1'], ['1', '2'], ['4', '2']],
+    ['drift', 'a commit and a manual change at once', ['1', '1'], ['2', '4']],
+    ['same', 'a commit that adopts the live value', ['1', '1'], ['1', '2'], ['2', '2']],
+    ['drift', 'a compute is deleted manually', ['yes', 'yes'], ['yes', null]],
+    ['introduced', 'a new compute is declared', ['yes', null]],
+    ['drift', 'a compute is created manually in a project with prune', [null, 'yes']],
+    ['introduced', 'prune is switched on', ['any', 'any'], [null, 'any']],
+  ])('the origin is %s after %s', (expected, _what, ...history) => {
     expect(originAfter(...history)).toBe(expected)
   })
 })
 
-describe('what the record does not know', () => {
+describe('differences without a record', () => {
   const lost = refresh(undefined, { want: '2', live: '1' }, { isNewlyDeclared: false })
 
-  test('after the record is lost, differences are unrecorded until one side changes', () => {
+  test('differences are unrecorded after the record is lost, until one side changes', () => {
     expect(origin(lost)).toBe('unrecorded')
     expect(origin(refresh(lost, { want: '2', live: '1' }))).toBe('unrecorded')
     expect(origin(refresh(lost, { want: '4', live: '1' }))).toBe('introduced')
@@ -52,7 +52,7 @@ describe('what the record does not know', () => {
     expect(origin(refresh(lost, { want: '2', live: '2' }))).toBe('same')
   })
 
-  test('so does a new version that distinguishes values that were equal before', () => {
+  test('a difference is unrecorded if only a new version of Espalier distinguishes the values', () => {
     const agreed = refreshed(undefined, {
       facts: [{ key: 'ep-1/size', want: '5m', live: 'default', agrees: true }],
       program: '1',
@@ -62,7 +62,7 @@ describe('what the record does not know', () => {
     expect(origin(refresh(agreed, { want: '5m', live: 'default' }, { program: '2' }))).toBe('unrecorded')
   })
 
-  test('so does an attribute that only the new version reads', () => {
+  test('a difference is unrecorded if only a new version of Espalier reads the attribute', () => {
     const empty: ProjectRecord = { program: '1', manifests: 'a', entries: {} }
     const upgraded = refresh(empty, { want: '2', live: '1' }, { program: '2', manifests: 'a' })
     expect(origin(upgraded)).toBe('unrecorded')
@@ -70,7 +70,7 @@ describe('what the record does not know', () => {
   })
 })
 
-/** By the log of all refreshes: the live value when the two last agreed, or before the last commit, whichever is later. */
+/** The origin according to the complete log, as a reference implementation. */
 const byLog = (log: readonly Seen[]): string => {
   const last = log.at(-1)
   if (last === undefined || last.want === last.live) return 'same'
@@ -83,7 +83,7 @@ const byLog = (log: readonly Seen[]): string => {
   return log[0]?.live === last.live ? 'introduced' : 'drift'
 }
 
-test('the record agrees with a log of all writes', () => {
+test('the origins from the record match those from a log of all refreshes', () => {
   const value = fc.constantFrom('1', '2', '4')
   fc.assert(
     fc.property(fc.array(fc.record({ want: value, live: value }), { minLength: 1, maxLength: 12 }), (log) => {
@@ -93,7 +93,7 @@ test('the record agrees with a log of all writes', () => {
   )
 })
 
-test('what is no longer declared is removed from the record', () => {
+test('an attribute that is no longer declared is removed from the record', () => {
   const record = refresh(undefined, { want: '1', live: '1' })
   expect(refreshed(record, { facts: [], program: '1', manifests: 'b', isNewlyDeclared: false }).entries).toEqual({})
 })

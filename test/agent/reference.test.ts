@@ -1,4 +1,4 @@
-/** docs/agent-reference.md says what the agent serves, measures and sends, all of it and nothing else. */
+/** docs/agent-reference.md lists all metrics and events of the agent. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../src/agent/events/kept.ts'
@@ -7,18 +7,18 @@ import { FakeControl } from './fake-control.ts'
 
 const page = readFileSync('docs/agent-reference.md', 'utf8')
 
-test('every metric, with its type and labels', async () => {
+test('the page lists every metric with its type', async () => {
   const metrics = agentMetrics(new FakeControl())
   const exposed = [...(await metrics.text()).matchAll(/^# TYPE (\w+) (\w+)/gm)].map(
     ([, name, type]) => `${name} ${type}`,
   )
   metrics.close()
-  const told = [...page.matchAll(/^\| `(espalier_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
-  expect(told.toSorted()).toEqual(exposed.toSorted())
+  const listed = [...page.matchAll(/^\| `(espalier_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
+  expect(listed.toSorted()).toEqual(exposed.toSorted())
 })
 
-test('every type of event', () => {
+test('the page lists every event type', () => {
   const rows = page.slice(page.indexOf('| type | sent when |'), page.indexOf('```json'))
-  const told = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
-  expect(told.toSorted()).toEqual([...EVENT_TYPES].toSorted())
+  const listed = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
+  expect(listed.toSorted()).toEqual([...EVENT_TYPES].toSorted())
 })

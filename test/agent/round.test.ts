@@ -1,4 +1,4 @@
-/** Whole rounds, over random manifests and live projects. */
+/** Whole rounds, for random manifests and live projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type AgentPolicy, decideRound, type ProjectRecord, type Round, refreshed } from '../../src/agent/index.ts'
@@ -46,8 +46,8 @@ const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => v
     { numRuns: runs(1_000) },
   )
 
-describe('over random manifests and live projects', () => {
-  test('every difference of a plan is a fact that does not agree, and every such fact is a difference', () => {
+describe('for random manifests and live projects', () => {
+  test("the plan's differences are exactly the facts that do not agree", () => {
     anyRound((wanted, live) => {
       const [project] = live.projects
       const keys = plan(wanted, live).plan.changes.flatMap((change) =>
@@ -62,7 +62,7 @@ describe('over random manifests and live projects', () => {
     })
   })
 
-  test('a lost record applies nothing', () => {
+  test('a round without a record applies nothing', () => {
     anyRound((wanted, live) => {
       const { plan: left, status } = round(wanted, live, recordOf(wanted, live), { onUnrecorded: 'report' })
       expect(left.steps).toEqual([])
@@ -79,7 +79,7 @@ describe('over random manifests and live projects', () => {
     })
   })
 
-  test('where drift is reported, no hand edit is reverted', () => {
+  test('no manual change is reverted when the agent only reports drift', () => {
     anyRound((wanted, before, after) => {
       const synced = recordOf(wanted, before, undefined, true)
       const record = recordOf(wanted, after, synced)
@@ -100,7 +100,7 @@ const live = (size: number, name?: string): Record<string, LiveBranch> => ({
 })
 const sized = (size: number): DeclaredDocument => ({ branches: { main: { primary: { size, scaleToZero: 600 } } } })
 
-test('a commit is applied while drift of the same compute is left alone', () => {
+test('a commit is applied without touching drift of the same compute', () => {
   const before = recordOf(desired({ branches: { main: { primary: { size: 1, scaleToZero: 0 } } } }), world(live(1)))
   const drifted = recordOf(
     desired({ branches: { main: { primary: { size: 1, scaleToZero: 0 } } } }),

@@ -1,4 +1,4 @@
-/** An agent that runs on a sandbox in virtual time, with manifests in a folder. */
+/** Runs agents on a sandbox in virtual time, with manifests in a folder. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -32,19 +32,19 @@ export interface World {
   readonly log: readonly string[]
   /** Writes the manifests, which the agent reads within half a minute. */
   declare(text: string | Uint8Array, file?: string): Promise<void>
-  /** A file for each of them. */
+  /** Writes each text to its own file. */
   declareAll(texts: readonly string[]): Promise<void>
-  /** Until it is called with `undefined`. */
+  /** Makes reading the source fail, until called with `undefined`. */
   breakGit(error: Error | undefined): void
-  /** Takes the ref away, or rewrites its history. */
+  /** Removes the ref, or rewrites its history. */
   moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
   /** @param life of its process. */
   start(options?: Partial<AgentOptions>, life?: Life): Promise<RunningAgent>
-  /** Of an agent that was started here. */
+  /** Whether an agent that was started here has ended. */
   endOf(agent: RunningAgent): { readonly isDone: () => boolean }
   /** Lets time pass. */
   pass(ms: number): Promise<void>
-  /** A request past the agent. */
+  /** Sends a request to the service, bypassing the agent. */
   byHand(method: 'PATCH' | 'POST', path: string, body?: Readonly<Record<string, unknown>>): Promise<void>
   edit(project: string, compute: string, body: Readonly<Record<string, unknown>>): Promise<void>
   writes(): readonly string[]
@@ -65,7 +65,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
   await mkdir(join(folder, 'data'))
-  /** Without those that have ended: a month has dozens, and each knows every project. */
+  /** Only running agents: a month has dozens, and each holds every project in memory. */
   const agents = new Map<RunningAgent, { readonly life: Life; readonly ended: Promise<void> }>()
   let started = 0
   const log: string[] = []
@@ -106,7 +106,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
       const notifier = send && notifierOf(life, clock, send)
       const agent = await stage.during(
         openAgent({
-          // In virtual time, neither is asked every few seconds.
+          // Read and renewed rarely, because virtual time passes quickly.
           source: {
             ...onDisk,
             read: async () => {

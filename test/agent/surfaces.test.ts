@@ -1,4 +1,4 @@
-/** A running agent behind its server: what may be seen of it, and what a webhook can cause. */
+/** A running agent with its server: which data it exposes, and what a webhook can trigger. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-test('no key, token or secret is on the page, in the API, metrics, events, logs or journals, whatever happens', async () => {
+test('no key, token or secret appears on the page, in the API, metrics, events, logs or journals', async () => {
   const token = 'token-of-the-agent'
   const webhookSecret = 'secret-of-the-git-host'
   const notifySecret = `whsec_${Buffer.from('secret-of-the-receiver-of-events').toString('base64')}`
@@ -99,7 +99,7 @@ test('no key, token or secret is on the page, in the API, metrics, events, logs 
   }
 })
 
-test('however many pushes a git host announces, the repository is asked once in ten seconds', async () => {
+test('the agent fetches at most once in ten seconds, however many pushes are announced', async () => {
   let reads = 0
   const source = folderSource([join(world.folder, 'manifests')], world.folder)
   const agent = await world.start({

@@ -1,4 +1,4 @@
-/** Time that goes on only when a test says so. */
+/** A clock that advances only when the test advances it. */
 import { setImmediate as settled } from 'node:timers/promises'
 import type { Clock } from '../../src/model/index.ts'
 
@@ -29,7 +29,7 @@ export class VirtualClock implements Clock {
       this.#sleepers.add(sleeper)
     })
   }
-  /** In order of their time, with all that each of them starts. */
+  /** Runs due timers in order, including those that they start. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await quiet()
@@ -45,7 +45,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Until nothing that runs at once is left. */
+/** Waits until all pending microtasks and immediates have run. */
 export const quiet = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await settled()
 }

@@ -1,4 +1,4 @@
-/** Windows that close in the middle of the work or pass without it, and waves of projects. */
+/** Windows that close while steps run or before they run, and waves of projects. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
@@ -12,7 +12,7 @@ const branch = (name: string, tail: string) => ({
 const windowed = (from: string, to: string): string =>
   `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${from}", to: "${to}", timezone: UTC }\n`
 
-/** Each round takes real time. */
+/** Rounds take real time, so few of them keep the test fast. */
 const SELDOM = { interval: HOUR }
 
 let world: World
@@ -20,7 +20,7 @@ afterEach(() => world.close())
 const sent = (): readonly string[] =>
   world.writes().map((line) => line.replace(/^.*T(\d\d:\d\d).*\/(\S+) \d+$/, '$1 $2'))
 
-describe('a chain of moves that crosses the end of its window', () => {
+describe('a chain of moves that is still running when its window closes', () => {
   const manifest = (one: string, two: string, size: number): string => `version: 1
 project: ${PROJECT}
 ${windowed('02:00', '02:08')}parkOn: park
@@ -36,7 +36,7 @@ branches:
       ...SELDOM,
       policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart', 'move']) },
     })
-  /** Main restarts until 02:07; then both moves take half a minute. */
+  /** The restart of main takes until 02:07; then both moves take half a minute each. */
   const begin = async () => {
     const branches = [
       branch('one', '11111111'),
@@ -62,14 +62,14 @@ branches:
   }
   const BEGUN = [`02:00 ${MAIN}`, `02:07 ${TWO}`]
 
-  test('is completed', async () => {
+  test('the agent completes the chain', async () => {
     const agent = await begin()
     await world.pass(2 * HOUR + 10 * MINUTE)
     expect(sent()).toEqual([...BEGUN, `02:08 ${ONE}`, `02:08 ${TWO}`])
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('is completed by the next agent at once, if this one is stopped in the middle', async () => {
+  test('the next agent completes the chain immediately if this agent is stopped in the middle', async () => {
     const agent = await begin()
     await world.pass(2 * HOUR + 5.5 * MINUTE)
     agent.stop()
@@ -81,7 +81,7 @@ branches:
     expect(stateOf(next, PROJECT)).toBe('Synced')
   })
 
-  test('is tried again outside the window, if the service fails in the middle', async () => {
+  test('the agent retries the chain outside the window if the service fails in the middle', async () => {
     const agent = await begin()
     const { control } = world.stage.sandbox
     control.clearFaults()
@@ -101,7 +101,7 @@ branches:
   })
 })
 
-describe('a window that passes without its work', () => {
+describe('a window that passes before its steps are done', () => {
   const manifest = (size: number): string =>
     `version: 1\nproject: ${PROJECT}\n${windowed('02:00', '02:30')}branches:\n  main: { primary: { size: ${size} } }\n`
   const begin = async () => {
@@ -119,7 +119,7 @@ describe('a window that passes without its work', () => {
     windowOpensAt: '2026-01-02T02:00:00.000Z',
   })
 
-  test('because no agent ran', async () => {
+  test('is reported as missed because no agent ran', async () => {
     const agent = await begin()
     agent.stop()
     await world.pass(4 * HOUR)
@@ -129,7 +129,7 @@ describe('a window that passes without its work', () => {
     expect(sent()).toEqual([])
   })
 
-  test('because the attempt failed', async () => {
+  test('is reported as missed because the attempt failed', async () => {
     const agent = await begin()
     const effect = { kind: 'status', status: 503 } as const
     world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect, times: 0 })
@@ -145,7 +145,7 @@ describe('a window that passes without its work', () => {
     expect(world.writes().at(-1)).toMatch(/^2026-01-02T02:0\d.* 200$/)
   })
 
-  test('because time was too short: the service did not answer while it was open', async () => {
+  test('is reported as missed for lack of time if the service did not respond while it was open', async () => {
     const agent = await begin()
     await world.pass(HOUR)
     const { control } = world.stage.sandbox
@@ -181,7 +181,7 @@ describe('waves', () => {
     return agent
   }
 
-  test('a project waits until those of earlier waves are as declared, and follows at once', async () => {
+  test('a project starts as soon as all projects of earlier waves are as declared, and no sooner', async () => {
     const agent = await begin()
     const effect = { kind: 'slow', ms: 3 * MINUTE } as const
     world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })
@@ -195,7 +195,7 @@ describe('waves', () => {
     expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 
-  test('a later wave does not start while the state of an earlier one is that of the previous commit', async () => {
+  test("a later wave does not start while the earlier wave's state is still that of the previous commit", async () => {
     const agent = await begin()
     const effect = { kind: 'latency', ms: 3 * MINUTE } as const
     world.stage.sandbox.control.addFault({ on: 'request', method: 'GET', path: `**/${CANARY}/**`, effect, times: 1 })
@@ -208,7 +208,7 @@ describe('waves', () => {
     expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 
-  test('a canary that fails stops the rest', async () => {
+  test('a later wave does not start when the canary fails', async () => {
     const agent = await begin()
     const effect = { kind: 'fail' } as const
     world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })
@@ -219,7 +219,7 @@ describe('waves', () => {
     expect(world.writes().filter((line) => line.includes(OTHER))).toEqual([])
   })
 
-  test('a commit that removes them lets the rest go', async () => {
+  test('a commit that removes the waves starts the waiting projects', async () => {
     const agent = await begin()
     const effect = { kind: 'fail' } as const
     world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })

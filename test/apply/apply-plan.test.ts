@@ -16,7 +16,7 @@ const REPLACEMENT: Change = {
   source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
 }
 
-describe('waiting', () => {
+describe('waiting for operations', () => {
   test('a step is done when its operations have ended and the compute shows the requested values', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'finished'] })
     const outcome = await apply({ plan: planWith(step('s')), api })
@@ -27,7 +27,7 @@ describe('waiting', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('one list a round serves all operations, and rounds grow longer up to five seconds', async () => {
+  test('polls one list for all operations, at intervals that grow to five seconds', async () => {
     const clock = fakeClock()
     const api = fakeApi({
       computes: [compute('ep-1')],
@@ -46,18 +46,18 @@ describe('waiting', () => {
     ['failed', 'failed', 'operation-failed'],
     ['cancelling', 'failed', 'operation-timeout'],
     ['something-new', 'failed', 'operation-timeout'],
-  ])('an operation that ends up as %s', async (last, status, reason) => {
+  ])('an operation that ends as %s makes the step %s', async (last, status, reason) => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', last] })
     const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
     expect(statuses(outcome)).toEqual([[status, reason]])
   })
 
-  test('a failed operation may be retried by the service, and then the step is done', async () => {
+  test('a step is done when the service retries its failed operation successfully', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'failed', 'running', 'finished'] })
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
   })
 
-  test('a read that fails for a while does not fail the step', async () => {
+  test('a step survives reads that fail for a while', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'finished'] })
     let outages = 3
     const flaky = {
@@ -71,31 +71,31 @@ describe('waiting', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api: flaky }))).toEqual([['done', undefined]])
   })
 
-  test('a time-out names the operation and what to run', async () => {
+  test('a timeout message names the operation and the command to run next', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
     const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
     expect(outcome.steps[0]?.message).toMatch(/op-0 \(apply_config, running\).*espalier apply/)
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
-  test('accepted but not effective is a failure that shows asked and got', async () => {
+  test('a step fails if its accepted request has no effect, and reports requested and actual values', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
     const outcome = await apply({ plan: planWith(step('s')), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
     expect(outcome.steps[0]?.message).toContain('size: before 1 CU, requested 2 CU, got 1 CU')
   })
 
-  describe('if past operations show how long it takes', () => {
+  describe('when past operations show the expected duration', () => {
     const observed = observedOf([compute('ep-1')], [{ action: 'apply_config', durationMs: 2_000 }])
 
-    test('the result is verified by the same poll', async () => {
+    test('the result is read together with the poll that sees the operation end', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
       // Once before the call, once to prove it.
       expect([...api.reads].sort()).toEqual(['getCompute', 'getCompute', 'listOperations'])
     })
 
-    test('a read that came too early proves nothing: it is read again', async () => {
+    test('the result is read again if the first read came too early', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       let reads = 0
       const lagging = {
@@ -110,13 +110,13 @@ describe('waiting', () => {
       expect(reads).toBe(3)
     })
 
-    test('a change that did not take effect is still detected', async () => {
+    test('a change that had no effect is still detected', async () => {
       const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
       const outcome = await apply({ plan: planWith(step('s')), api, observed })
       expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
     })
 
-    test('a deleted compute no longer exists, and a created one does', async () => {
+    test('creates and deletes are verified too', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       const plan = planWith(step('s', deleting), step('t', creating))
       const outcome = await apply({ plan, api, observed, consent: { allow: new Set<Consent>(['delete']) } })
@@ -125,14 +125,14 @@ describe('waiting', () => {
   })
 })
 
-describe('answers that never come', () => {
+describe('requests whose answer is lost', () => {
   const vanish = (performs: boolean) => (attempt: number, request: StepRequest, perform: () => unknown) => {
     if (attempt > 1) return perform() as never
     if (performs) perform()
     throw lost(request.method)
   }
 
-  test('a create whose answer was lost is recognised, and not sent again', async () => {
+  test('a create whose answer was lost is found and not sent again', async () => {
     const api = fakeApi({ onSend: vanish(true) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['done', undefined]])
@@ -141,14 +141,14 @@ describe('answers that never come', () => {
     expect(outcome.steps[0]?.computeId).toBe('ep-made-0')
   })
 
-  test('a create that did not arrive is sent again', async () => {
+  test('a create that never arrived is sent again', async () => {
     const api = fakeApi({ onSend: vanish(false) })
     expect(statuses(await apply({ plan: planWith(step('s', creating)), api }))).toEqual([['done', undefined]])
     expect(api.sent).toHaveLength(2)
     expect(api.computes.size).toBe(1)
   })
 
-  test('a create that takes effect only after it was sent again is reported; nothing is deleted', async () => {
+  test('a create that takes effect twice is reported with both ids, and nothing is deleted', async () => {
     const api = fakeApi({
       onSend: (attempt, _request, perform) => {
         if (attempt === 1) throw lost('POST')
@@ -165,7 +165,7 @@ describe('answers that never come', () => {
     expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
   })
 
-  test('a create is not repeated after a lock either, before checking whether it exists', async () => {
+  test('a create that waited for a lock checks again whether its compute exists before it is sent', async () => {
     // The first request takes effect late: only while the second one waits for a lock.
     let late: (() => void) | undefined
     const api = fakeApi({
@@ -181,7 +181,7 @@ describe('answers that never come', () => {
     expect(api.computes.size).toBe(1)
   })
 
-  test('a create that takes effect late is found before another one is sent', async () => {
+  test('a create that takes effect late is found before the request is repeated', async () => {
     let perform: (() => void) | undefined
     const api = fakeApi({
       onSend: (_attempt, request, performIt) => {
@@ -202,7 +202,7 @@ describe('answers that never come', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('where it cannot be read, the step says that the request may have taken effect', async () => {
+  test('a step reports that its request may have taken effect if the project cannot be read', async () => {
     const api = fakeApi({
       onSend: (_attempt, request) => {
         throw lost(request.method)
@@ -228,7 +228,7 @@ describe('answers that never come', () => {
     expect(outcome.steps).toMatchObject([{ status: 'failed', computeId: 'ep-made-0', operations: [{ id: 'op-0' }] }])
   })
 
-  test('a compute that existed before is not mistaken for the created one', async () => {
+  test('a compute that existed before the plan is not mistaken for the created one', async () => {
     const twin = compute('ep-twin', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [twin], onSend: vanish(false) })
     const observed = observedOf([twin])
@@ -238,11 +238,11 @@ describe('answers that never come', () => {
   })
 
   test.each([
-    ['an update that took effect', step('s'), true, 1],
-    ['an update that did not', step('s'), false, 2],
-    ['a delete that took effect', step('s', deleting), true, 1],
-    ['a delete that did not', step('s', deleting), false, 2],
-  ])('%s', async (_what, one, performs, requests) => {
+    ['an update that took effect is not', step('s'), true, 1],
+    ['an update that had no effect is', step('s'), false, 2],
+    ['a delete that took effect is not', step('s', deleting), true, 1],
+    ['a delete that had no effect is', step('s', deleting), false, 2],
+  ])('%s sent again', async (_what, one, performs, requests) => {
     const api = fakeApi({ computes: [compute('ep-1')], onSend: vanish(performs) })
     const outcome = await apply({ plan: planWith(one), api, consent: allow('delete') })
     expect(statuses(outcome)).toEqual([['done', undefined]])
@@ -250,8 +250,8 @@ describe('answers that never come', () => {
   })
 })
 
-describe('what does not run', () => {
-  test('without consent a step does not run, nor what depends on it; the rest does', async () => {
+describe('steps that do not run', () => {
+  test('a step without consent and its dependents do not run, but other steps do', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const outcome = await apply({
       plan: planWith(
@@ -270,15 +270,59 @@ describe('what does not run', () => {
     expect(api.computes.has('ep-2')).toBe(true)
   })
 
-  test('a protected step is refused with every class allowed', async () => {
+  test('a protected step does not run even if everything is allowed', async () => {
     const outcome = await apply({
       plan: planWith(step('s', { ...deleting, refused: 'branch `main` is protected' })),
       consent: allow('delete', 'move', 'replace', 'disconnect'),
     })
     expect(statuses(outcome)).toEqual([['not-allowed', 'protected']])
+    expect(outcome.steps[0]?.message).toBe('Refused: branch `main` is protected.')
   })
 
-  test('a failed step stops what depends on it and nothing else', async () => {
+  test('a step that is not allowed names every missing consent', async () => {
+    const outcome = await apply({ plan: planWith(step('s', { consents: ['move', 'restart', 'delete'] })) })
+    expect(outcome.steps[0]?.message).toBe('Not allowed without --allow move,delete.')
+  })
+
+  test('a failed step stops a step that only follows it in the order', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: () => {
+        throw refused(422)
+      },
+    })
+    const plan = planWith(step('first'), step('next', { after: ['first'], inTurnAfter: ['first'] }))
+    expect(statuses(await apply({ plan, api }))).toEqual([
+      ['failed', 'apply-failed'],
+      ['skipped', 'depends-on-failed'],
+    ])
+  })
+
+  test('--max-failures counts only failed steps', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, _request, perform) => {
+        if (attempt > 1) throw refused(422)
+        return perform()
+      },
+    })
+    const resized = (id: string, cu: number) => {
+      const body = { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } }
+      return step(id, { request: { ...step('x').request, body } })
+    }
+    const plan = planWith(step('done'), step('denied', deleting), resized('a', 3), resized('b', 4), step('last'))
+    const outcome = await apply({ plan, api, maxFailures: 1 })
+    expect(statuses(outcome)).toEqual([
+      ['done', undefined],
+      ['not-allowed', 'not-consented'],
+      ['failed', 'apply-failed'],
+      ['failed', 'apply-failed'],
+      ['skipped', 'too-many-failures'],
+    ])
+    expect(outcome.steps[4]?.message).toBe('Not started: 2 steps have failed, and --max-failures is 1.')
+  })
+
+  test('a failed step stops only its dependents', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (attempt, _request, perform) => {
@@ -304,7 +348,7 @@ describe('what does not run', () => {
     [423, 'project-busy'],
     [429, 'rate-limited'],
     [400, 'apply-failed'],
-  ])('status %i is told as %s', async (status, reason) => {
+  ])('a response with status %i fails the step with reason %s', async (status, reason) => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: () => {
@@ -314,7 +358,7 @@ describe('what does not run', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['failed', reason]])
   })
 
-  test('deleting a compute that no longer exists is done', async () => {
+  test('a delete is done if its compute no longer exists', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (_attempt, _request, perform) => {
@@ -327,8 +371,8 @@ describe('what does not run', () => {
   })
 })
 
-describe('interruption and recording', () => {
-  test('stopped, the step under way is seen through and no other starts', async () => {
+describe('interrupting and recording a run', () => {
+  test('after a stop, the running step completes and no other step starts', async () => {
     const stop = new AbortController()
     const outcome = await apply({
       plan: planWith(step('first'), step('second')),
@@ -344,7 +388,7 @@ describe('interruption and recording', () => {
     expect(exitCodeOf(outcome)).toBe(130)
   })
 
-  test('stopped while its last step runs, it is done, and the projects are checked', async () => {
+  test('a stop during the last step does not count as an interruption', async () => {
     const stop = new AbortController()
     const outcome = await apply({
       plan: planWith(step('only')),
@@ -358,7 +402,7 @@ describe('interruption and recording', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('aborted, it ends at once', async () => {
+  test('an abort ends the run at once', async () => {
     const abort = new AbortController()
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
     const outcome = await apply({
@@ -373,9 +417,22 @@ describe('interruption and recording', () => {
       ['failed', 'interrupted'],
       ['skipped', 'interrupted'],
     ])
+    expect(outcome.interrupted).toBe(true)
+    expect(exitCodeOf(outcome)).toBe(130)
+    expect(outcome.steps[1]?.message).toBe('Interrupted before it started: run `espalier apply` again.')
   })
 
-  test('what cannot be recorded is not done', async () => {
+  test('an unexpected error is thrown instead of being reported as an interruption', async () => {
+    const api = {
+      ...fakeApi({ computes: [compute('ep-1')] }),
+      getCompute: async () => {
+        throw new TypeError('a bug')
+      },
+    }
+    await expect(apply({ plan: planWith(step('s')), api })).rejects.toThrow('a bug')
+  })
+
+  test('a request that cannot be recorded is not sent', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     const outcome = await apply({
       plan: planWith(step('first'), step('second')),
@@ -385,12 +442,15 @@ describe('interruption and recording', () => {
       },
     })
     expect(api.sent).toEqual([])
-    expect(outcome.steps.map(({ status }) => status)).toEqual(['skipped', 'skipped'])
+    expect(outcome.steps.map(({ status, message }) => [status, message])).toEqual([
+      ['skipped', 'the disk is full'],
+      ['skipped', 'the disk is full'],
+    ])
     expect(outcome.notes).toEqual(['the disk is full'])
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
-  test('an event comes before the call that it announces', async () => {
+  test('an event is reported before the call that it announces', async () => {
     const told: string[] = []
     const api = fakeApi({ computes: [compute('ep-1')] })
     await apply({
@@ -405,7 +465,7 @@ describe('interruption and recording', () => {
   })
 })
 
-test('steps of one project run one after the other, projects side by side up to the bound', async () => {
+test('steps of a project run one after the other, and projects concurrently up to the limit', async () => {
   let [running, most] = [0, 0]
   const perProject = new Map<string, number>()
   const steps = ['a', 'b', 'c', 'd'].flatMap((project) =>
@@ -436,7 +496,7 @@ test('steps of one project run one after the other, projects side by side up to 
   expect(most).toBe(3)
 })
 
-test('a replacement of which only the delete was done reports which pin to remove', async () => {
+test('a replacement whose create failed reports which pin to remove', async () => {
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
   const plan = planWith(replace, create)
@@ -451,7 +511,7 @@ test('a replacement of which only the delete was done reports which pin to remov
   expect(outcome.notes).toEqual([expect.stringMatching(/ep-1 is deleted.*remove its pin at espalier.yaml:7/)])
 })
 
-test('afterwards it plans again, with the successors of replaced computes', async () => {
+test('the final plan gets the ids of replaced computes and their successors', async () => {
   const asked: unknown[] = []
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
@@ -484,7 +544,7 @@ describe('restart windows', () => {
   const FRIDAY = on(['fri'])
   const harmless = { impact: 'none', consents: [] } as const
 
-  test('harmless steps go now, one that interrupts is scheduled, and what follows it as well', async () => {
+  test('a harmless step runs at once, and a restart and its dependents are scheduled', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const plan = planWith(
       step('harmless', harmless),
@@ -510,7 +570,7 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(5)
   })
 
-  test('it has not converged if more than scheduled steps is left', async () => {
+  test('a run has not converged if steps other than the scheduled ones are left', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(step('harmless', harmless), step('restart', { windows: [FRIDAY] }))
     const outcome = await apply({
@@ -522,7 +582,7 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
-  test('a window is asked of the calendar, whatever the time that waits go by', async () => {
+  test('restart windows are checked against the calendar, not the clock that waits use', async () => {
     const friday = Date.UTC(2026, 0, 2, 12)
     const outcome = await apply({
       plan: planWith(step('restart', { windows: [FRIDAY] })),
@@ -532,7 +592,7 @@ describe('restart windows', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('a step runs in its window, which is checked when its turn comes', async () => {
+  test('a window is checked when the turn of its step comes', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       statuses: ['running', 'running', 'running', 'running', 'finished'],
@@ -550,7 +610,7 @@ describe('restart windows', () => {
     ])
   })
 
-  test('all of its windows must be open; windows that never overlap are reported', async () => {
+  test('a step whose windows never overlap is scheduled, and its message says so', async () => {
     const plan = planWith(step('a', { windows: [on(['thu']), FRIDAY] }))
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) })
     expect(outcome.steps[0]).toMatchObject({
@@ -560,7 +620,7 @@ describe('restart windows', () => {
     expect(outcome.steps[0]).not.toHaveProperty('opensAt')
   })
 
-  test('what has begun in its window is brought to its end, though the window closes meanwhile', async () => {
+  test('a step that completes a change runs although the window has closed meanwhile', async () => {
     const clock = fakeClock()
     await clock.sleep(59_000)
     const windows = [on(['thu'], '00:00', '00:01')]
@@ -579,7 +639,7 @@ describe('restart windows', () => {
     ])
   })
 
-  test('one that may restart at any time does not wait for its turn behind one that is scheduled', async () => {
+  test('a step without windows does not wait for a scheduled step that only precedes it', async () => {
     const plan = planWith(
       step('replica', { windows: [FRIDAY] }),
       step('primary', { after: ['replica'], inTurnAfter: ['replica'] }),
@@ -593,13 +653,13 @@ describe('restart windows', () => {
   test.each([
     ['idle', 'done'],
     ['active', 'scheduled'],
-  ] as const)('a compute that was idle in the plan and is %s when its turn comes: %s', async (state, status) => {
+  ] as const)('a step whose compute was idle in the plan and is now %s ends as %s', async (state, status) => {
     const plan = planWith(step('s', { ...harmless, unlessIdle: 'restart', windows: [FRIDAY] }))
     const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1', { state })] }) })
     expect(outcome.steps.map((one) => one.status)).toEqual([status])
   })
 
-  test('overriding runs it, and is recorded before it does', async () => {
+  test('--now runs a step outside its window and records the override first', async () => {
     const events: ApplyEvent[] = []
     const outcome = await apply({
       plan: planWith(step('in', { windows: [on(['thu'])] }), step('out', { windows: [FRIDAY] })),
@@ -625,7 +685,20 @@ describe('restart windows', () => {
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
-  test('consent is asked for before the window is checked', async () => {
+  test('--now counts the steps that it ran outside their windows, but no harmless ones', async () => {
+    const outcome = await apply({
+      plan: planWith(
+        step('a', { windows: [FRIDAY] }),
+        step('b', { windows: [FRIDAY] }),
+        step('harmless', { ...harmless, windows: [FRIDAY] }),
+      ),
+      api: fakeApi({ computes: [compute('ep-1', { state: 'idle' })] }),
+      ignoreWindows: true,
+    })
+    expect(outcome.notes).toEqual(['--now: 2 steps ran outside their restart windows.'])
+  })
+
+  test('a step without consent is not allowed, even outside its window', async () => {
     const plan = planWith(step('gone', { ...deleting, impact: 'delete', windows: [FRIDAY] }))
     expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
       ['not-allowed', 'not-consented'],

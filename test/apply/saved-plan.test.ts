@@ -118,8 +118,8 @@ const refusalOf = (edited: string): string | undefined => {
   }
 }
 
-describe('a saved plan that was edited', () => {
-  test('is one that says something in every part', () => {
+describe('an edited saved plan', () => {
+  test('the unedited plan of these tests has content in every part and is current', () => {
     const parts = new Set(leaves.map(([first, second]) => `${first}.${first === 'plan' ? second : ''}`))
     for (const part of ['changes', 'steps', 'unmanaged', 'estimates', 'summary', 'warnings', 'projects']) {
       expect(parts).toContain(`plan.${part}`)
@@ -127,7 +127,7 @@ describe('a saved plan that was edited', () => {
     expect(judge(text, { observed: live(), declared: ASKED })).toEqual({ kind: 'current' })
   })
 
-  test('is refused by its digest, whichever of its leaves it was', () => {
+  test('an edit of any value is rejected by the digest', () => {
     const accepted = tried.filter((path) => {
       const edited = JSON.stringify(withLeaf(saved, path, other))
       expect(edited).not.toBe(JSON.stringify(saved))
@@ -136,7 +136,7 @@ describe('a saved plan that was edited', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
-  test('with an unknown key is refused, wherever it is, although its digest was recomputed', () => {
+  test('an unknown key is rejected anywhere, even with a recomputed digest', () => {
     const places = [
       [],
       ['plan'],
@@ -153,7 +153,7 @@ describe('a saved plan that was edited', () => {
     expect(accepted).toEqual([])
   })
 
-  test('is refused although it names other manifests or another version, whichever leaf of the plan it was', () => {
+  test('an edit is rejected even if the file names other manifests and another version', () => {
     const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = withLeaf(saved, path, other) as object
@@ -164,10 +164,10 @@ describe('a saved plan that was edited', () => {
   })
 
   test.each([
-    ['everything', []],
+    ['any project', []],
     ['a compute that it changes', ['computes', 'ep-1']],
     ['an unmanaged compute', ['computes', 'ep-5']],
-  ])('to have seen not %s is refused', (_what, path) => {
+  ])('a plan without %s in its snapshot is rejected', (_what, path) => {
     const edited = JSON.parse(text)
     const whole = ['seen', PROJECT, ...path]
     Reflect.deleteProperty(
@@ -180,19 +180,19 @@ describe('a saved plan that was edited', () => {
     })
   })
 
-  test('in the capacity that it adds is refused where a compute has moved too', () => {
+  test('an edit of the added capacity is rejected even if a compute has changed since', () => {
     const edited = JSON.parse(text)
     edited.plan.summary.capacity.after.maxCu += 1
     const observed = live({ left: { primary: { id: 'ep-5', name: 'somebody', size: 8 } } })
     expect(judge(signed(edited), { observed, declared: ASKED }).kind).not.toBe('current')
   })
 
-  test('written with other white space and another order of keys is the same document', () => {
+  test('other whitespace and another key order do not change the plan', () => {
     const turned = Object.fromEntries(Object.entries(saved as object).reverse())
     expect(decodePlanFile(JSON.stringify(turned), 'plan.json')).toEqual(saved)
   })
 
-  test('is refused although its digest was recomputed, whichever leaf of the plan it was, estimates apart', () => {
+  test('an edit of any value but the estimates is rejected even with a recomputed digest', () => {
     const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = signed(withLeaf(saved, path, other) as object)
@@ -204,18 +204,18 @@ describe('a saved plan that was edited', () => {
   })
 
   test.each([
-    ['a change', (one: never[]) => one.slice(1), 'changes'],
-    ['a warning', (one: never[]) => one.slice(1), 'warnings'],
-    ['an unmanaged compute', (one: never[]) => one.slice(1), 'unmanaged'],
-    ['a step', (one: never[]) => one.slice(1), 'steps'],
-    ['the order of changes', (one: never[]) => [...one].reverse(), 'changes'],
-  ])('by %s is refused although its digest was recomputed', (_what, edit, part) => {
+    ['a change removed', (one: never[]) => one.slice(1), 'changes'],
+    ['a warning removed', (one: never[]) => one.slice(1), 'warnings'],
+    ['an unmanaged compute removed', (one: never[]) => one.slice(1), 'unmanaged'],
+    ['a step removed', (one: never[]) => one.slice(1), 'steps'],
+    ['its changes reordered', (one: never[]) => [...one].reverse(), 'changes'],
+  ])('a plan with %s is rejected even with a recomputed digest', (_what, edit, part) => {
     const edited = JSON.parse(text)
     edited.plan[part] = edit(edited.plan[part])
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })
   })
 
-  test('that calls a project by another name is refused, where its name is known', () => {
+  test('a plan with a wrong project name is rejected if the name is known', () => {
     const named = (name: string, isKnown = true) => {
       const [project, ...others] = live().projects
       if (project === undefined) throw new Error('no project')
@@ -233,7 +233,7 @@ describe('a saved plan that was edited', () => {
     }
   })
 
-  test('to claim that nothing restarts is distinguished from a stale one, with its claim and the real plan', () => {
+  test('an edited count is reported as an edit, with the claimed and the actual value', () => {
     const edited = JSON.parse(text)
     edited.plan.summary.restarts = 0
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toEqual({
@@ -242,7 +242,7 @@ describe('a saved plan that was edited', () => {
     })
   })
 
-  test('is refused where the project has moved too', () => {
+  test('an edit is rejected even if the project has changed since', () => {
     const edited = JSON.parse(text)
     edited.plan.changes[0].impact = 'none'
     const observed = live({ left: { primary: { id: 'ep-5', name: 'somebody', size: 8 } } })
@@ -252,7 +252,7 @@ describe('a saved plan that was edited', () => {
   })
 })
 
-describe('a compute that fell asleep or woke up', () => {
+describe('a compute that was suspended or started since', () => {
   const declared: DeclaredDocument = {
     branches: { main: { primary: { size: 2 }, replicas: { r: { disabled: true } } } },
   }
@@ -264,11 +264,11 @@ describe('a compute that fell asleep or woke up', () => {
   test.each([
     ['active', 'idle'],
     ['idle', 'active'],
-  ] as const)('does not make a plan stale: saved %s, applied %s', (then, now) => {
+  ] as const)('a plan saved while its compute was %s is current while it is %s', (then, now) => {
     expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
   })
 
-  test('may change which of a ring of moves is parked first', () => {
+  test('a plan that would park another compute first is still current', () => {
     const ring = (idle: string): Observed =>
       world({
         a: { primary: { id: 'ep-a', state: idle === 'a' ? 'idle' : 'active' } },
@@ -283,7 +283,7 @@ describe('a compute that fell asleep or woke up', () => {
     expect(judge(save(swap, ring('a')), { observed: ring('b'), declared: swap })).toEqual({ kind: 'current' })
   })
 
-  test('makes it stale where another compute would become the declared replica', () => {
+  test('a plan is stale if another compute would now become the declared replica', () => {
     const two = (idle: number): Observed =>
       world({
         main: {
@@ -301,7 +301,7 @@ describe('a compute that fell asleep or woke up', () => {
   })
 })
 
-describe('a stale plan says what moved', () => {
+describe('the message of a stale plan', () => {
   const declared: DeclaredDocument = { branches: { main: { primary: { size: 2 } } } }
   const before = world({ main: { primary: { id: 'ep-1' } }, other: { primary: { id: 'ep-2' } } })
   const file = save(declared, before)
@@ -310,30 +310,30 @@ describe('a stale plan says what moved', () => {
 
   test.each<readonly [string, Readonly<Record<string, LiveBranch>>, readonly string[]]>([
     [
-      'another size',
+      'a compute with another size',
       { main: { primary: { id: 'ep-1', size: 4 } }, other: { primary: { id: 'ep-2', size: 8 } } },
       ['ep-1 (primary on main): size 1 CU → 4 CU'],
     ],
     [
-      'another compute',
+      'a compute replaced by another one',
       { main: { primary: { id: 'ep-3' } }, other: { primary: { id: 'ep-2' } } },
       ['ep-1 (primary on main): deleted since', 'ep-3 (primary on main): created since'],
     ],
     [
-      'what it asks for already',
+      'a compute that already has the planned size',
       { main: { primary: { id: 'ep-1', size: 2 } }, other: { primary: { id: 'ep-2' } } },
       ['ep-1 (primary on main): size 1 CU → 2 CU'],
     ],
     [
-      'a branch that is gone',
+      'a deleted branch',
       { other: { primary: { id: 'ep-2' } } },
       ['ep-1 (primary on br-main): deleted since', expect.stringContaining('has no branch `main`')],
     ],
-  ])('%s', (_what, branches, moved) => {
+  ])('reports %s', (_what, branches, moved) => {
     expect(later(branches)).toEqual({ kind: 'stale', moved })
   })
 
-  test('settings by name only where a manifest shows them, since they may be secret', () => {
+  test('does not contain the values of Postgres settings, which may be secret', () => {
     const withSetting = (value: string): Observed =>
       world({ main: { primary: { id: 'ep-1', settings: { work_mem: '4MB', 'app.secret': value } } } })
     const asked: DeclaredDocument = { branches: { main: { primary: { settings: { work_mem: '8MB' } } } } }
@@ -342,7 +342,7 @@ describe('a stale plan says what moved', () => {
     expect(save({ branches: {} }, withSetting('hush-hush'))).not.toContain('hush-hush')
   })
 
-  test('other manifests', () => {
+  test('reports changed manifests', () => {
     const asked: DeclaredDocument = { branches: { main: { primary: { size: 4 } } } }
     expect(judge(file, { observed: before, declared: asked, manifestDigest: 'b'.repeat(64) })).toEqual({
       kind: 'stale',
@@ -350,7 +350,7 @@ describe('a stale plan says what moved', () => {
     })
   })
 
-  test('another version of espalier only where it plans something else', () => {
+  test('reports another version of espalier only if its plan differs', () => {
     expect(judge(file, { observed: before, declared, espalierVersion: '2.0.0' })).toEqual({ kind: 'current' })
     const asked: DeclaredDocument = { branches: {} }
     expect(judge(file, { observed: before, declared: asked, espalierVersion: '2.0.0' })).toEqual({
@@ -359,7 +359,7 @@ describe('a stale plan says what moved', () => {
     })
   })
 
-  test('nothing about unmanaged computes: previews come and go', () => {
+  test('a plan is current even if unmanaged computes were created', () => {
     const branches = { main: { primary: { id: 'ep-1' } }, 'preview/7': { primary: { id: 'ep-7' } } }
     expect(later(branches)).toEqual({ kind: 'current' })
     expect(later(branches, { manifestDigest: 'b'.repeat(64) })).toEqual({ kind: 'current' })

@@ -1,4 +1,4 @@
-/** What somebody else changes between the plan and a step is never overwritten, and never made twice. */
+/** Changes by other clients between the plan and a step: they are not overwritten, and nothing is created twice. */
 import { describe, expect, test } from 'vitest'
 import { exitCodeOf } from '../../src/apply/index.ts'
 import type { ApplyEvent, Consent, ObservedCompute, Step } from '../../src/model/index.ts'
@@ -51,27 +51,47 @@ const sized = (one: Partial<Step>): Partial<Step> => {
 }
 
 const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, string])[] = [
-  ['a resized compute', {}, attributes('ep-1', { size: { min: 3, max: 3 } }), 'size 1 CU → 3 CU'],
-  ['one limit of a range', {}, attributes('ep-1', { size: { min: 1, max: 3 } }), 'size 1 CU → 1–3 CU'],
-  ['a compute on another branch', {}, change('ep-1', { branchId: 'br-dev' }), 'branch br-main → br-dev'],
-  ['a deleted compute', {}, remove('ep-1'), 'it was deleted'],
-  ['a delete whose compute has left the branch', deletingReplica, change('ep-2', { branchId: 'br-x' }), 'branch'],
-  ['a delete whose compute has another name', deletingReplica, attributes('ep-2', { name: 'etl' }), 'name bi → etl'],
+  ['an update of a resized compute', {}, attributes('ep-1', { size: { min: 3, max: 3 } }), 'size 1 CU → 3 CU'],
   [
-    'a move to a branch that has a primary now',
+    'an update of a compute with another upper limit',
+    {},
+    attributes('ep-1', { size: { min: 1, max: 3 } }),
+    'size 1 CU → 1–3 CU',
+  ],
+  [
+    'an update of a compute that moved to another branch',
+    {},
+    change('ep-1', { branchId: 'br-dev' }),
+    'branch br-main → br-dev',
+  ],
+  ['an update of a deleted compute', {}, remove('ep-1'), 'it was deleted'],
+  [
+    'a delete of a compute that moved to another branch',
+    deletingReplica,
+    change('ep-2', { branchId: 'br-x' }),
+    'branch',
+  ],
+  ['a delete of a renamed compute', deletingReplica, attributes('ep-2', { name: 'etl' }), 'name bi → etl'],
+  [
+    'a move to a branch that now has a primary',
     moving,
     add('ep-9', { branchId: 'br-dev' }),
     'primary on dev none → ep-9',
   ],
-  ['a move of what is elsewhere', moving, change('ep-1', { branchId: 'br-x' }), 'branch br-main → br-x'],
   [
-    'a primary where there is another one now',
+    'a move of a compute that already moved elsewhere',
+    moving,
+    change('ep-1', { branchId: 'br-x' }),
+    'branch br-main → br-x',
+  ],
+  [
+    'a create of a primary on a branch that now has one',
     sized(creatingPrimary),
     add('ep-9', { branchId: 'br-dev', attributes: {} }),
     'primary on main none → ep-9',
   ],
   [
-    'a replica whose name is taken by another size',
+    'a create of a replica whose name is now used by another one',
     sized(creating),
     add('ep-9', replica),
     'replica "r" on main none → ep-9',
@@ -80,35 +100,37 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
 
 const allowed = { allow: new Set<Consent>(['restart', 'delete', 'move', 'replace']) }
 
-describe('a step is not sent if the project has changed since the plan', () => {
+describe('a step whose compute has changed since the plan', () => {
   describe.each(CASES)('%s', (_name, kind, rival, words) => {
-    /** Whoever else is there acts before the first request, or while it waits for a lock. */
-    test.each(['before its turn', 'while it waits for a lock'])('%s', async (when) => {
-      const isLocked = when !== 'before its turn'
-      const api = fakeApi({
-        computes: [compute('ep-1'), REPLICA],
-        ...(isLocked ? { onLock: rival } : {}),
-      })
-      const outcome = await apply({
-        plan: planWith(step('s', kind), step('follows', { ...kind, after: ['s'] })),
-        api,
-        consent: allowed,
-        onEvent: ({ type }) => {
-          if (type === 'step-start' && !isLocked) rival(api.computes)
-        },
-      })
-      expect(statuses(outcome)).toEqual([
-        ['stale', 'changed-meanwhile'],
-        ['skipped', 'depends-on-failed'],
-      ])
-      expect(api.sent).toEqual([])
-      expect(outcome.steps[0]?.message).toContain(words)
-      expect(outcome.steps[0]?.message).toContain('Nothing was changed by this step.')
-      expect(exitCodeOf(outcome)).toBe(3)
-    })
+    test.each(['before its turn', 'while it waits for a lock'])(
+      'is not sent when the change happens %s',
+      async (when) => {
+        const isLocked = when !== 'before its turn'
+        const api = fakeApi({
+          computes: [compute('ep-1'), REPLICA],
+          ...(isLocked ? { onLock: rival } : {}),
+        })
+        const outcome = await apply({
+          plan: planWith(step('s', kind), step('follows', { ...kind, after: ['s'] })),
+          api,
+          consent: allowed,
+          onEvent: ({ type }) => {
+            if (type === 'step-start' && !isLocked) rival(api.computes)
+          },
+        })
+        expect(statuses(outcome)).toEqual([
+          ['stale', 'changed-meanwhile'],
+          ['skipped', 'depends-on-failed'],
+        ])
+        expect(api.sent).toEqual([])
+        expect(outcome.steps[0]?.message).toContain(words)
+        expect(outcome.steps[0]?.message).toContain('Nothing was changed by this step.')
+        expect(exitCodeOf(outcome)).toBe(3)
+      },
+    )
   })
 
-  test('independent steps go on', async () => {
+  test('a stale step does not stop independent steps', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), REPLICA] })
     const outcome = await apply({
       plan: planWith(step('s'), step('free', deletingReplica)),
@@ -121,7 +143,7 @@ describe('a step is not sent if the project has changed since the plan', () => {
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'done'])
   })
 
-  test('one that merely follows it continues as well', async () => {
+  test('a stale step does not stop a step that only follows it in the order', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), REPLICA] })
     const outcome = await apply({
       plan: planWith(step('s'), step('next', { ...deletingReplica, after: ['s'], inTurnAfter: ['s'] })),
@@ -134,7 +156,7 @@ describe('a step is not sent if the project has changed since the plan', () => {
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'done'])
   })
 
-  test('an attribute that the list leaves out, and a read by id shows, makes nothing stale', async () => {
+  test('an attribute missing from the list of computes does not make a step stale', async () => {
     const { request } = step('s')
     const body = { endpoint: { suspend_timeout_seconds: 600, settings: { pg_settings: { work_mem: '8MB' } } } }
     const api = fakeApi({
@@ -148,7 +170,7 @@ describe('a step is not sent if the project has changed since the plan', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('the cause is named if operations show it, and the fields agree', async () => {
+  test('a stale step reports the operation that caused the change', async () => {
     const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 3, max: 3 } } })] })
     const theirs = operation('op-theirs', { endpointId: 'ep-1', status: 'finished' })
     const outcome = await apply({
@@ -163,7 +185,7 @@ describe('a step is not sent if the project has changed since the plan', () => {
     })
   })
 
-  test('it is found out as well where the rival was quicker by a moment, and the service refuses', async () => {
+  test('a step is stale when the service rejects it because of a change made just before', async () => {
     const api = fakeApi({
       onSend: () => {
         add('ep-9', { branchId: 'br-dev', attributes: { size: { min: 9, max: 9 } } })(api.computes)
@@ -174,7 +196,7 @@ describe('a step is not sent if the project has changed since the plan', () => {
     expect(statuses(await apply({ plan: planWith(step('s', primary)), api }))).toEqual([['stale', 'changed-meanwhile']])
   })
 
-  test('a read that lags for a moment makes nothing stale', async () => {
+  test('a briefly outdated read does not make a step stale', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     let reads = 0
     const lagging = {
@@ -188,12 +210,12 @@ describe('a step is not sent if the project has changed since the plan', () => {
   })
 })
 
-describe('what another writer has done already', () => {
+describe('a change that another client has already made', () => {
   test.each<readonly [string, Partial<Step>, (live: Live) => void, string]>([
     ['an update', {}, attributes('ep-1', { size: { min: 2, max: 2 } }), 'already as declared'],
     ['a delete', deleting, remove('ep-1'), 'already deleted'],
     ['a create', creating, add('ep-9', { type: 'read_only', attributes: { name: 'r' } }), 'ep-9 already exists'],
-  ])('%s is done without a request, and that is said', async (_name, kind, rival, words) => {
+  ])('%s is reported as done without a request', async (_name, kind, rival, words) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
     const outcome = await apply({ plan: planWith(step('s', kind)), api, consent: allowed })
     expect(statuses(outcome)).toEqual([['done', undefined]])
@@ -202,7 +224,7 @@ describe('what another writer has done already', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('its operation is waited for', async () => {
+  test('the step waits for the other client’s operation and fails if it fails', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     attributes('ep-1', { size: { min: 2, max: 2 } })(api.computes)
     let looks = 0
@@ -217,7 +239,7 @@ describe('what another writer has done already', () => {
     expect(statuses(outcome)).toEqual([['failed', 'operation-failed']])
   })
 
-  test('a part of it: only the rest is sent', async () => {
+  test('only the attributes that still differ are sent', async () => {
     const body = {
       endpoint: { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2, suspend_timeout_seconds: 600 },
     }
@@ -232,7 +254,7 @@ describe('what another writer has done already', () => {
   })
 })
 
-describe('a step ignores what it does not change', () => {
+describe('changes to what a step does not touch', () => {
   const { request } = step('s')
   const settings = { pg_settings: { jit: 'off', work_mem: '64MB' } }
   const live = compute('ep-1', {
@@ -241,7 +263,7 @@ describe('a step ignores what it does not change', () => {
   })
   const setting = step('s', { request: { ...request, body: { endpoint: { settings } } } })
 
-  test("another writer's setting is sent along with its current value, and is kept", async () => {
+  test("another client's setting is kept: the request repeats its current value", async () => {
     const theirs = { statement_timeout: '5000' }
     const api = fakeApi({
       computes: [live],
@@ -256,7 +278,7 @@ describe('a step ignores what it does not change', () => {
     })
   })
 
-  test('the very setting that it changes makes it stale', async () => {
+  test('a step is stale when the setting that it changes has changed', async () => {
     const api = fakeApi({
       computes: [live],
       onLock: attributes('ep-1', { postgresSettings: { jit: 'off', work_mem: '1GB' } }),
@@ -267,15 +289,15 @@ describe('a step ignores what it does not change', () => {
   })
 
   test.each([
-    ['another attribute', attributes('ep-1', { scaleToZero: 600 })],
-    ['falling asleep', change('ep-1', { state: 'idle', lastActive: '2026-01-01T00:00:00Z' })],
-  ])('%s', async (_name, rival) => {
+    ['another attribute has changed', attributes('ep-1', { scaleToZero: 600 })],
+    ['its compute was suspended', change('ep-1', { state: 'idle', lastActive: '2026-01-01T00:00:00Z' })],
+  ])('a step is sent although %s', async (_name, rival) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
     expect(api.sent).toHaveLength(1)
   })
 
-  test('effects of earlier steps of the same plan: parked, then moved to where a compute was deleted', async () => {
+  test('changes made by earlier steps of the same plan do not make a step stale', async () => {
     const to = (branch: string) => ({ ...request, body: { endpoint: { branch_id: branch } } })
     const plan = planWith(
       step('parks', { ...moving, request: to('br-parking') }),
@@ -294,7 +316,7 @@ describe('a step ignores what it does not change', () => {
       }),
     )
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-3', { branchId: 'br-dev' })] })
-    // The list shows the project as it was at first, reads by id are true.
+    // The list stays as it was at first. Reads by id are current.
     const first = [...api.computes.values()]
     const lagging = { ...api, listComputes: async () => first }
     expect(statuses(await apply({ plan, api: lagging, consent: allowed }))).toEqual(
@@ -302,7 +324,7 @@ describe('a step ignores what it does not change', () => {
     )
   })
 
-  test('a change by another writer between two steps of one compute is not mistaken for our own', async () => {
+  test('a change by another client between two steps on one compute makes the second one stale', async () => {
     const to = (body: Step['request']['body']) => ({ ...request, ...(body === undefined ? {} : { body }) })
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(
@@ -326,13 +348,13 @@ describe('a step ignores what it does not change', () => {
   })
 })
 
-describe('a compute that was idle in the plan, and is in use when its request is to be sent', () => {
+describe('a compute that was idle in the plan and is active when its step runs', () => {
   const harmless = { impact: 'none', unlessIdle: 'restart', consents: [] } as const
   const closed = { windows: [{ days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' }] } as const
   const idle = compute('ep-1', { state: 'idle' })
   const wakes = change('ep-1', { state: 'active' })
 
-  test('waits for its restart window, even if it woke while a lock was waited for', async () => {
+  test('the step waits for the restart window, even if the compute started during a lock wait', async () => {
     const api = fakeApi({ computes: [idle], onLock: wakes })
     const outcome = await apply({ plan: planWith(step('s', { ...harmless, ...closed })), api })
     expect(statuses(outcome)).toEqual([['scheduled', 'outside-window']])
@@ -341,7 +363,7 @@ describe('a compute that was idle in the plan, and is in use when its request is
     expect(exitCodeOf(outcome)).toBe(5)
   })
 
-  test('--now restarts it all the same, and that is recorded before it is', async () => {
+  test('--now restarts the compute and records the override before the request', async () => {
     const events: ApplyEvent[] = []
     const outcome = await apply({
       plan: planWith(step('s', { ...harmless, ...closed })),
@@ -355,7 +377,7 @@ describe('a compute that was idle in the plan, and is in use when its request is
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
-  test('needs the consent that its restart needs', async () => {
+  test('the step is not allowed without consent to a restart', async () => {
     const api = fakeApi({ computes: [idle], onLock: wakes })
     const outcome = await apply({ plan: planWith(step('s', harmless)), api, consent: { allow: new Set() } })
     expect(statuses(outcome)).toEqual([['not-allowed', 'not-consented']])
@@ -363,7 +385,7 @@ describe('a compute that was idle in the plan, and is in use when its request is
     expect(api.sent).toEqual([])
   })
 
-  test('idle as it was, it runs without either', async () => {
+  test('the step needs neither window nor consent while the compute is still idle', async () => {
     const outcome = await apply({
       plan: planWith(step('s', { ...harmless, ...closed })),
       api: fakeApi({ computes: [idle] }),
@@ -373,17 +395,17 @@ describe('a compute that was idle in the plan, and is in use when its request is
   })
 })
 
-describe('a replacement', () => {
+describe('replacing a compute', () => {
   const replaced = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const successor = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
 
   test.each([
     [
-      'whose settings moved, since its successor takes them along',
+      'the old compute’s settings, which its successor inherits, have changed',
       change('ep-1', { settings: { pg_settings: { a: '1' } } }),
     ],
-    ['whose successor finds its name taken', add('ep-9', replica)],
-  ])('%s, deletes nothing', async (_name, rival) => {
+    ['the name of its successor is already in use', add('ep-9', replica)],
+  ])('a replacement deletes nothing if %s', async (_name, rival) => {
     const api = fakeApi({ computes: [compute('ep-1', { settings: { pg_settings: {} } })], onLock: rival })
     const outcome = await apply({ plan: planWith(replaced, successor), api, consent: allow('replace') })
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'skipped'])
@@ -391,7 +413,7 @@ describe('a replacement', () => {
   })
 })
 
-describe('what a response does not show', () => {
+describe('an incomplete response', () => {
   const withoutBody =
     (operations: readonly ReturnType<typeof operation>[]) => (_n: number, _r: unknown, perform: () => unknown) => {
       perform()
@@ -402,14 +424,14 @@ describe('what a response does not show', () => {
     ['no body', []],
     ['operations only', [operation('op-0', { action: 'start_compute', endpointId: 'ep-made-0' })]],
     ['operations that name no compute', [operation('op-0', { action: 'start_compute' })]],
-  ])('a create answered with %s is looked for, and not sent again', async (_name, operations) => {
+  ])('a create answered with %s is not sent again: its compute is looked up', async (_name, operations) => {
     const api = fakeApi({ onSend: withoutBody(operations) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(outcome.steps).toMatchObject([{ status: 'done', computeId: 'ep-made-0', operations: [{ id: 'op-0' }] }])
     expect(api.sent).toHaveLength(1)
   })
 
-  test('a create that was accepted and never shows is not sent again', async () => {
+  test('a create that was accepted but never appears fails and is not sent again', async () => {
     const api = fakeApi({ onSend: () => ({ operations: [] }) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
@@ -418,7 +440,7 @@ describe('what a response does not show', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('an update whose answer was lost is not done before its operation, though the list of operations lags', async () => {
+  test('an update whose answer was lost waits for its operation, even if the list shows it late', async () => {
     const clock = fakeClock()
     const began = clock.now()
     const createdAt = new Date(began).toISOString()
@@ -443,8 +465,8 @@ describe('what a response does not show', () => {
   })
 })
 
-describe('a list of computes that lags', () => {
-  test('a replica that an earlier run made, and only its operation shows, is not made again', async () => {
+describe('an outdated list of computes', () => {
+  test('a replica created by an earlier run is found through its operation and not created again', async () => {
     const made = compute('ep-9', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [made] })
     const lagging = {
@@ -459,7 +481,7 @@ describe('a list of computes that lags', () => {
     expect(api.sent).toEqual([])
   })
 
-  test('operations of other branches cost no reads', async () => {
+  test('operations on other branches cause no extra reads', async () => {
     const api = fakeApi()
     const busy = {
       ...api,
@@ -476,7 +498,7 @@ describe('a list of computes that lags', () => {
     expect(api.reads.filter((one) => one === 'getCompute')).toHaveLength(1)
   })
 
-  test('the final check uses computes read by id, and reports what is left', async () => {
+  test('the convergence check reads changed computes by id', async () => {
     const api = fakeApi()
     const one = step('s', creating)
     const left = { ok: true, plan: planWith(one) } as const

@@ -1,4 +1,4 @@
-/** What waiting costs, counted: requests, and how long a step goes on after its operation is over. */
+/** The cost of waiting: requests, and the time from an operation's end to the end of its step. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/api/index.ts'
 import { waitForOperations } from '../../src/apply/index.ts'
@@ -59,24 +59,24 @@ const wait = async (
 
 const STEADY = [0.9, 0.94, 0.96, 0.98, 1, 1, 1.02, 1.04, 1.06, 1.1]
 
-describe('an operation that takes as long as the project’s past ones of the same action', () => {
-  test.each([100, 700, 2_000, 10_000])('of %i ms is polled once', async (ms) => {
+describe('an operation that takes as long as past ones', () => {
+  test.each([100, 700, 2_000, 10_000])('an operation of %i ms is polled once', async (ms) => {
     const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * ms)) }))
     expect(await wait([ms], timings)).toMatchObject({ ok: true, looks: 1 })
   })
 
-  test('of 2 s is seen to be over within 0.2 s', async () => {
+  test('the end of a 2 s operation is noticed within 0.2 s', async () => {
     const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 2_000)) }))
     expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
   })
 
-  test('and is one of a chain: the lock runs them one after the other, and one poll serves both', async () => {
+  test('two operations that run one after the other are polled once', async () => {
     const timings = new Timings(observed({ p: [...past('apply_config', 2_000), ...past('suspend_compute', 500)] }))
     expect(await wait([2_000, 500], timings, ['apply_config', 'suspend_compute'])).toMatchObject({ looks: 1 })
   })
 })
 
-test('a poll takes a while, so it is sent that much earlier', async () => {
+test('a poll is sent earlier by the round-trip time', async () => {
   const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
   timings.sawRoundTrip(300)
   timings.sawRoundTrip(50)
@@ -85,30 +85,30 @@ test('a poll takes a while, so it is sent that much earlier', async () => {
   expect(lateMs).toBeLessThanOrEqual(40)
 })
 
-describe('reads after they have ended', () => {
+describe('the read that verifies the result', () => {
   const timings = () => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
 
-  test('is read concurrently with the poll that sees it end', async () => {
+  test('runs concurrently with the poll that sees the operation end', async () => {
     expect(await wait([2_000], timings())).toMatchObject({ looks: 1, reads: 1, verified: { value: 2_040 } })
   })
 
-  test('is not taken from a poll that came too early, nor read repeatedly', async () => {
+  test('is not repeated with each poll, and its result is discarded if it came too early', async () => {
     const waited = await wait([2_300], timings())
     expect(waited).toMatchObject({ ok: true, reads: 1 })
-    expect(waited).not.toHaveProperty('beside')
+    expect(waited).not.toHaveProperty('verified')
   })
 
-  test('is not read if the time is unknown', async () => {
+  test('does not run if the expected duration is unknown', async () => {
     expect(await wait([2_000], new Timings())).toMatchObject({ ok: true, reads: 0 })
   })
 })
 
-test('one slow operation in the past does not keep all others waiting', async () => {
+test('one slow past operation does not delay the poll of the next one', async () => {
   const timings = new Timings(observed({ p: past('apply_config', 60_000, ...new Array<number>(9).fill(2_000)) }))
   expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
 })
 
-test('one that takes longer than expected is polled again soon, then less and less often', async () => {
+test('an operation that takes longer than expected is polled again soon, then less often', async () => {
   const timings = new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
   const slightly = await wait([2_080], timings)
   expect(slightly.looks).toBe(2)
@@ -116,45 +116,45 @@ test('one that takes longer than expected is polled again soon, then less and le
   expect((await wait([120_000], timings)).looks).toBeLessThan(32)
 })
 
-test('a wait is never silent for an hour, however long past operations took', async () => {
+test('the first poll comes within 15 s, even if past operations took an hour', async () => {
   const timings = new Timings(observed({ p: past('apply_config', 3_600_000) }))
   expect((await wait([1_000], timings)).lateMs).toBeLessThanOrEqual(14_000)
 })
 
-describe('what a run learns', () => {
+describe('durations observed during a run', () => {
   const steady = (ms: number) => new Timings(observed({ p: past('apply_config', ...new Array<number>(9).fill(ms)) }))
 
-  test('observed durations that fit the past are added to it', async () => {
+  test('observed durations within the range of past ones are combined with them', async () => {
     const timings = new Timings(observed({ p: past('apply_config', ...STEADY.map((share) => share * 10_000)) }))
     await wait([9_900], timings)
     expect(timings.expectMs('p', ['apply_config'])).toBe(timings.expectMs('q', ['apply_config']))
     expect((await wait([10_000], timings)).lateMs).toBeLessThanOrEqual(1_000)
   })
 
-  test('observed durations count more than past ones', async () => {
+  test('observed durations replace past ones that differ', async () => {
     const timings = steady(500)
     expect((await wait([4_000], timings)).looks).toBeGreaterThan(1)
     expect((await wait([4_000], timings)).looks).toBe(1)
   })
 
-  test('a project without a past is taken for one like the others', async () => {
+  test('a project without past operations uses the durations of other projects', async () => {
     const timings = new Timings(observed({ p: [], other: past('apply_config', ...new Array<number>(9).fill(2_000)) }))
     expect(await wait([2_000], timings)).toMatchObject({ looks: 1 })
   })
 
-  test('without any past the first step of a kind is found by trying, the second is known', async () => {
+  test('without past operations, the second operation of a kind is polled once', async () => {
     const timings = new Timings()
     expect((await wait([2_000], timings)).looks).toBeGreaterThan(1)
     expect((await wait([2_000], timings)).looks).toBe(1)
   })
 
-  test('durations that the service reports with another clock are ignored', async () => {
+  test('durations are ignored if the service’s clock runs differently', async () => {
     const timings = new Timings()
     timings.learn('p', operation('op', { status: 'finished', totalDurationMs: 700 }), 250)
     expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
   })
 
-  test('an operation that had to be tried again says nothing of the next one', () => {
+  test('the durations of retried and cancelled operations are ignored', () => {
     const timings = new Timings()
     timings.learn('p', operation('op', { status: 'finished', failuresCount: 1, totalDurationMs: 90_000 }))
     timings.learn('p', operation('op', { status: 'cancelled', totalDurationMs: 90_000 }))
@@ -162,7 +162,7 @@ describe('what a run learns', () => {
   })
 })
 
-describe('an operation that ends badly', () => {
+describe('several operations, one of which fails', () => {
   const ended = async (...operations: readonly Operation[]) => {
     const waited = await waitForOperations(operations, {
       ...{ api: fakeApi(), clock: fakeClock(), project: 'p', timeoutMs: 60_000, signal: undefined },
@@ -174,23 +174,23 @@ describe('an operation that ends badly', () => {
   const suspend = operation('op-2', { action: 'suspend_compute', status: 'cancelled' })
 
   test.each([
-    ['failed', [config, suspend]],
-    ['listed the other way round', [suspend, config]],
-    ['ended as error', [{ ...config, status: 'error' }, suspend]],
-  ])('the cause is reported with its error, not what was cancelled after it: %s', async (_name, operations) => {
+    ['has failed', [config, suspend]],
+    ['is listed last', [suspend, config]],
+    ['ended with status error', [{ ...config, status: 'error' }, suspend]],
+  ])('the failed operation is reported first, then the cancelled one, when the first %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
       /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Run /,
     )
   })
 
-  test('cancelled alone, it is the cause', async () => {
+  test('an operation that was cancelled alone is reported as the cause', async () => {
     expect(await ended(suspend)).toBe(
       'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see the state of the compute.',
     )
   })
 })
 
-describe('an operation that failed', () => {
+describe('a failed operation', () => {
   /** What each look shows, the last one again and again. */
   const watch = async (...looks: readonly Partial<Operation>[]) => {
     const clock = fakeClock()
@@ -206,7 +206,7 @@ describe('an operation that failed', () => {
   }
   const failed = { status: 'failed', failuresCount: 3, error: 'no host had room' }
 
-  test('for good fails the step with its cause, long before the time is over', async () => {
+  test('a permanent failure ends the wait with its cause, long before the timeout', async () => {
     const waited = await watch(failed)
     expect(waited).toMatchObject({
       ok: false,
@@ -217,12 +217,12 @@ describe('an operation that failed', () => {
     expect(waited.seconds).toBeLessThan(40)
   })
 
-  test('and is retried continues', async () => {
+  test('the wait continues when the service retries the operation', async () => {
     const looks = [...new Array<typeof failed>(6).fill(failed), { status: 'running' }, { status: 'finished' }]
     expect(await watch(...looks)).toMatchObject({ ok: true })
   })
 
-  test('is given the time until the retry that is announced', async () => {
+  test('the wait lasts until after the announced retry', async () => {
     const waited = await watch({ ...failed, retryAt: '2026-01-01T00:02:00Z' })
     expect(waited).toMatchObject({ ok: false, reason: 'operation-failed' })
     expect(waited.seconds).toBeGreaterThanOrEqual(150)

@@ -1,11 +1,12 @@
-/** Waves: one starts only when the one before is done; `--max-failures` stops a fleet. */
-import { expect, onTestFinished, test } from 'vitest'
+/** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
-import type { ApplyEvent, Clock } from '../../src/model/index.ts'
+import type { ApplyEvent, Clock, Plan, Step } from '../../src/model/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
+import { apply as applySteps, planWith, step } from './small-plans.ts'
 
 const PROJECTS = ['canary-1', 'canary-2', 'shop', 'blog']
 const SHARED = `version: 1
@@ -71,7 +72,7 @@ const run = async (
   }
 }
 
-test('the projects of a wave start once those of the wave before are done; projects in no wave come last', async () => {
+test('a wave starts once the wave before it is done, and projects in no wave start last', async () => {
   const stage = await open()
   const { order, ended } = await run(stage)
   expect(order.slice(0, 2).toSorted()).toEqual(['canary-1', 'canary-2'])
@@ -79,7 +80,7 @@ test('the projects of a wave start once those of the wave before are done; proje
   expect([...ended.values()]).toEqual(['done', 'done', 'done', 'done'])
 })
 
-test('a failure stops later waves, not its own', async () => {
+test('a failed step stops later waves, but not other projects of its own wave', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',
@@ -94,7 +95,7 @@ test('a failure stops later waves, not its own', async () => {
   expect(ended.get('blog')).toBe('skipped: An earlier wave, canary, has 1 unfinished step.')
 })
 
-test('--max-failures stops within a wave too', async () => {
+test('--max-failures also stops projects of the same wave', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',
@@ -107,7 +108,7 @@ test('--max-failures stops within a wave too', async () => {
   expect(ended.get('canary-2')).toBe('skipped: Not started: 1 step has failed, and --max-failures is 0.')
 })
 
-test('a wave can be applied alone, and the plan shows all of them', async () => {
+test('a single wave can be applied, and the plan lists all waves', async () => {
   const stage = await open()
   const { order } = await run(stage, { manifests: await select(manifests(), { wave: 'shops' }) })
   expect(order).toEqual(['shop'])
@@ -118,4 +119,61 @@ test('a wave can be applied alone, and the plan shows all of them', async () => 
   expect(terminalPlan(plan, { color: false, width: 100 })).toContain(
     ['Waves', '  1. canary (2 projects, 2 steps)', '  2. shops (1 project, 1 step)'].join('\n'),
   )
+})
+
+describe('a wave after one that is not done', () => {
+  const FRIDAY = { days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' } as const
+  const waves = [
+    { name: 'first', projects: ['a', 'b'] },
+    { name: 'second', projects: ['c'] },
+    { name: 'third', projects: ['d'] },
+  ]
+  const inProject = (project: string, overrides: Partial<Step> = {}): Step => step(project, { project, ...overrides })
+  const leftOut = (project: string): Pick<Plan, 'leftOut'> => ({ leftOut: [{ project, diagnostics: [] }] })
+  const run = async (steps: readonly Step[], more: Partial<Plan> = {}) => {
+    const outcome = await applySteps({ plan: { ...planWith(...steps), waves, ...more }, consent: { allow: new Set() } })
+    return outcome.steps.map(({ step, status, message }) => `${step}: ${status}${message ? `: ${message}` : ''}`)
+  }
+  const free = { impact: 'none', consents: [] } as const
+  const waiting = { consents: [], windows: [FRIDAY] } as const
+
+  test('is scheduled if all that is left of earlier waves is scheduled', async () => {
+    const steps = [inProject('a', waiting), inProject('b', free), inProject('c', free), inProject('d', free)]
+    expect((await run(steps)).slice(2)).toEqual([
+      'c: scheduled: An earlier wave, first, has 1 unfinished step.',
+      'd: scheduled: An earlier wave, first, has 1 unfinished step.',
+    ])
+  })
+
+  test.each([
+    [
+      'in the same wave as a scheduled one',
+      [inProject('a', waiting), inProject('b'), inProject('d', free)],
+      'first',
+      2,
+    ],
+    ['in another wave', [inProject('a', free), inProject('c'), inProject('d', free)], 'second', 1],
+  ])('is skipped if a step %s was not allowed', async (_where, steps, wave, count) => {
+    const unfinished = `${count} unfinished ${count === 1 ? 'step' : 'steps'}`
+    expect((await run(steps)).at(-1)).toBe(`d: skipped: An earlier wave, ${wave}, has ${unfinished}.`)
+  })
+
+  test('is skipped if a project of an earlier wave could not be planned', async () => {
+    expect(await run([inProject('c', free), inProject('d', free), inProject('none', free)], leftOut('b'))).toEqual([
+      'c: skipped: A project in an earlier wave, first, could not be planned.',
+      'd: skipped: An earlier wave, second, has 1 unfinished step.',
+      'none: skipped: An earlier wave, second, has 1 unfinished step.',
+    ])
+  })
+
+  test('is skipped, not scheduled, if a project could not be planned and a step is scheduled', async () => {
+    const steps = [inProject('a', waiting), inProject('c', free)]
+    expect((await run(steps, leftOut('b'))).at(-1)).toBe('c: skipped: An earlier wave, first, has 1 unfinished step.')
+  })
+
+  test('starts if only a project of its own, a later or no wave could not be planned', async () => {
+    for (const project of ['c', 'd', 'none']) {
+      expect(await run([inProject('c', free)], leftOut(project))).toEqual(['c: done'])
+    }
+  })
 })

@@ -36,7 +36,7 @@ const open = async (): Promise<Sandbox> => {
   return sandbox
 }
 
-test('@neondatabase/api-client calls every route', async () => {
+test('@neondatabase/api-client can call every route', async () => {
   const sandbox = await open()
   const api = createApiClient({ apiKey: sandbox.apiKey, baseURL: sandbox.apiUrl })
   const called = new Set<string>()
@@ -147,7 +147,7 @@ test('@neondatabase/api-client calls every route', async () => {
   expect([...called].sort()).toEqual(SERVED.filter((id) => !REAL_ONLY.has(id)))
 })
 
-test('@neon/sdk calls every route, waits for its operations, and knows the errors', async () => {
+test('@neon/sdk can call every route, waits for operations, and recognizes the errors', async () => {
   const sandbox = await open()
   const called = new Set<string>()
   const watching: typeof fetch = async (input, init) => {

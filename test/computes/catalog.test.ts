@@ -77,7 +77,7 @@ const query = async (uri: string, ...statements: readonly string[]) => {
 }
 const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
 
-test('a role logs in to its database, and owns it', async () => {
+test('a new role can log in to its database and owns it', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally "quoted"' } })
   await call('POST', `/branches/${main}/databases`, { database: { name: "it's", owner_name: 'sally "quoted"' } })
   const uri = await uriOf(encodeURIComponent('sally "quoted"'), encodeURIComponent("it's"))
@@ -92,7 +92,7 @@ test('a role logs in to its database, and owns it', async () => {
   expect(await query(await uriOf(encodeURIComponent('sally "quoted"'), 'renamed'), 'TABLE t')).toEqual([])
 })
 
-test('a new password works, and the old one no longer does', async () => {
+test('after a password reset, the new password works and the old one is rejected', async () => {
   const before = await uriOf('neondb_owner', 'neondb')
   await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
   await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
@@ -100,7 +100,7 @@ test('a new password works, and the old one no longer does', async () => {
 })
 
 test.runIf(findPgBouncer() !== undefined)(
-  'the pooler knows each role, and its new password (skipped without PgBouncer)',
+  'each role can log in through the pooler, also after a password reset (skipped without PgBouncer)',
   async () => {
     const pooled = async () =>
       (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri
@@ -113,7 +113,7 @@ test.runIf(findPgBouncer() !== undefined)(
   },
 )
 
-test('the objects of a deleted role go to the owner of the database', async () => {
+test('deleting a role reassigns its objects to the database owner', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await query(await uriOf('neondb_owner', 'neondb'), 'GRANT CREATE ON SCHEMA public TO sally')
   await query(await uriOf('sally', 'neondb'), 'CREATE TABLE kept AS SELECT 42 AS n')
@@ -127,7 +127,7 @@ test('the objects of a deleted role go to the owner of the database', async () =
   ).toEqual([{ tableowner: 'neondb_owner', n: 42, sallies: 0 }])
 })
 
-test('objects created by SQL are listed; a password changed by SQL is unknown', async () => {
+test('roles and databases created by SQL are listed, and a password changed by SQL cannot be revealed', async () => {
   const uri = await uriOf('neondb_owner', 'neondb')
   await query(uri, `CREATE ROLE by_sql LOGIN PASSWORD 'own-secret'`, 'CREATE DATABASE by_sql OWNER neondb_owner')
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner', 'by_sql'])
@@ -139,7 +139,7 @@ test('objects created by SQL are listed; a password changed by SQL is unknown', 
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
 })
 
-test('a suspended compute still lists what SQL created, and executes later requests when it starts', async () => {
+test('roles created by SQL are still listed while the compute is suspended, and later requests run when it starts', async () => {
   await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
   await call('POST', `/endpoints/${compute}/suspend`)
   expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
@@ -148,7 +148,7 @@ test('a suspended compute still lists what SQL created, and executes later reque
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
-test('so does an active compute without connections since a restart', async () => {
+test('roles created by SQL are still listed after a sandbox restart, before the first connection', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openReal({ stateDir })
@@ -167,7 +167,7 @@ test('so does an active compute without connections since a restart', async () =
   }
 })
 
-test('a branch starts with the roles, databases and passwords of its parent and then has its own', async () => {
+test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
   await query(await uriOf('sally', 'shop'), 'CREATE TABLE t AS SELECT 1 AS n')
@@ -180,13 +180,13 @@ test('a branch starts with the roles, databases and passwords of its parent and 
   expect(await query(await uriOf('sally', 'shop'), 'TABLE t')).toEqual([{ n: 1 }])
 })
 
-test('a replica that starts first knows the roles', async () => {
+test("a replica that starts before its primary has the branch's roles", async () => {
   const { branch } = await call('POST', '/branches', { branch: { name: 'fresh' }, endpoints: [{ type: 'read_only' }] })
   const replica = (await sandbox.control.computes()).find(({ branchId }) => branchId === branch.id)
   expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
 })
 
-test('with logical replication a role may replicate', async () => {
+test('a role can replicate once logical replication is enabled', async () => {
   await call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
   await call('POST', `/branches/${main}/roles`, { role: { name: 'replicator' } })
   expect(
@@ -200,7 +200,7 @@ test('with logical replication a role may replicate', async () => {
 const all = await findBinaries(undefined, makeSocketFolder())
 const dumping = all.find(({ pgDump }) => pgDump !== undefined)
 test.skipIf(dumping === undefined)(
-  'the schema is that of pg_dump, and two branches are compared by it (skipped without pg_dump)',
+  "the schema endpoints return pg_dump's output and the differences between two branches (skipped without pg_dump)",
   async () => {
     const own = await openReal({
       computes: { kind: 'postgres', bin: dirname(dumping?.postgres ?? '') },
@@ -240,7 +240,7 @@ test.skipIf(dumping === undefined)(
 )
 
 test.skipIf(dumping === undefined)(
-  'each project has the version that it asked for (skipped without another Postgres)',
+  'each project runs the Postgres version that was requested (skipped without another Postgres)',
   async () => {
     const own = await openReal({ computes: { kind: 'postgres' } })
     try {

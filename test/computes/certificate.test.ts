@@ -7,7 +7,7 @@ import { runs } from '../long-runs.ts'
 
 const NOW = Date.UTC(2026, 0, 15, 12, 30)
 
-test('is for its hosts and 127.0.0.1, self-signed, with its own key and serial number', () => {
+test('a certificate is self-signed, covers its hosts and 127.0.0.1, and has its own key and serial number', () => {
   const { key, cert } = selfSigned(['localhost', '*.compute.test'], NOW)
   const read = new X509Certificate(cert)
   expect(read.checkHost('localhost')).toBe('localhost')
@@ -21,11 +21,14 @@ test('is for its hosts and 127.0.0.1, self-signed, with its own key and serial n
   expect(new X509Certificate(selfSigned(['localhost'], NOW).cert).serialNumber).not.toBe(read.serialNumber)
 })
 
-test.each([2026, 2048, 2075])('is valid from the day before until 825 days later, in %i', (year) => {
-  const now = Date.UTC(year, 5, 1, 10, 20, 30)
-  const { validFrom, validTo } = new X509Certificate(selfSigned(['localhost'], now).cert)
-  expect([validFrom, validTo].map((text) => Date.parse(text))).toEqual([now - 86_400_000, now + 825 * 86_400_000])
-})
+test.each([2026, 2048, 2075])(
+  'a certificate created in %i is valid from the day before until 825 days later',
+  (year) => {
+    const now = Date.UTC(year, 5, 1, 10, 20, 30)
+    const { validFrom, validTo } = new X509Certificate(selfSigned(['localhost'], now).cert)
+    expect([validFrom, validTo].map((text) => Date.parse(text))).toEqual([now - 86_400_000, now + 825 * 86_400_000])
+  },
+)
 
 test.each([
   [[0], '020100'],
@@ -33,16 +36,16 @@ test.each([
   [[0x7f], '02017f'],
   [[0x80], '02020080'],
   [[0, 0x80, 1], '0203008001'],
-])('the integer %j is encoded as short as possible and not negative', (bytes, hex) => {
+])('the integer %j is encoded in as few bytes as possible and as a non-negative number', (bytes, hex) => {
   expect(integer(Buffer.from(bytes)).toString('hex')).toBe(hex)
 })
 
-test('object ids are encoded as in RFC 5280', () => {
+test('object ids are encoded as RFC 5280 requires', () => {
   expect(objectId('2.5.29.17').toString('hex')).toBe('0603551d11')
   expect(objectId('1.2.840.10045.4.3.2').toString('hex')).toBe('06082a8648ce3d040302')
 })
 
-test('a list of hosts of any length can be read back', () => {
+test("Node reads back a certificate's host names, however many there are", () => {
   const host = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}\.test$/)
   fc.assert(
     fc.property(fc.array(host, { minLength: 1, maxLength: 200 }), (hosts) => {

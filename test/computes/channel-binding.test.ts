@@ -21,7 +21,7 @@ afterAll(() => sandbox.close())
 const uri = async (): Promise<string> => (await sandbox.control.computes())[0]?.uri ?? ''
 const bound = { ssl: { rejectUnauthorized: false }, enableChannelBinding: true }
 
-test('clients can use channel binding or not', async () => {
+test('clients can log in with and without channel binding', async () => {
   for (const extra of [bound, { ssl: { rejectUnauthorized: false } }, {}]) {
     const client = await clientAt(await uri(), extra)
     expect(await client.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
@@ -31,13 +31,13 @@ test('clients can use channel binding or not', async () => {
 
 test.each([
   ['a wrong password', (text: string) => text.replace(/:[^:@]+@/, ':wrong@'), '28P01'],
-  ['a role that is not there', (text: string) => text.replace(/\/\/[^:]+:/, '//nobody:'), '28P01'],
-  ['a database that is not there', (text: string) => text.replace(/\/[^/?]+(\?|$)/, '/nowhere$1'), '3D000'],
-])('%s is refused with the error of Postgres', async (_what, change, code) => {
+  ['a role that does not exist', (text: string) => text.replace(/\/\/[^:]+:/, '//nobody:'), '28P01'],
+  ['a database that does not exist', (text: string) => text.replace(/\/[^/?]+(\?|$)/, '/nowhere$1'), '3D000'],
+])("%s is rejected with Postgres' own error", async (_what, change, code) => {
   await expect(clientAt(change(await uri()), bound)).rejects.toMatchObject({ code })
 })
 
-test('a password set by SQL is used', async () => {
+test('a login with channel binding accepts a password that SQL set', async () => {
   const client = await clientAt(await uri())
   await client.query(`CREATE ROLE by_sql LOGIN PASSWORD 'first'`)
   await client.query(`ALTER ROLE by_sql PASSWORD 'second'`)
@@ -52,7 +52,7 @@ const psql = (process.env.PATH ?? '')
   .map((folder) => join(folder, 'psql'))
   .find(existsSync)
 test.runIf(psql !== undefined)(
-  'psql connects with channel_binding=require, by the host of the API (skipped without psql)',
+  'psql connects with channel_binding=require to the host name that the API returns (skipped without psql)',
   async () => {
     const { searchParams, username, password, pathname } = new URL(await uri())
     expect(searchParams.size).toBe(0)
@@ -70,7 +70,7 @@ test.runIf(psql !== undefined)(
   },
 )
 
-test('a login bound to another certificate, or to none, is refused', () => {
+test('a login that is bound to another certificate, or to none, is rejected', () => {
   const secret = {
     iterations: '4096',
     salt: 'c2FsdA==',

@@ -79,7 +79,7 @@ const failureOf = (query: Promise<unknown>): Promise<unknown> =>
 const settled = (id: string) =>
   expect.poll(async () => (await call('GET', `/endpoints/${id}`)).endpoint.pending_state).toBeUndefined()
 
-test('a connection starts an idle compute, and fifty at the same time start it once', async () => {
+test('fifty concurrent connections to an idle compute start it once', async () => {
   const clients = await Promise.all(Array.from({ length: 50 }, () => clientOf(sandbox, 'ep-sleepy')))
   expect(await Promise.all(clients.map((client) => client.query('SELECT 1 AS one')))).toEqual(
     Array.from({ length: 50 }, () => [{ one: 1 }]),
@@ -98,7 +98,7 @@ test.each([
   await client.close()
 })
 
-test('on the shared port, clients choose the compute by options or by the TLS server name', async () => {
+test('on the shared port, a client selects the compute through options or the TLS server name', async () => {
   const uri = await shared('ep-main')
   for (const [suffix, extra] of [
     ['?options=endpoint%3Dep-main', {}],
@@ -113,14 +113,14 @@ test('on the shared port, clients choose the compute by options or by the TLS se
   }
 })
 
-test('a client that names no compute, an unknown one or a disabled one is refused with 08004', async () => {
+test('a connection to no compute, an unknown compute or a disabled compute is rejected with 08004', async () => {
   const uri = await shared('ep-main')
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('Endpoint ID is not specified')])
   expect(await refusal(`${uri}?options=endpoint%3Dep-nobody`)).toEqual(['08004', expect.stringContaining('ep-nobody')])
   expect(await refusal(`${uri}?options=endpoint%3Dep-off`)).toEqual(['08004', expect.stringContaining('disabled')])
 })
 
-test('over the connection limit: 53300', async () => {
+test('a connection over the limit is rejected with 53300', async () => {
   const clients = []
   try {
     for (let index = 0; index < 97; index += 1) clients.push(await clientOf(sandbox, 'ep-main'))
@@ -130,7 +130,7 @@ test('over the connection limit: 53300', async () => {
   }
 })
 
-test('a full temporary disk: 53100, and the session survives', async () => {
+test('a query that fills the temporary disk fails with 53100, and its session survives', async () => {
   const client = await clientOf(sandbox, 'ep-main')
   await client.query(`SET work_mem = '64kB'`)
   const sort = client.query(
@@ -144,7 +144,7 @@ test('a full temporary disk: 53100, and the session survives', async () => {
   await client.close()
 })
 
-test('all sessions of a compute share the temporary disk', async () => {
+test('all sessions of a compute share its temporary disk', async () => {
   const clients = [await clientOf(sandbox, 'ep-main'), await clientOf(sandbox, 'ep-main')]
   const fill = 'SELECT count(*), pg_sleep(20) FROM (SELECT a FROM generate_series(1, 500000) AS a ORDER BY a DESC) AS b'
   const filling = clients.map(async (client) => {
@@ -159,7 +159,7 @@ test('all sessions of a compute share the temporary disk', async () => {
   for (const client of clients) await client.close()
 })
 
-test('a query is cancelled through the proxy', async () => {
+test('a client can cancel a query through the proxy', async () => {
   const { uri = '' } = await computeOf('ep-main')
   const client = new pg.Client({ connectionString: uri })
   await client.connect()
@@ -185,7 +185,7 @@ test('a query is cancelled through the proxy', async () => {
   await client.end()
 })
 
-test('a replica reads what its primary writes, and cannot write', async () => {
+test("a replica shows its primary's writes and rejects writes of its own", async () => {
   const primary = await clientOf(sandbox, 'ep-main')
   await primary.query('CREATE TABLE seen AS SELECT 1 AS n')
   const replica = await clientOf(sandbox, 'ep-replica')
@@ -197,7 +197,7 @@ test('a replica reads what its primary writes, and cannot write', async () => {
   await Promise.all([primary.close(), replica.close()])
 })
 
-test('a branch starts with the data of its parent, then diverges', async () => {
+test("a branch starts with its parent's data, and later changes stay separate", async () => {
   const parent = await clientOf(sandbox, 'ep-main')
   await parent.query('CREATE TABLE inherited AS SELECT generate_series(1, 100) AS n')
   const { endpoints } = await call('POST', '/branches', {
@@ -211,7 +211,7 @@ test('a branch starts with the data of its parent, then diverges', async () => {
   await Promise.all([parent.close(), child.close()])
 })
 
-test.each(['restart', 'suspend'])('%s ends connections with 57P01', async (command) => {
+test.each(['restart', 'suspend'])('%s ends open connections with 57P01', async (command) => {
   const client = await clientOf(sandbox, 'ep-sleepy')
   await settled('ep-sleepy')
   await call('POST', `/endpoints/ep-sleepy/${command}`)
@@ -220,7 +220,7 @@ test.each(['restart', 'suspend'])('%s ends connections with 57P01', async (comma
   await settled('ep-sleepy')
 })
 
-test('a silent long query keeps a compute awake; a quiet connection does not', async () => {
+test('a long-running query prevents scale to zero, but an idle connection does not', async () => {
   const shown = async () => (await call('GET', '/endpoints/ep-main')).endpoint
   const client = await clientOf(sandbox, 'ep-main')
   await settled('ep-main')
@@ -242,7 +242,7 @@ test('a silent long query keeps a compute awake; a quiet connection does not', a
   await canceller.close()
 })
 
-test('a compute that cannot start says why, to the API and to the client', async () => {
+test('if a compute cannot start, the API and the client both receive the reason', async () => {
   const { endpoint } = await call('POST', '/endpoints', {
     endpoint: { branch_id: 'br-main', type: 'read_only', settings: { pg_settings: { work_mem: 'much' } } },
   })
@@ -255,7 +255,7 @@ test('a compute that cannot start says why, to the API and to the client', async
 
 const hasPgBouncer = findPgBouncer() !== undefined
 test.runIf(hasPgBouncer)(
-  'a pooled connection goes through PgBouncer in transaction mode (skipped without it)',
+  'a pooled connection goes through PgBouncer in transaction mode (skipped without PgBouncer)',
   async () => {
     const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
     const [first, second] = [await clientAt(uri), await clientAt(uri)]
@@ -266,12 +266,12 @@ test.runIf(hasPgBouncer)(
   },
 )
 
-test.runIf(!hasPgBouncer)('without PgBouncer a pooled connection is refused with a hint', async () => {
+test.runIf(!hasPgBouncer)('a pooled connection is rejected with a hint if PgBouncer is not installed', async () => {
   const uri = `${await shared('ep-main')}?options=endpoint%3Dep-main-pooler`
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('PgBouncer')])
 })
 
-test('loading a state restarts its computes on the existing data', async () => {
+test('loading a dump restarts its computes on the existing data', async () => {
   const client = await clientOf(sandbox, 'ep-odd')
   await client.query('CREATE TABLE before_load AS SELECT 1 AS n')
   await settled('ep-odd')

@@ -64,7 +64,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       }
     }
 
-    test('it can create roles, databases and schemas, read and write all data, and install trusted extensions', async () => {
+    test('a client can create roles, databases and schemas, access all data, and install trusted extensions', async () => {
       expect(
         await run(
           'CREATE ROLE app LOGIN PASSWORD $$secret$$',
@@ -83,43 +83,46 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
     })
 
     test.each([
-      ['a program', `COPY (SELECT 1) TO PROGRAM 'id'`],
+      ['running a program', `COPY (SELECT 1) TO PROGRAM 'id'`],
       [
-        'a program, by a grant to itself',
+        'running a program after granting itself the role',
         `GRANT pg_execute_server_program TO CURRENT_USER`,
         `COPY (SELECT 1) TO PROGRAM 'id'`,
       ],
-      ['a program, by a role that it makes', `CREATE ROLE out1 IN ROLE pg_execute_server_program LOGIN`],
-      ['a file that it reads', 'CREATE TEMP TABLE f (line text)', `COPY f FROM '/etc/passwd'`],
-      ['a file that it reads, by a grant', `GRANT pg_read_server_files TO CURRENT_USER`],
-      ['a file that it writes', `COPY (SELECT 1) TO '/tmp/espalier-written'`],
-      ['a file that it writes, by a grant', `GRANT pg_write_server_files TO CURRENT_USER`],
+      ['creating a role that can run programs', `CREATE ROLE out1 IN ROLE pg_execute_server_program LOGIN`],
+      ['reading a file', 'CREATE TEMP TABLE f (line text)', `COPY f FROM '/etc/passwd'`],
+      ['reading a file after a grant', `GRANT pg_read_server_files TO CURRENT_USER`],
+      ['writing a file', `COPY (SELECT 1) TO '/tmp/espalier-written'`],
+      ['writing a file after a grant', `GRANT pg_write_server_files TO CURRENT_USER`],
       ['pg_read_file', `SELECT pg_read_file('postgresql.conf')`],
       ['a large object', `SELECT lo_export(1, '/tmp/espalier-written')`],
-      ['C', `CREATE FUNCTION f() RETURNS int LANGUAGE c AS '/lib/x86_64-linux-gnu/libc.so.6', 'getpid'`],
-      ['an internal function', `CREATE FUNCTION f() RETURNS int LANGUAGE internal AS 'pg_backend_pid'`],
-      ['an untrusted language', 'CREATE EXTENSION plpython3u'],
+      [
+        'creating a C function',
+        `CREATE FUNCTION f() RETURNS int LANGUAGE c AS '/lib/x86_64-linux-gnu/libc.so.6', 'getpid'`,
+      ],
+      ['creating an internal function', `CREATE FUNCTION f() RETURNS int LANGUAGE internal AS 'pg_backend_pid'`],
+      ['installing an untrusted language', 'CREATE EXTENSION plpython3u'],
       ['a library', `LOAD '/lib/x86_64-linux-gnu/libc.so.6'`],
-      ['an event trigger', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION pg_catalog.version()'],
+      ['creating an event trigger', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION pg_catalog.version()'],
       ['ALTER SYSTEM', `ALTER SYSTEM SET archive_command = 'id'`],
-      ['the catalog', `UPDATE pg_authid SET rolsuper = true WHERE rolname = current_user`],
-      ['a superuser of its own', 'CREATE ROLE root SUPERUSER'],
-      ['the superuser, by a grant', 'GRANT supervisor TO CURRENT_USER'],
-      ["the superuser's password", `ALTER ROLE supervisor PASSWORD 'x'`],
-      ['the superuser, by SET ROLE', 'SET ROLE supervisor'],
-      ['a role that comes back', 'CREATE ROLE pg_execute_server_program'],
-    ])('it does not reach %s', async (_what, ...statements) => {
+      ['writing to the catalog', `UPDATE pg_authid SET rolsuper = true WHERE rolname = current_user`],
+      ['creating a superuser', 'CREATE ROLE root SUPERUSER'],
+      ['membership in the superuser role', 'GRANT supervisor TO CURRENT_USER'],
+      ["setting the superuser's password", `ALTER ROLE supervisor PASSWORD 'x'`],
+      ['SET ROLE to the superuser', 'SET ROLE supervisor'],
+      ['recreating a removed role', 'CREATE ROLE pg_execute_server_program'],
+    ])('a client is denied %s', async (_what, ...statements) => {
       expect(await run(...statements)).toMatch(/^(42501|42704|42939|0A000|58P01|22023) /)
     })
 
-    test('a seeded project shows the version that it runs on', async () => {
+    test('a seeded project shows its Postgres version', async () => {
       const answer = await fetch(`${sandbox.apiUrl}/projects/shop`, {
         headers: { authorization: `Bearer ${sandbox.apiKey}` },
       })
       expect(await answer.json()).toMatchObject({ project: { pg_version: Number.parseInt(version, 10) } })
     })
 
-    test('no setting of the API runs a program, loads a library or opens a file', () => {
+    test('the API rejects settings that run a program, load a library or open a file', () => {
       const lines = execFileSync(postgres, ['--describe-config'], { encoding: 'utf8' }).trim().split('\n')
       const texts = lines.map((line) => line.split('\t')).filter(([, , , type]) => type === 'STRING')
       expect(texts.length).toBeGreaterThan(40)
@@ -127,13 +130,13 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(taken.filter((name) => !OF_THE_DATABASE.has(name))).toEqual([])
     })
 
-    test('the superuser cannot log in through the proxy, whatever the password', async () => {
+    test('the superuser cannot log in through the proxy with any password', async () => {
       const uri = new URL(compute.uri ?? '')
       uri.username = 'supervisor'
       await expect(clientAt(uri.href)).rejects.toMatchObject({ code: '28000' })
     })
 
-    test('no setting that a client can read has a password in it', async () => {
+    test('no setting that a client can read contains a password', async () => {
       const replica = (await sandbox.control.computes()).find(({ id }) => id === 'ep-replica')
       const client = await clientAt(replica?.uri ?? '')
       const rows = await client.query(`SELECT setting FROM pg_settings WHERE name = 'primary_conninfo'`)
@@ -142,13 +145,13 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(JSON.stringify(rows)).not.toMatch(/password=/)
     })
 
-    test('a client cannot copy a cluster', async () => {
+    test('a client cannot copy the cluster through replication', async () => {
       const uri = `${compute.uri}?replication=true`
       await expect(clientAt(uri)).rejects.toMatchObject({ code: '28000' })
     })
   },
 )
 
-test('all installed versions were tested', () => {
+test('the tests ran against every installed Postgres version', () => {
   expect(found.map(({ major }) => major)).toContain(17)
 })

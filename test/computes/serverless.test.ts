@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-test('over HTTP: rows with their types, parameters, and whole results', async () => {
+test('the HTTP driver returns typed rows and full results, and sends parameters', async () => {
   const sql = neon(uri)
   expect(await sql`SELECT ${7}::int AS n, ${'x'} AS t, null AS nothing, true AS yes, '{"a":[1]}'::jsonb AS j`).toEqual([
     { n: 7, t: 'x', nothing: null, yes: true, j: { a: [1] } },
@@ -38,7 +38,7 @@ test('over HTTP: rows with their types, parameters, and whole results', async ()
   })
 })
 
-test('over HTTP: a transaction is atomic and has the requested isolation level', async () => {
+test('a transaction over HTTP is atomic and uses the requested isolation level', async () => {
   const sql = neon(uri)
   await sql`CREATE TABLE t (n int PRIMARY KEY)`
   await expect(sql.transaction([sql`INSERT INTO t VALUES (1)`, sql`INSERT INTO t VALUES (1)`])).rejects.toThrow(
@@ -51,7 +51,7 @@ test('over HTTP: a transaction is atomic and has the requested isolation level',
   await expect(writing).rejects.toMatchObject({ code: '25006' })
 })
 
-test("over HTTP: Postgres' own errors, a wrong password, and no other server", async () => {
+test("the HTTP driver receives Postgres' errors, and cannot log in with a wrong password or reach another server", async () => {
   const sql = neon(uri)
   await expect(sql`SELECT 1/0`).rejects.toMatchObject({ name: 'NeonDbError', code: '22012', severity: 'ERROR' })
   await expect(sql.query('SELECT 1; SELECT 2')).rejects.toMatchObject({ code: '42601' })
@@ -59,7 +59,7 @@ test("over HTTP: Postgres' own errors, a wrong password, and no other server", a
   await expect(neon(uri.replace(/:\d+\//, ':1/'))`SELECT 1`).rejects.toThrow(NeonDbError)
 })
 
-test('over WebSocket: sessions, by the port and by the host name that the API shows', async () => {
+test('the WebSocket driver opens sessions by port and by the host name that the API returns', async () => {
   const named = uri.replace(/@[^/]+/, '@ep-main.eu-central-1.aws.neon.tech')
   for (const connectionString of [uri, named]) {
     const client = new Client(connectionString)
@@ -74,7 +74,7 @@ test('over WebSocket: sessions, by the port and by the host name that the API sh
   await pool.end()
 })
 
-test('over WebSocket: addresses outside of this sandbox are refused', async () => {
+test('the WebSocket endpoint rejects addresses outside the sandbox', async () => {
   const { host } = new URL(sandbox.apiUrl)
   for (const address of ['127.0.0.1:22', 'example.com:5432', 'ep-other.aws.neon.tech:5432', '']) {
     const failure = await new Promise<Error>((resolve) => {
@@ -84,7 +84,7 @@ test('over WebSocket: addresses outside of this sandbox are refused', async () =
   }
 })
 
-test('over WebSocket: an address that is not a URL is refused, and the sandbox keeps running', async () => {
+test('the WebSocket endpoint rejects a malformed URL, and the sandbox keeps running', async () => {
   const { host, port, hostname } = new URL(sandbox.apiUrl)
   for (const path of ['//', 'http://[', '/v2?address=%zz', '/v2?address=127.0.0.1:99999999']) {
     const socket = connect(Number(port), hostname)
@@ -96,7 +96,7 @@ test('over WebSocket: an address that is not a URL is refused, and the sandbox k
   expect((await fetch(`${sandbox.apiUrl}/openapi.json`)).status).toBe(200)
 })
 
-test('the sandbox closes even if a WebSocket is open; a simulated one has no SQL', async () => {
+test('the sandbox closes even while a WebSocket is open, and simulated computes reject SQL', async () => {
   const own = await openReal({
     seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-own' }] }] }] },
   })

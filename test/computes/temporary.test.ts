@@ -23,7 +23,7 @@ const place = () => {
   return { parent, stale, makeOwn }
 }
 
-test('the folder of a killed sandbox is removed', () => {
+test('removeStale removes the folder of a killed sandbox', () => {
   const { parent, stale, makeOwn } = place()
   makeOwn(stale)
   mkdirSync(join(stale, 'branches'))
@@ -31,7 +31,7 @@ test('the folder of a killed sandbox is removed', () => {
   expect(existsSync(stale)).toBe(false)
 })
 
-test('the folder of a running sandbox stays', () => {
+test('removeStale keeps the folder of a running sandbox', () => {
   const { parent, makeOwn } = place()
   const live = join(parent, `espalier-pg-${process.pid}-abc`)
   makeOwn(live)
@@ -42,7 +42,7 @@ test('the folder of a running sandbox stays', () => {
 test.each<[string, (stale: string) => void]>([
   ['without the mark', (stale) => mkdirSync(stale)],
   [
-    'with the mark of another one',
+    "with another folder's mark",
     (stale) => {
       mkdirSync(stale)
       writeFileSync(join(stale, '.espalier'), 'espalier-pg-1-xyz')
@@ -64,7 +64,7 @@ test.each<[string, (stale: string) => void]>([
       symlinkSync(`${stale}.target`, stale)
     },
   ],
-])('a folder %s stays', (_what, make) => {
+])('removeStale keeps a folder %s', (_what, make) => {
   const { parent, stale } = place()
   make(stale)
   removeStale(parent)

@@ -8,7 +8,7 @@ import { encodeStartup, readFirstMessage, takeEndpoint, targetOf } from '../../s
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
 
-test('a startup message is parsed once it is complete', () => {
+test('a startup message is parsed once all of its bytes have arrived', () => {
   fc.assert(
     fc.property(parameters, fc.nat(), (given, cut) => {
       const bytes = encodeStartup({ version: 196_608, parameters: new Map(Object.entries(given)) })
@@ -21,7 +21,7 @@ test('a startup message is parsed once it is complete', () => {
   )
 })
 
-test('no input makes it throw', () => {
+test('readFirstMessage does not throw on any input', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(() => readFirstMessage(Buffer.from(bytes))).not.toThrow()
@@ -34,7 +34,7 @@ test.each([
   ['endpoint=ep-a -c work_mem=1MB', 'ep-a', '-c work_mem=1MB'],
   ['-c work_mem=1MB endpoint=ep-a', 'ep-a', '-c work_mem=1MB'],
   ['-c work_mem=1MB', undefined, '-c work_mem=1MB'],
-])('the options "%s" give the compute %s and leave %s', (options, endpoint, rest) => {
+])('from the options "%s", takeEndpoint extracts the compute %s and keeps %s', (options, endpoint, rest) => {
   const taken = takeEndpoint({ kind: 'startup', version: 196_608, parameters: new Map([['options', options]]) })
   expect([taken.endpoint, taken.startup.parameters.get('options')]).toEqual([endpoint, rest])
 })
@@ -42,7 +42,7 @@ test.each([
 test.each([
   ['ep-cool-dawn-a1b2c3d4', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: false }],
   ['ep-cool-dawn-a1b2c3d4-pooler', { computeId: 'ep-cool-dawn-a1b2c3d4', pooled: true }],
-])('%s is %o', (name, wanted) => {
+])('targetOf(%s) returns %o', (name, wanted) => {
   expect(targetOf(name)).toEqual(wanted)
 })
 
@@ -77,7 +77,7 @@ const pass = async (chunks: readonly Buffer[]) => {
   return { bytes: Buffer.concat(out).toString('hex'), seen }
 }
 
-test('messages of the server pass unchanged, and all errors and keys are inspected', async () => {
+test('server messages are forwarded unchanged, and every error and cancel key is inspected', async () => {
   await fc.assert(
     fc.asyncProperty(messages, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }), async (said, cuts) => {
       const whole = said.map(([type, body]) => message(type, Buffer.from(body)))
@@ -97,7 +97,7 @@ test('messages of the server pass unchanged, and all errors and keys are inspect
   )
 })
 
-test('only a full temporary disk is reported as a full disk', () => {
+test('only errors caused by a full temporary disk are reported as a full disk', () => {
   const type = 'E'.charCodeAt(0)
   const limit = errorResponse(
     { code: '53400', message: 'temporary file size exceeds temp_file_limit (20480kB)' },

@@ -41,7 +41,7 @@ test.each([
   ['is fixed and large', only(fixed(16), [120, 1920]), [['fixed', 'up to', 1460, '{ min: 8, max: 16 }']]],
   // 48 times 55 minutes, at 1 CU.
   ['sleeps late', only(fixed(1, 3600), [120, 120], { past: past(48) }), [['long-timeout', 'at least', 66.92, '5m']]],
-] as const)('what %s could save', (_, seen, advice) => {
+] as const)('the advice for a compute that %s shows its saving', (_, seen, advice) => {
   expect(adviceOf(seen)).toEqual(advice)
 })
 
@@ -54,7 +54,7 @@ test.each([
   ['it averaged more than its minimum', only(between(1, 4), [120, 192])],
   ['the smallest minimum is cheap', only(between(0.25, 4), [120, 30])],
   ['less than ten CU-hours are at stake', only(fixed(2, NEVER), [480, 960], { branch: { expiresAt: hoursAgo(-4) } })],
-] as const)('no advice where %s', (_, seen) => {
+] as const)('there is no advice where %s', (_, seen) => {
   expect(adviceOf(seen)).toEqual([])
 })
 
@@ -88,7 +88,7 @@ const reportOf = (seen: Observed): CostReport =>
     placeOf: (_, id) => (id === 'ep-one' ? PLACE : undefined),
   })
 
-test('totals count known values, and the worst comes first', () => {
+test('totals add up known values, and the most expensive entries come first', () => {
   const { total, projects, branches, computes } = reportOf(fleet)
   expect(total).toEqual({
     cost: { low: 3102.5, expected: 3212, high: 4380, unknown: 1 },
@@ -105,12 +105,12 @@ test('totals count known values, and the worst comes first', () => {
   ])
   expect(computes.map(({ compute: id, sentence }) => [id, sentence])).toEqual([
     ['ep-one', 'active 24 h a day since 1 November, 4 CU on average'],
-    ['ep-three', 'no history to go by'],
+    ['ep-three', 'no usage history'],
     ['ep-two', 'active 6 h a day since 1 November, 1.6 CU on average'],
   ])
 })
 
-test('the table has the worst on top, and below it the lines to change', () => {
+test('the table lists the most expensive entries first, followed by the manifest lines to change', () => {
   expect(costTable(reportOf(fleet), 'compute', { color: false, width: 120 })).toMatchInlineSnapshot(`
     "Cost  3,212 CU-hours a month, at most 4,380; 1 compute unknown
           1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
@@ -143,7 +143,7 @@ test('the table has the worst on top, and below it the lines to change', () => {
   `)
 })
 
-test('as Markdown, details are folded and names stay text', () => {
+test('the Markdown report folds details and keeps names as plain text', () => {
   expect(costMarkdown(reportOf(fleet))).toMatchInlineSnapshot(`
     "### Espalier: 3,212 CU-hours a month, at most 4,380; 1 compute unknown
 

@@ -104,7 +104,7 @@ const uncounted: World = {
   on: branch([0, 0]),
 }
 
-// The worlds of docs/cost.md, worked by hand.
+// The examples of docs/cost.md, calculated by hand.
 const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRange, (readonly string[])?])[] = [
   ['1: fixed, renamed', update(fixed1), same(182.5), same(182.5), same(0)],
   [
@@ -255,19 +255,17 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
   ['21: more active than there was time', update(one(FIXED_1, [500, 500])), same(730), same(730), same(0), ['clamped']],
 ]
 
-describe('the examples that docs/cost.md follows', () => {
-  test.each(WORLDS.map((world) => ({ world })))(
-    '$world.0',
-    ({ world: [, estimate, before, after, delta, flags = []] }) => {
-      expect(roundCost(estimate.before)).toEqual(before)
-      expect(roundCost(estimate.after)).toEqual(after)
-      expect(roundCost(estimate.delta)).toEqual(delta)
-      expect(estimate.flags).toEqual(flags)
-    },
-  )
+describe('the examples of docs/cost.md', () => {
+  const examples = WORLDS.map(([name, ...rest]) => [name, rest] as const)
+  test.each(examples)('the estimate matches example %s', (_, [estimate, before, after, delta, flags = []]) => {
+    expect(roundCost(estimate.before)).toEqual(before)
+    expect(roundCost(estimate.after)).toEqual(after)
+    expect(roundCost(estimate.delta)).toEqual(delta)
+    expect(estimate.flags).toEqual(flags)
+  })
 })
 
-test('a compute created in the period is measured by its operations where they reach back to its creation', () => {
+test('a compute created in this period is measured by its operations if they go back to its creation', () => {
   const of = project({
     operationsSince: START,
     pastOperations: operations('ep-one', 12, 1).map((one) => ({
@@ -278,12 +276,12 @@ test('a compute created in the period is measured by its operations where they r
   expect(roundCost(update({ ...successor, of }).before)).toEqual(same(182.5))
 })
 
-test('a sum with something unknown has no bound on that side, and counts what has no expected value', () => {
+test('a sum with an unknown bound has no bound on that side, and counts the parts without an expected value', () => {
   const sum = addCosts([same(10), range(0, null, 730), range(null, null, null)])
   expect(sum).toEqual({ low: null, expected: 10, high: null, unknown: 2 })
 })
 
-test('numbers are rounded once, ties away from zero', () => {
+test('costs are rounded to cents, with ties away from zero', () => {
   expect(roundCost(range(1.005, -1.005, -0.001))).toEqual(range(1.01, -1.01, 0))
 })
 
@@ -317,7 +315,7 @@ const isOrdered = ({ low, expected, high }: CostRange): boolean =>
   (low ?? Number.NEGATIVE_INFINITY) <= (expected ?? low ?? Number.NEGATIVE_INFINITY) + 1e-9 &&
   (expected ?? low ?? Number.NEGATIVE_INFINITY) <= (high ?? Number.POSITIVE_INFINITY) + 1e-9
 
-test('whatever the world: low ≤ expected ≤ high, no cost below zero, and unchanged is exactly zero', () => {
+test('for any usage, low ≤ expected ≤ high, no cost is negative, and an unchanged compute has a difference of zero', () => {
   fc.assert(
     fc.property(anyWorld, anyAttributes, fc.boolean(), ({ computes, hours, suspends }, after, isMoved) => {
       const of = project(
@@ -332,7 +330,7 @@ test('whatever the world: low ≤ expected ≤ high, no cost below zero, and unc
   )
 })
 
-test('computes of a branch together never have more active hours than the branch', () => {
+test('the computes of a branch never have more active hours in total than the branch', () => {
   fc.assert(
     fc.property(anyWorld, ({ computes, hours = [100, 100] as [number, number] }) => {
       const usages = [...usageOfBranch(project(), branch(hours), computes, NOW).values()]

@@ -3,7 +3,7 @@ import { costSentence, formatCuHours, formatDifference, formatMoney, planCost } 
 import type { Observed } from '../../src/model/index.ts'
 import { type DeclaredDocument, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
 
-/** The project of `world` on 21 November, with what its branches used. */
+/** A project on 21 November, with the usage of its branches. */
 const used = (
   branches: Readonly<Record<string, LiveBranch & { readonly used?: readonly [number, number] }>>,
 ): Observed => {
@@ -34,7 +34,7 @@ const live = used({
   staging: { primary: { size: 1 }, used: [120, 120] },
 })
 
-test('a resize costs what its size and its active hours say, and the others count in the totals', () => {
+test('a resize is estimated from its size and active hours, and unchanged computes count in the totals', () => {
   const cost = costOf({ branches: { main: { primary: { size: { min: 2, max: 8 } } } } }, live)
   expect(cost.computes).toEqual([
     {
@@ -70,7 +70,7 @@ test('a new compute is estimated from its settings, and a deleted one costs noth
   expect(cost.total.delta).toEqual({ low: -182.5, expected: -182.5, high: 1277.5, unknown: 1 })
 })
 
-test('a create without a size takes the defaults of the project, or is unknown', () => {
+test("a new compute without a size uses the project's default size, or its cost is unknown", () => {
   const declared = { branches: { main: { replicas: { reports: {} } } } }
   expect(costOf(declared, live).computes[0]?.after).toEqual({ low: null, expected: null, high: null })
   const withDefaults = {
@@ -83,23 +83,23 @@ test('a create without a size takes the defaults of the project, or is unknown',
   expect(costOf(declared, withDefaults).computes[0]?.after).toEqual({ low: 0, expected: null, high: 1460 })
 })
 
-test('a refused change costs nothing', () => {
+test('a refused change does not change the cost', () => {
   const cost = costOf({ branches: { staging: { protect: true, primary: 'absent' } } }, live)
   expect(cost.total.delta).toEqual({ low: 0, expected: 0, high: 0, unknown: 0 })
 })
 
-test('without history the cost is unknown, and never zero', () => {
+test('the cost of a compute without history is unknown, never zero', () => {
   const cost = costOf({ branches: { main: { primary: { size: 2 } } } }, world({ main: { primary: { size: 1 } } }))
   expect(cost.computes[0]).toMatchObject({
     before: { low: 0, expected: null, high: 730 },
     after: { low: 0, expected: null, high: 1460 },
     delta: { low: 0, expected: null, high: 730 },
-    sentence: 'no history to go by',
+    sentence: 'no usage history',
   })
   expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })
 
-test('money needs a price', () => {
+test('amounts of money appear only with a price', () => {
   const declared = { branches: { main: { primary: { size: { min: 2, max: 8 } } } } }
   expect(costOf(declared, live).total.money).toBeUndefined()
   expect(costOf(declared, live, 0.222).total.money).toEqual({
@@ -110,7 +110,7 @@ test('money needs a price', () => {
   })
 })
 
-test('numbers are as long as they need to be', () => {
+test('figures have one decimal below 10 and none above', () => {
   expect([0, 7.26, 9.94, 9.96, 292.4, 1460, null].map(formatCuHours)).toEqual([
     '0',
     '7.3',

@@ -1,4 +1,4 @@
-/** Small worlds for the cost model: the period began on 1 November, and it is the 21st. */
+/** Small projects for the cost model: the period began on 1 November, and today is the 21st. */
 import {
   type ComputeAttributes,
   type CostRange,
@@ -48,7 +48,7 @@ export const project = (more: Partial<ObservedProject> = {}): ObservedProject =>
   ...more,
 })
 
-/** Operations of a compute that was active for `hours`, `times` times, in the days before now. */
+/** Operations of a compute that was active `times` times, for `hours` in total, in the days before now. */
 export const operations = (computeId: string, hours: number, times: number): readonly PastOperation[] =>
   Array.from({ length: times }, (_, index) => {
     const from = NOW - (index + 1) * Math.floor(470 / times) * 3_600_000

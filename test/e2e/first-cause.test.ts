@@ -42,7 +42,7 @@ test.each([
   [['apply', '--only', 'introduced'], '--only introduced needs --base REF.', /E_CONSENT/],
   [['apply'], 'E_CONSENT', /never/],
   [['drift'], 'Run it in the repository of the manifests.', /plan --base|without --base/],
-  [['validate', 'bad.yaml'], 'Add `project` with the id of the project.', /quiet-river/],
+  [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],
   [['compute', 'start', 'nope'], 'The project has main, main/reporting, ep-nameless.', /br-/],
 ])('espalier %j reports the first cause: %s', async (args, words, not) => {
   const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)

@@ -1,4 +1,4 @@
-/** Servers that answer without ever being done. */
+/** Servers whose responses never end. */
 import { setInterval } from 'node:timers'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import { Requester } from '../../src/api/requester.ts'
 import { Transport } from '../../src/api/transport.ts'
 import { serveWith } from './servers.ts'
 
-test('a slow answer ends with the time that a whole one has', async () => {
+test('a slow response times out', async () => {
   const port = await serveWith((_request, response) => {
     response.writeHead(200)
     const timer = setInterval(() => response.write(' '), 5)
@@ -27,7 +27,7 @@ test('a slow answer ends with the time that a whole one has', async () => {
   })
 })
 
-test('several slow answers share that time', async () => {
+test('several slow responses share one timeout', async () => {
   let now = 0
   let asked = 0
   const dripping = {

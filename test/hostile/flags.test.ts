@@ -1,4 +1,4 @@
-/** Command lines of any words: an exit code, and a sentence that a terminal can show. */
+/** Random command lines must end with an exit code and a message that is safe to print. */
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -89,7 +89,7 @@ const check = async (args: readonly string[]): Promise<void> => {
   expect('polluted' in {}).toBe(false)
 }
 
-test('any command with any flags', async () => {
+test('any command with any flags ends with an exit code and a printable message', async () => {
   const word = fc.oneof(
     fc.constantFrom(...FLAGS),
     fc.constantFrom(...WORDS),
@@ -102,7 +102,7 @@ test('any command with any flags', async () => {
   )
 })
 
-test('any flag with any value', async () => {
+test('any flag with any value ends with an exit code and a printable message', async () => {
   const line = fc.tuple(
     fc.constantFrom('validate', 'plan', 'sizes'),
     fc.constantFrom(...FLAGS),

@@ -40,7 +40,7 @@ const changedTo = async (text: string): Promise<ForkWorld> => {
   return world
 }
 
-test('is planned from git alone, commented, and leaves the checkout as it was', async () => {
+test('an untrusted pull request is planned from git objects and commented, and the checkout stays unchanged', async () => {
   const { run, github, checkout } = await changedTo(manifest('', '  main: { protect: true, primary: { size: 4 } }'))
   const before = checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')
   const { code, log, outputs } = await run()
@@ -53,7 +53,7 @@ test('is planned from git alone, commented, and leaves the checkout as it was', 
   expect(outputs['plan-path']).toBeUndefined()
 })
 
-test("without GitHub's merge commit the head is planned as it is, with a note", async () => {
+test("without GitHub's merge commit, the head is planned alone, with a note", async () => {
   const world = await open()
   world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }'))
   world.fork.commit('head')
@@ -64,7 +64,7 @@ test("without GitHub's merge commit the head is planned as it is, with a note", 
   expect(world.github.comments[0]?.body).toContain('1 compute restarts')
 })
 
-test('the merge commit of an older head is not used', async () => {
+test('a merge commit of an older head is ignored', async () => {
   const world = await changedTo(manifest('', '  dev: { primary: { size: 2 } }'))
   world.fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 8 } }'))
   world.fork.commit('newer')
@@ -74,7 +74,7 @@ test('the merge commit of an older head is not used', async () => {
   expect(world.github.comments[0]?.body).toContain('The merge commit could not be fetched')
 })
 
-test('a project that the base does not name is refused, and never asked for', async () => {
+test('a project that the base does not name is rejected without sending a request for it', async () => {
   const { run, github, requests } = await changedTo(
     `${manifest()}---\nversion: 1\nproject: payroll\nbranches: { salaries: { primary: { size: 0.25 } } }\n`,
   )
@@ -88,7 +88,7 @@ test('a project that the base does not name is refused, and never asked for', as
   expect(requests()).toEqual([])
 })
 
-test('a project that only a shared or moved file names is refused like any other', async () => {
+test('a project that only a shared or moved file names is rejected', async () => {
   const world = await open()
   world.fork.git('mv', 'espalier.yaml', 'espalier.yml')
   world.fork.write('espalier.yml', 'version: 1\nproject: payroll\nbranches: {}\n')
@@ -100,7 +100,7 @@ test('a project that only a shared or moved file names is refused like any other
   expect(world.requests()).toEqual([])
 })
 
-test("protection that the head removed still holds: refused, as the base's", async () => {
+test("the base's protection applies even if the head removes it", async () => {
   const { run, github } = await changedTo(manifest('', '  main: { primary: absent }'))
   const { code, log, outputs } = await run()
   expect(code, log).toBe(0)
@@ -112,7 +112,7 @@ test("protection that the head removed still holds: refused, as the base's", asy
   expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])
 })
 
-test('pruning that the head turned on deletes nothing', async () => {
+test('`prune` has no effect if only the head sets it', async () => {
   const { run, github } = await changedTo(manifest('prune: true\n'))
   const { code, log, outputs } = await run()
   expect(code, log).toBe(0)
@@ -123,7 +123,7 @@ test('pruning that the head turned on deletes nothing', async () => {
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
 
-test('a restart window that the head removed still applies', async () => {
+test("the base's restart window applies even if the head removes it", async () => {
   const window = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(window) })
   world.fork.write('espalier.yaml', manifest('', '  main: { protect: true, primary: { size: 4 } }'))
@@ -136,7 +136,7 @@ test('a restart window that the head removed still applies', async () => {
   expect(plan.steps).toMatchObject([{ kind: 'update', windows: [expect.anything()] }])
 })
 
-test('the example workflow checks out nothing of the fork, and runs nothing but the Action', () => {
+test('the example workflow checks out no code of the fork and runs only the Action', () => {
   const workflow = parse(readFileSync('examples/workflows/forks.yml', 'utf8'))
   expect(Object.keys(workflow.on)).toEqual(['pull_request_target'])
   const steps: readonly Record<string, unknown>[] = workflow.jobs.plan.steps
@@ -146,7 +146,7 @@ test('the example workflow checks out nothing of the fork, and runs nothing but 
   expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
 })
 
-test('budgets are those of the workflow, which is the base’s: a head that names them says nothing', async () => {
+test('a workflow file in the head cannot raise the budgets', async () => {
   const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
   const { code, log } = await run({ 'max-deletes': '0' })
   expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
@@ -160,7 +160,7 @@ test('budgets are those of the workflow, which is the base’s: a head that name
   expect(requests().length).toBeGreaterThan(0)
 })
 
-test('names made of Markdown, HTML, mentions and terminal codes are shown, and do nothing', async () => {
+test('names that contain Markdown, HTML, mentions or terminal codes are escaped', async () => {
   const name = '@octocat ![x](https://evil.example/x)</code><img src=x onerror=alert(1)>`|\u001b[31m::error::x'
   const { run, github } = await changedTo(
     manifest('', `  main: { protect: true, primary: { size: 2, name: ${JSON.stringify(name.slice(0, 64))} } }`),
@@ -204,7 +204,7 @@ test.each([
 test.each([
   ['..', (id: string) => [['40000', '..', id]] as const],
   ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
-])('a tree that leads out by %s is refused, and nothing is written', async (_what, entries) => {
+])('a git tree with a path that leaves the folder through %s is rejected', async (_what, entries) => {
   const world = await open()
   const inner = commitTree(world.fork, [['100644', 'owned.yaml', blob(world.fork, manifest())]])
   const tree = world.fork.git('rev-parse', `${inner}^{tree}`)
@@ -217,7 +217,7 @@ test.each([
   expect(world.requests()).toEqual([])
 })
 
-test('a tree of trees without end ends soon', async () => {
+test('a git tree with a billion paths is rejected quickly', async () => {
   const world = await open()
   let tree = world.fork.git(
     'rev-parse',
@@ -237,7 +237,7 @@ test('a tree of trees without end ends soon', async () => {
 test.each([
   ['the head', (head: string) => head],
   ['its merge', () => 'refs/pull/7/merge'],
-])('a job that checked out %s fails with the reason, and nothing is planned', async (_what, ref) => {
+])('a job that checked out %s fails without a plan', async (_what, ref) => {
   const { run, checkout, fork, requests } = await changedTo(manifest())
   checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))
   checkout.git('checkout', '-q', 'FETCH_HEAD')
@@ -247,7 +247,7 @@ test.each([
   expect(requests()).toEqual([])
 })
 
-test('nothing is applied before the merge; after it, the base is', async () => {
+test('an untrusted pull request cannot be applied before the merge', async () => {
   const { run, requests, checkout } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
   const refused = await run({ command: 'apply' })
   expect(refused.code).toBe(1)
@@ -261,7 +261,7 @@ test('nothing is applied before the merge; after it, the base is', async () => {
   expect(requests().some(({ method }) => method === 'PATCH')).toBe(true)
 })
 
-test('the same rules apply to a pull request from a fork if the job has a key', async () => {
+test('with a key, a pull request from a fork is always untrusted', async () => {
   const { run, checkout, requests } = await changedTo('version: 1\nproject: payroll\nbranches: {}\n')
   checkout.git('fetch', '-q', '--depth=2', 'origin', 'refs/pull/7/merge')
   checkout.git('checkout', '-q', 'FETCH_HEAD')
@@ -271,7 +271,7 @@ test('the same rules apply to a pull request from a fork if the job has a key', 
   expect(requests()).toEqual([])
 })
 
-test('a base without manifests, or with errors, allows nothing', async () => {
+test('a base without manifests, or with errors, allows no project', async () => {
   for (const base of [{ 'README.md': '' }, { 'espalier.yaml': 'version: 1\nproject: [\n' }]) {
     const world = await openForkWorld(seed, base as Readonly<Record<string, string>>)
     world.fork.write('espalier.yaml', manifest())
@@ -284,7 +284,7 @@ test('a base without manifests, or with errors, allows nothing', async () => {
   }
 })
 
-test('the key is in nothing that such a run leaves behind', async () => {
+test('the key is not in any output of a run for an untrusted pull request', async () => {
   const { run, github } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
   const { log, summary, outputs } = await run()
   const files = Object.values(outputs).filter((value) => value.startsWith('/'))

@@ -1,4 +1,4 @@
-/** Whatever is read (manifests, plans, snapshots, answers, sizes), nothing but a problem or an `EspalierError` comes of it. */
+/** Random input (manifests, plans, snapshots, responses, size tables) causes only diagnostics or an `EspalierError`. */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -146,7 +146,7 @@ const atShop = (observed: Observed): Observed => ({
 })
 
 describe('manifests', () => {
-  test.each(CORPUS_FILES)('of the corpus: %s', async (name) => {
+  test.each(CORPUS_FILES)('the manifest %s of the corpus is read or reported without a crash', async (name) => {
     const text = readFileSync(join(CORPUS, name), 'utf8')
     readAndShow(text, atShop(LIVE))
     const { diagnostics, desired: read } = await loadManifests([name], { cwd: CORPUS })
@@ -155,7 +155,7 @@ describe('manifests', () => {
     expect(jsonDiagnostics(diagnostics)).not.toMatch(/root:|"espalier"/)
   })
 
-  test('any text', () => {
+  test('any string is read or reported without a crash', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => readAndShow(text, LIVE)))
     const yamlish = fc.array(
       fc.constantFrom(
@@ -177,7 +177,7 @@ describe('manifests', () => {
     )
   })
 
-  test('manifests of the examples and the corpus, with a stretch of them changed', () => {
+  test('example manifests with random edits are read or reported without a crash', () => {
     const files = [
       'examples/fleet/projects/orders.yaml',
       'examples/preview-branches/espalier.yaml',
@@ -196,7 +196,7 @@ describe('manifests', () => {
     )
   })
 
-  test('values of any shape instead of any other', () => {
+  test('manifests with random values are read or reported without a crash', () => {
     const whole = {
       version: 1,
       project: 'shop',
@@ -221,7 +221,7 @@ describe('manifests', () => {
   })
 })
 
-test('a Postgres setting of a name that every object has is new where the live compute has none', () => {
+test('a Postgres setting named like an object property, such as `constructor`, is planned as new', () => {
   const text =
     'version: 1\nproject: shop\nbranches: { main: { primary: { postgres: { settings: { constructor: "1", toString: "2" } } } } }\n'
   const result = plan(parseManifests([{ path: 'a.yaml', text }]).desired, atShop(LIVE))
@@ -232,7 +232,7 @@ test('a Postgres setting of a name that every object has is new where the live c
   expect(result.ok && result.plan.changes[0]?.attributes.some(({ before }) => before !== undefined)).toBe(false)
 })
 
-describe('a saved plan', () => {
+describe('saved plans', () => {
   const declared = { branches: { main: { primary: { size: 2 } }, dev: { replicas: { r: { size: 1 } } } }, prune: true }
   const live = world({ main: { primary: { id: 'ep-1', size: 1 } }, dev: { primary: { id: 'ep-2' } } })
   const file = JSON.parse(
@@ -245,7 +245,7 @@ describe('a saved plan', () => {
     }),
   )
 
-  test('that was tampered with is refused, or can be shown and compared', () => {
+  test('an edited saved plan is rejected, or can be shown and compared', () => {
     let accepted = 0
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 2 }), (steps) => {
@@ -267,7 +267,7 @@ describe('a saved plan', () => {
     expectEnough(accepted, 0)
   })
 
-  test('of any text is refused', () => {
+  test('a saved plan with random content is rejected', () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.json()),
@@ -277,7 +277,7 @@ describe('a saved plan', () => {
   })
 })
 
-describe('a snapshot', () => {
+describe('snapshots and size tables', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-fuzz-'))
   const live = atShop(LIVE)
   const file = JSON.parse(encodeSnapshot(live))
@@ -288,7 +288,7 @@ describe('a snapshot', () => {
     },
   ]).desired
 
-  test('that was tampered with is refused, or can be planned against', async () => {
+  test('an edited snapshot is rejected, or can be used to plan', async () => {
     const path = join(folder, 'live.json')
     await fc.assert(
       fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 2 }), async (steps) => {
@@ -302,7 +302,7 @@ describe('a snapshot', () => {
     )
   })
 
-  test('a table of sizes of any shape is refused, or can be used', async () => {
+  test('a random size table is rejected, or can be used', async () => {
     const path = join(folder, 'sizes.json')
     const table = {
       version: 'x',
@@ -326,8 +326,8 @@ describe('a snapshot', () => {
   })
 })
 
-describe('answers of the control API', () => {
-  test('of any shape are refused, or can be planned against', async () => {
+describe('responses of the control API', () => {
+  test('random responses are rejected, or can be used to plan', async () => {
     const computes = LIVE.projects[0]?.computes ?? []
     const plainId = (id: string): string => id.replaceAll(/[^a-z0-9-]/g, '-')
     const answers = {
@@ -392,13 +392,13 @@ describe('globs', () => {
     ['{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}*b', 'a'.repeat(5_000)],
     [`${'[!b]*'.repeat(150)}b`, 'a'.repeat(5_000)],
     [`${'?*'.repeat(300)}/`, 'x'.repeat(5_000)],
-  ])('%.20s… over a long name comes to an end', (pattern, name) => {
+  ])('matching %.20s… against a long name takes linear time', (pattern, name) => {
     expect(globProblem(pattern)).toBeUndefined()
     // It would outlast the test by far if any of it were tried again.
     expect(globMatcher(pattern)(name)).toBe(pattern === '*a'.repeat(400))
   })
 
-  test('any pattern either has a problem or matches', () => {
+  test('a random pattern is either rejected or matches', () => {
     const pattern = fc
       .array(fc.constantFrom(...'*?[]{}!,-/a^\\\u001b'), { maxLength: 40 })
       .map((parts) => parts.join(''))

@@ -1,4 +1,4 @@
-/** The workflow's token goes to GitHub, and nowhere else. */
+/** The GitHub token is sent only to GitHub. */
 import { expect, onTestFinished, test } from 'vitest'
 import { openGitHub } from '../../src/action/github.ts'
 import { serveWith } from './servers.ts'
@@ -11,12 +11,12 @@ const open = (GITHUB_API_URL: string) => {
   return github
 }
 
-test('the token is not sent over plain http to another machine', async () => {
+test('the GitHub token is not sent over plain http to another machine', async () => {
   await expect(open('http://example.com').comments(1)).rejects.toThrow('never sent over plain http')
   await expect(open('not an address').createComment(1, 'x')).rejects.toThrow('never sent over plain http')
 })
 
-test('nor to where GitHub redirects', async () => {
+test('the GitHub token is not sent to the target of a redirect', async () => {
   const asked: string[] = []
   const elsewhere = await serveWith(({ url = '' }, response) => {
     asked.push(url)

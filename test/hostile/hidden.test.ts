@@ -1,4 +1,4 @@
-/** What an untrusted pull request must not learn by declaring something harmless. */
+/** An untrusted pull request must not reveal live values, names and ids with a harmless declaration. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
@@ -49,7 +49,7 @@ const planOf = async (head: string, base = BASE) => {
   return { ...ended, body: world.github.comments[0]?.body ?? '', everything: everything.join('\n') }
 }
 
-test('the live value of a setting that it declares: its name is shown, its own value, and not the live one', async () => {
+test('for a declared setting, the name and the declared value are shown, but the live value is hidden', async () => {
   const { code, log, body, everything } = await planOf(
     BASE.replace('size: 1', 'size: 1, postgres: { settings: { app.jwt_secret: x } }'),
   )
@@ -57,21 +57,21 @@ test('the live value of a setting that it declares: its name is shown, its own v
   expect(body).toContain('app.jwt_secret')
   expect(body).toContain('(hidden)')
   expect(everything).not.toContain('S3CRET')
-  expect(body).toContain('Live values of Postgres settings, and names that only the live project has, are not shown')
+  expect(body).toContain('Live values of Postgres settings, and names that exist only in the live project, are hidden')
 })
 
 test.each([
   ['unmanaged computes', BASE.replace('size: 1', 'size: 2')],
   ['a rule that matches every branch', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],
   [
-    'a branch that is nearly spelt like one',
+    'a branch with a similar name',
     'version: 1\nproject: shop\nbranches: { SECRET-acquisitio: { primary: { size: 1 } } }\n',
   ],
   ['pruning', `${BASE}prune: true\n`],
   ['a branch without its primary', 'version: 1\nproject: shop\nprune: true\nbranches: { main: { primary: absent } }\n'],
   ['a pin elsewhere', 'version: 1\nproject: shop\nbranches: { main: { primary: { id: ep-hidden } } }\n'],
   ['a name that is taken', BASE.replace('} }', '}, replicas: { reporting: { name: SECRET-REPLICA } } }')],
-])('names that only the live project has, asked for by %s', async (_what, head) => {
+])('undeclared live names are hidden from a manifest with %s', async (_what, head) => {
   const { everything } = await planOf(head)
   // What the pull request writes itself is no secret.
   const own = head.match(/SECRET-\w+/g) ?? []
@@ -83,14 +83,14 @@ test.each([
 test.each([
   ['a rule', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],
   ['pruning', `${BASE}prune: true\n`],
-])('ids of what only the live project has are not shown for %s', async (_what, head) => {
+])('undeclared live ids are hidden from a manifest with %s', async (_what, head) => {
   const { everything, code, log } = await planOf(head)
   expect(code, log).toBe(0)
   expect(everything).toMatch(/hidden-compute-\d/)
   expect(everything).not.toMatch(/ep-hidden|ep-by-hand|br-secret/i)
 })
 
-test('a branch that the base manages, by name or by rule, keeps its name', async () => {
+test('the name of a branch that the base declares, by name or by rule, is shown', async () => {
   const base = `${BASE}rules: [{ match: "SECRET-*", primary: { size: 1 } }]\n`
   const { body } = await planOf(base.replaceAll('size: 1', 'size: 2'), base)
   expect(body).toContain('SECRET-acquisition')

@@ -1,4 +1,4 @@
-/** Servers that say the key back, in one form or another. */
+/** Servers whose responses contain the key, plain or encoded. */
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createReadApi, createWriteApi } from '../../src/api/index.ts'
@@ -18,11 +18,11 @@ const FORMS: Readonly<Record<string, string>> = {
   'with one escape': `\\u006e${KEY.slice(1)}`,
   'with escaped slashes': KEY.replaceAll('/', '\\/'),
   'in base64': Buffer.from(`Bearer ${KEY}`).toString('base64'),
-  'in base64 for addresses': Buffer.from(`x${KEY}`).toString('base64url'),
+  'in base64url': Buffer.from(`x${KEY}`).toString('base64url'),
   'in hexadecimal': Buffer.from(KEY).toString('hex'),
   'percent-encoded': encodeURIComponent(KEY),
-  'percent-encoded as a whole': Buffer.from(KEY).toString('hex').replace(/../g, '%$&'),
-  'in capitals': KEY.toUpperCase(),
+  'with every character percent-encoded': Buffer.from(KEY).toString('hex').replace(/../g, '%$&'),
+  'in upper case': KEY.toUpperCase(),
 }
 
 const open = async (status: number, body: string) => {
@@ -36,7 +36,7 @@ const expectNoKey = (said: string): void => {
   for (const form of Object.values(FORMS)) expect(said).not.toContain(form)
 }
 
-test.each(Object.entries(FORMS))('a refusal with the key %s is shown without it', async (_form, text) => {
+test.each(Object.entries(FORMS))('an error response with the key %s is shown without the key', async (_form, text) => {
   const api = await open(403, `{"message":"no good: ${text}","code":"${text}","request_id":"${text}"}`)
   const error: unknown = await api.listProjects().catch((thrown: unknown) => thrown)
   expect(String(error)).toContain('no good:')
@@ -44,7 +44,7 @@ test.each(Object.entries(FORMS))('a refusal with the key %s is shown without it'
 })
 
 test.each(Object.entries(FORMS))(
-  'an answer with the key %s is not used, and the place is named',
+  'a response with the key %s is rejected, and the error names the field',
   async (_form, text) => {
     const branch = `{"id":"br-1","name":"my ${text}","default":true}`
     const api = await open(200, `{"branches":[${branch}]}`)
@@ -54,31 +54,31 @@ test.each(Object.entries(FORMS))(
   },
 )
 
-test('nor one with the key as a name of something, however deep', async () => {
+test('a response with the key as a property name is rejected at any depth', async () => {
   const deep = `${'{"a":'.repeat(3_000)}{"${KEY}":1}${'}'.repeat(3_000)}`
   const api = await open(200, `{"branches":[],"x":${deep}}`)
   await expect(api.listBranches('p')).rejects.toThrow('contains the API key, in a name in x.a.a')
 })
 
-test('a change whose answer contains the key may have taken effect', async () => {
+test('a rejected response to a change is marked ambiguous', async () => {
   const api = await open(200, `{"operations":[],"x":"${KEY}"}`)
   const request = { method: 'DELETE', path: '/projects/p/endpoints/ep-1' } as const
   await expect(api.send(request)).rejects.toMatchObject({ code: 'E_ANSWER', ambiguous: true })
 })
 
-test('other text is left alone, including backslashes', async () => {
+test('other text is unchanged, including backslashes', async () => {
   const api = await open(200, JSON.stringify({ branches: [{ id: 'br-1', name: 'a\\b"c\u0007', default: true }] }))
   expect((await api.listBranches('p'))[0]?.name).toBe('a\\b"c\u0007')
 })
 
-test('a short key that is a word of an ordinary response counts as no leak', async () => {
+test('a short key that occurs in a normal response does not count as a leak', async () => {
   const port = await serveWith((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
   const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'main' })
   onTestFinished(() => api.close())
   expect((await api.listBranches('p'))[0]?.name).toBe('main')
 })
 
-test('base64 shows the key wherever it begins, and whatever surrounds it', () => {
+test('the key is found in base64 at any offset', () => {
   const key = fc.stringMatching(/^[!-~]{16,60}$/)
   const around = fc.uint8Array({ maxLength: 20 })
   fc.assert(

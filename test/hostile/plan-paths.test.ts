@@ -1,4 +1,4 @@
-/** A saved plan that was handed over does not choose what is read. */
+/** A saved plan from someone else cannot choose which files are read. */
 import { expect, test } from 'vitest'
 import { manifestPaths } from '../../src/workflow/index.ts'
 
@@ -7,20 +7,20 @@ const of = (manifests: readonly string[], path = 'plan.json', given: readonly st
   manifestPaths({ file: { manifests: [...manifests] } as never, path }, given, CWD)
 
 test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/home/me/repository-2/x.yaml']])(
-  '%s is not read for it',
+  'the manifest path %s in a saved plan is rejected',
   (path) => {
     expect(() => of(['espalier.yaml', path])).toThrow(/which is in another folder/)
   },
 )
 
 test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/home/me/repository/x.yaml'], ['a/../x.yaml']])(
-  '%s is',
+  'the manifest path %s in a saved plan is accepted',
   (path) => {
     expect(of([path])).toEqual([path])
   },
 )
 
-test('files next to the plan are read, and those named on the command line', () => {
+test('files next to the saved plan and files named on the command line are read', () => {
   expect(of(['/tmp/x/espalier.yaml'], '/tmp/x/plan.json')).toEqual(['/tmp/x/espalier.yaml'])
   expect(of(['/etc/passwd'], 'plan.json', ['/srv/mine.yaml'])).toEqual(['/srv/mine.yaml'])
 })

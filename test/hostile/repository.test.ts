@@ -1,11 +1,11 @@
-/** A fork that commits a git repository of its own into the folder that the Action works in. */
+/** A fork that commits a git repository of its own into the working directory of the Action. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runAction } from '../action/run-action.ts'
 import { makeHostileRepository, plantBareRepository } from './repositories.ts'
 
 test.each(['pull_request', 'pull_request_target', 'push'])(
-  'on %s, a bare repository in a commit runs nothing',
+  'on %s, a bare repository in a commit cannot run code',
   async (name) => {
     const repository = makeHostileRepository()
     plantBareRepository(repository, 'db')

@@ -245,22 +245,25 @@ describe('manifest problems', () => {
 describe('hints', () => {
   const hints: readonly (readonly [yaml: string, hint: string | undefined])[] = [
     [doc('branch: {}'), 'Did you mean `branches`?'],
-    [doc('branches: { main: { replicas: } }'), 'Set a value, or delete the line: what is left out is not managed.'],
+    [
+      doc('branches: { main: { replicas: } }'),
+      'Set a value, or delete the line. Settings that are left out are not managed.',
+    ],
     [doc('kind: Deployment'), undefined],
-    [doc('price: 0.222USD'), 'For example `price: { cuHour: 0.222, currency: USD }`.'],
+    [doc('price: 0.222USD'), 'For example, write `price: { cuHour: 0.222, currency: USD }`.'],
     [attribute('scaletozero: 5m'), 'Did you mean `scaleToZero`?'],
-    [attribute('size: 3.4'), 'The nearest is `3`.'],
-    [attribute('size: 17'), 'The nearest is `16`.'],
-    [attribute('size: 100'), 'The nearest is `56`.'],
-    [attribute('size: { min: 2, max: 12 }'), 'The nearest is `max: 10`.'],
-    [attribute('size: { min: 0.25, max: 16 }'), 'The nearest is `max: 8`.'],
+    [attribute('size: 3.4'), 'The nearest valid size is `3`.'],
+    [attribute('size: 17'), 'The nearest valid size is `16`.'],
+    [attribute('size: 100'), 'The nearest valid size is `56`.'],
+    [attribute('size: { min: 2, max: 12 }'), 'The nearest valid range has `max: 10`.'],
+    [attribute('size: { min: 0.25, max: 16 }'), 'The nearest valid range has `max: 8`.'],
     [attribute('size: { min: 4, max: 1 }'), 'Write `{ min: 1, max: 4 }`.'],
-    [attribute('scaleToZero: 300'), 'Write `300s` or `300m`; `default` and `never` are words.'],
+    [attribute('scaleToZero: 300'), 'Write `300s` or `300m`, `default` or `never`.'],
     [attribute('scaleToZero: "300"'), 'Write `300s` or `300m`.'],
-    [attribute('scaleToZero: 5'), 'Write `5m`; `default` and `never` are words.'],
-    [attribute('scaleToZero: 0'), 'It takes from 1m to 7d; `default` and `never` are words.'],
-    [attribute('disabled: yes'), 'Write `true`: in YAML 1.2, `yes` is text.'],
-    [attribute('disabled: Off'), 'Write `false`: in YAML 1.2, `Off` is text.'],
+    [attribute('scaleToZero: 5'), 'Write `5m`, `default` or `never`.'],
+    [attribute('scaleToZero: 0'), 'Write a duration from 1m to 7d, `default` or `never`.'],
+    [attribute('disabled: yes'), 'Write `true`: in YAML 1.2, `yes` is a string.'],
+    [attribute('disabled: Off'), 'Write `false`: in YAML 1.2, `Off` is a string.'],
     [
       attribute('postgres: { work_mem: 64MB }'),
       'Postgres settings go under `settings`: `postgres: { settings: { work_mem: … } }`.',
@@ -269,24 +272,24 @@ describe('hints', () => {
     [doc('branches: { main: { primary: none } }'), 'Write `primary: absent` for a branch without a primary.'],
     [
       doc('rules: [{ match: "preview/*", primary: { id: ep-a-1 } }]'),
-      'A rule is about many branches, and `id` pins one compute: list its branch under `branches`.',
+      'A rule applies to many branches, but `id` pins one compute. List its branch under `branches` instead.',
     ],
-    [attribute('scaleToZero: 10s'), 'The nearest is `1m`.'],
-    [attribute('scaleToZero: 30d'), 'The nearest is `7d`.'],
+    [attribute('scaleToZero: 10s'), 'The nearest valid duration is `1m`.'],
+    [attribute('scaleToZero: 30d'), 'The nearest valid duration is `7d`.'],
     [window('days: [Sunday], from: "02:00", to: "04:00"'), 'Did you mean `sun`?'],
     [window('from: 2, to: "04:00"'), 'Write `"02:00"`.'],
     [
       doc('restartWindow: { from: "02:00", to: "04:00", timezone: New York }'),
-      'It takes IANA names. Did you mean `America/New_York`?',
+      'Use an IANA name. Did you mean `America/New_York`?',
     ],
     [window('from: "9:30", to: "24:00"'), 'Write `"09:30"`.'],
     [
       doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
-      'It takes IANA names. Did you mean `Europe/Berlin`?',
+      'Use an IANA name. Did you mean `Europe/Berlin`?',
     ],
     [
       window('from: "02:00", to: "02:00"'),
-      'All day is `from: "00:00"` and `to: "24:00"`; no window at all is `restartWindow: always`.',
+      'For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.',
     ],
     [
       doc('profiles: { small: {}, large: {} }\nbranches: { main: { primary: { profile: smal } } }'),
@@ -358,7 +361,7 @@ describe('shared files', () => {
 
   test('the hint for a shared file outside the current folder says where to run Espalier', () => {
     const [problem] = diagnosticsOf(doc('extends: ../s.yaml'))
-    expect(problem?.hint).toBe('Run Espalier in a folder that holds the shared file too.')
+    expect(problem?.hint).toBe('Run Espalier in a folder that also contains the shared file.')
   })
 
   test('a problem in a shared file is reported once, at its position in that file', () => {
@@ -392,8 +395,8 @@ test('the problems of all files are reported together, sorted by file and line',
 })
 
 test.each([
-  ['rules:\n  - match: a\n    id: ep-a', 'An entry of `rules` has no key `id`;'],
-  ['branches:\n  "0": { id: ep-a }', '`0` has no key `id`;'],
+  ['rules:\n  - match: a\n    id: ep-a', 'An entry of `rules` cannot contain the key `id`.'],
+  ['branches:\n  "0": { id: ep-a }', '`0` cannot contain the key `id`.'],
 ])('an unknown key is reported with the name of its parent: %s', (body, start) => {
   const [first] = diagnosticsOf(doc(body))
   expect(first?.message.slice(0, start.length)).toBe(start)
@@ -408,7 +411,7 @@ test('a duplicate claim is reported with the position of the first claim, even i
     [
       'E_TWO_CLAIMS',
       'b.yaml',
-      'Branch `main` of project `quiet-river-12345678` is declared twice, here and at a.yaml:4.',
+      'Branch `main` of project `quiet-river-12345678` is declared twice: here and at a.yaml:4.',
     ],
   ])
 })

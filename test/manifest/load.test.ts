@@ -43,7 +43,7 @@ describe('a sandbox seed next to manifests', () => {
     await write({ 'tree/seed.yaml': seed })
     const { diagnostics } = await load('.')
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
-      ['E_NO_MANIFESTS', 'There is no manifest here, only a sandbox seed: `seed.yaml`.'],
+      ['E_NO_MANIFESTS', 'No manifest was found, only a sandbox seed: `seed.yaml`.'],
     ])
   })
 
@@ -122,8 +122,8 @@ describe('files and globs', () => {
     await write({ 'tree/a.yaml': manifest('a') })
     const loaded = await load('gone.yaml', 'a.yaml', 'gone/*.yaml')
     expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
+      ['E_NOT_FOUND', 'The file or folder gone.yaml does not exist.'],
       ['E_NOT_FOUND', 'The glob gone/*.yaml matches no file.'],
-      ['E_NOT_FOUND', 'There is no file or folder gone.yaml.'],
     ])
     expect(branchesOf(loaded)).toEqual(['a'])
   })

@@ -162,5 +162,5 @@ test('a new attribute is ordered and spelled canonically by fmt', () => {
 })
 
 test('a new attribute is listed in the reference', () => {
-  expect(manifestTables().compute).toContain('| `start.warmUp` | text | `warm_up_seconds` | How long to warm up. |')
+  expect(manifestTables().compute).toContain('| `start.warmUp` | string | `warm_up_seconds` | How long to warm up. |')
 })

@@ -51,27 +51,27 @@ test('a policy file can be JSON', () => {
 
 describe('mistakes in a policy file', () => {
   test.each([
-    [policy('    rule: { maxSize: big }\n'), '6:22 E_TYPE `maxSize` must be a number, not text.'],
+    [policy('    rule: { maxSize: big }\n'), '6:22 E_TYPE `maxSize` must be a number, not a string.'],
     [
       policy('    rule: { maxSize: 1, minSize: 2 }\n'),
-      '6:11 E_POLICY_RULE A policy has exactly one rule, and this one has 2.',
+      '6:11 E_POLICY_RULE A policy must have exactly one rule, but this one has 2.',
     ],
-    [policy('    rule: {}\n'), '6:11 E_POLICY_RULE A policy has exactly one rule, and this one has none.'],
+    [policy('    rule: {}\n'), '6:11 E_POLICY_RULE A policy must have exactly one rule, but this one has none.'],
     [
       policy('    rule: { scaleToZero: never }\n'),
-      '6:26 E_VALUE `scaleToZero` cannot be `never`; it takes `required` or `forbidden`.',
+      '6:26 E_VALUE `scaleToZero` must be `required` or `forbidden`, not `never`.',
     ],
     [
       policy('    rule: { maxScaleToZero: 10 minutes }\n'),
-      '6:29 E_DURATION `maxScaleToZero` is a duration such as `90s`, `5m` or `1h30m`.',
+      '6:29 E_DURATION `maxScaleToZero` must be a duration such as `90s`, `5m` or `1h30m`.',
     ],
     [
       policy('    branches: ["a["]\n    rule: { maxSize: 1 }\n'),
-      '6:16 E_GLOB This is not a valid glob: a `[` has no `]` that closes it.',
+      '6:16 E_GLOB This is not a valid glob: a `[` is not closed.',
     ],
     [
       policy('    branches: [main]\n    rule: { prune: forbidden }\n'),
-      '6:15 E_POLICY_BRANCHES `prune` concerns whole projects, so the policy takes no `branches`.',
+      '6:15 E_POLICY_BRANCHES `prune` applies to whole projects, so the policy cannot have `branches`.',
     ],
     [
       policy('    rule: { maxSize: 1 }\n  - { name: preview-size, level: warn, reason: r, rule: { minSize: 1 } }\n'),
@@ -79,11 +79,14 @@ describe('mistakes in a policy file', () => {
     ],
     [
       policy('    rule: { maxSize: 1 }\n  - { name: b, level: warn, reason: r, rule: { minSize: 2 } }\n'),
-      '7:13 E_POLICY_CONTRADICTION `b` asks for at least 2 CU, and `preview-size` allows at most 1 CU, for the same computes.',
+      '7:13 E_POLICY_CONTRADICTION `b` requires at least 2 CU, but `preview-size` allows at most 1 CU for the same computes.',
     ],
-    ['version: 2\npolicies: []\n', '1:10 E_VERSION This program reads version 1 of the format.'],
-    ['', '1:1 E_EMPTY A policy file has one document, and here is none.'],
-    ['version: 1\npolicies: []\n---\nversion: 1\n', '1:1 E_EMPTY A policy file has one document, and here is more.'],
+    ['version: 2\npolicies: []\n', '1:10 E_VERSION Only version 1 of the format is supported.'],
+    ['', '1:1 E_EMPTY A policy file must have exactly one document, but this one has none.'],
+    [
+      'version: 1\npolicies: []\n---\nversion: 1\n',
+      '1:1 E_EMPTY A policy file must have exactly one document, but this one has several.',
+    ],
   ])('a mistake is reported at its position: %j', (text, problem) => {
     expect(problems(text)).toEqual([problem])
   })

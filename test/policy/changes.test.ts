@@ -9,17 +9,17 @@ const SMALL = '{ name: small, level: deny, reason: r, branches: [preview/**], ru
 const AWAKE = '{ name: awake, level: warn, reason: r, rule: { scaleToZero: forbidden } }'
 
 test.each([
-  ['nothing', [SMALL], [SMALL], []],
-  ['another reason', [SMALL], [SMALL.replace('reason: r', 'reason: s')], []],
-  ['a new one', [], [SMALL], ['Adds policy `small`: maxSize 0.25']],
-  ['one that goes', [SMALL, AWAKE], [SMALL], ['Removes policy `awake`: scaleToZero forbidden']],
-  ['a limit', [SMALL], [SMALL.replace('0.25', '2')], ['Changes policy `small`: maxSize 0.25 → maxSize 2']],
+  ['no change', [SMALL], [SMALL], []],
+  ['a changed reason, which is not reported', [SMALL], [SMALL.replace('reason: r', 'reason: s')], []],
+  ['an added policy', [], [SMALL], ['Adds policy `small`: maxSize 0.25']],
+  ['a removed policy', [SMALL, AWAKE], [SMALL], ['Removes policy `awake`: scaleToZero forbidden']],
+  ['a changed limit', [SMALL], [SMALL.replace('0.25', '2')], ['Changes policy `small`: maxSize 0.25 → maxSize 2']],
   [
-    'level and branches',
+    'a changed level and selector',
     [SMALL],
     [SMALL.replace('deny', 'warn').replace('branches: [preview/**], ', '')],
     ['Changes policy `small`: level deny → warn, branches preview/** → all'],
   ],
-])('%s', (_, before, after, expected) => {
+])('policyChanges describes %s', (_, before, after, expected) => {
   expect(policyChanges(read(...before), read(...after))).toEqual(expected)
 })

@@ -53,7 +53,7 @@ const outcomes = (...parameters: Parameters<typeof judge>) => judge(...parameter
 
 const MOST_2 = { kind: 'maxSize', cu: 2 } as const
 
-describe('each rule', () => {
+describe('rules', () => {
   const fine = project([sized(2)])
   test.each<[PolicyRule, PolicyProject, PolicyProject, string]>([
     [MOST_2, fine, project([sized(4)]), '`limit` denies 4 CU for primary on main (at most 2 CU)'],
@@ -112,45 +112,45 @@ describe('each rule', () => {
       project([], { cuHours: { known: 601, isComplete: false } }),
       '`limit` denies the CU-hours expected for project shop (at most 600 a month)',
     ],
-  ])('%j', (rule, allowed, denied, message) => {
+  ])('the rule %j allows a value within its limit and denies one beyond it', (rule, allowed, denied, message) => {
     expect(judge(rule, allowed)).toEqual([])
     expect(judge(rule, denied)).toMatchObject([{ outcome: 'denied', message, reason: 'Because.' }])
   })
 })
 
-describe('new and existing', () => {
+describe('outcomes', () => {
   test.each([
-    ['it is new', 4, undefined, 'denied'],
+    ['it did not exist', 4, undefined, 'denied'],
     ['it was allowed', 4, 2, 'denied'],
-    ['it was nearer to the limit', 4, 3, 'denied'],
+    ['it exceeded the limit by less', 4, 3, 'denied'],
     ['it was the same', 4, 4, 'existing'],
-    ['the plan comes closer to the limit', 4, 8, 'existing'],
-  ])('%s', (_, after, before, outcome) => {
+    ['it exceeded the limit by more', 4, 8, 'existing'],
+  ])('a violation is judged by its value before the plan: %s', (_, after, before, outcome) => {
     expect(
       outcomes(MOST_2, project([sized(after)]), before === undefined ? undefined : project([sized(before)])),
     ).toEqual([outcome])
   })
 
-  test('a warning stops nothing', () => {
+  test('a policy with level `warn` warns and does not deny', () => {
     expect(judge(MOST_2, project([sized(4)]), undefined, { level: 'warn' })).toMatchObject([
       { outcome: 'warned', message: '`limit` warns about 4 CU for primary on main (at most 2 CU)' },
     ])
   })
 
-  test('what cannot be known warns, unless the manifest could say it', () => {
+  test('an unknown value is a warning, but it is denied if the manifest could set it', () => {
     const unknown = { settings: {} }
     expect(outcomes(MOST_2, project([sized(1, unknown)]))).toEqual(['unknown'])
     expect(outcomes(MOST_2, project([sized(1, { ...unknown, isNew: true })]))).toEqual(['denied'])
   })
 
-  test('CU-hours of a compute without history may be within the limit or not', () => {
+  test('the limit of CU-hours cannot be judged for a compute without history', () => {
     const isComplete = false
     expect(
       outcomes({ kind: 'maxCuHours', cuHours: 600 }, project([], { cuHours: { known: 600, isComplete } })),
     ).toEqual(['unknown'])
   })
 
-  test('a manifest by itself leaves some policies to the plan', () => {
+  test('policies that a manifest alone cannot decide are left to the plan', () => {
     const { results, undecided } = judgePolicies(
       [policy(MOST_2), policy({ kind: 'maxReplicas', count: 0 }, { name: 'few' })],
       [{ after: project([sized(1, { settings: {} })], { isComplete: false }) }],
@@ -160,7 +160,7 @@ describe('new and existing', () => {
   })
 })
 
-describe('selection', () => {
+describe('selectors', () => {
   const large = project([sized(4), sized(8, { key: 'ep-r', title: 'replica r', type: 'read_only' })])
   test.each([
     [{}, 2],
@@ -171,11 +171,11 @@ describe('selection', () => {
     [{ except: ['ma*'] }, 0],
     [{ computes: 'primary' as const }, 1],
     [{ computes: 'replica' as const }, 1],
-  ])('%j: %i', (selector, count) => {
+  ])('a policy with the selector %j applies to %i computes', (selector, count) => {
     expect(judge(MOST_2, large, undefined, selector)).toHaveLength(count)
   })
 
-  test('a project whose name cannot be read is still planned', () => {
+  test('a policy applies to a project whose name cannot be read', () => {
     const { name: _, ...nameless } = large
     expect(judge(MOST_2, nameless, undefined, { projects: ['shop*'] })).toHaveLength(2)
   })
@@ -188,7 +188,7 @@ describe('overrides', () => {
     return parsed
   }
 
-  test('a denied change with a reason is recorded, and no longer denied', () => {
+  test('an override with a reason allows a denied change and is recorded', () => {
     const { results } = judgePolicies([policy(MOST_2)], [{ after: project([sized(4)]) }], {
       overrides: overrides('limit=load test'),
     })
@@ -200,7 +200,7 @@ describe('overrides', () => {
     ['limit', 'The override `limit` needs a reason of 1 to 200 characters.'],
     ['limit= ', 'The override `limit= ` needs a reason of 1 to 200 characters.'],
     ['limmit=why', 'There is no policy `limmit` to override.'],
-  ])('%s', (word, message) => {
+  ])('the override %j is rejected: %s', (word, message) => {
     expect(() => overrides(word)).toThrow(message)
   })
 })

@@ -38,7 +38,7 @@ onRunner('pull-request.yml validates a fork without a key', async () => {
   const payload = world.openPull(RESIZED, true)
   const ended = await world.run({ name: 'pull_request', payload }, '')
   expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toContain('This pull request comes from a fork')
+  expect(ended.log).toContain('This pull request is from a fork')
   expect(world.github.comments).toEqual([])
 })
 
@@ -51,7 +51,7 @@ onRunner('pull-request.yml plans a merge group', async () => {
   expect(ended.log).toContain('update primary on main')
 })
 
-onRunner('apply.yml applies what the pull request showed, and comments the outcome', async () => {
+onRunner('apply.yml applies the reviewed changes and comments the outcome', async () => {
   const reviewing = await openRunnerWorld('apply.yml', 'pull-request.yml')
   const payload = reviewing.openPull(RESIZED)
   expect(succeeded(await reviewing.run({ name: 'pull_request', payload }, undefined, 'pull-request.yml'))).toBe(true)
@@ -62,7 +62,7 @@ onRunner('apply.yml applies what the pull request showed, and comments the outco
   expect(await sizeOf(reviewing, 'ep-main')).toBe(4)
 })
 
-onRunner('apply.yml applies nothing that the pull request did not show', async () => {
+onRunner('apply.yml rejects changes that the pull request did not show', async () => {
   const world = await openRunnerWorld('apply.yml')
   world.openPull(RESIZED)
   const ended = await world.run({ name: 'push', payload: world.merge() })
@@ -71,7 +71,7 @@ onRunner('apply.yml applies nothing that the pull request did not show', async (
   expect(await sizeOf(world, 'ep-main')).toBe(1)
 })
 
-onRunner('drift.yml opens an issue, keeps it while the service is down, and closes it', async () => {
+onRunner('drift.yml opens an issue, keeps it open while the service is down, and closes it without drift', async () => {
   const world = await openRunnerWorld('drift.yml')
   world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
   world.commit('drift')
@@ -87,7 +87,7 @@ onRunner('drift.yml opens an issue, keeps it while the service is down, and clos
   expect(world.github.problems).toEqual([])
 })
 
-onRunner('forks.yml plans what a fork asks for, within the base', async () => {
+onRunner("forks.yml plans a pull request from a fork within the base's limits", async () => {
   const world = await openRunnerWorld('forks.yml')
   const payload = world.openPull(RESIZED, true)
   world.git('checkout', '-q', 'main')
@@ -96,7 +96,7 @@ onRunner('forks.yml plans what a fork asks for, within the base', async () => {
   expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
 })
 
-onRunner('fleet.yml joins the plans of four shards', async () => {
+onRunner('fleet.yml merges the plans of four shards', async () => {
   const world = await openRunnerWorld('fleet.yml')
   world.git('rm', '-q', 'espalier.yaml')
   const payload = world.openPull({ 'espalier/shop.yaml': RESIZED['espalier.yaml'] })
@@ -106,7 +106,7 @@ onRunner('fleet.yml joins the plans of four shards', async () => {
   expect(world.github.comments).toMatchObject([{ body: expect.stringContaining('1 compute restarts') }])
 })
 
-onRunner('restart-window.yml applies what is due', async () => {
+onRunner('restart-window.yml applies the steps whose restart window is open', async () => {
   const world = await openRunnerWorld('restart-window.yml')
   world.write('espalier.yaml', RESIZED['espalier.yaml'])
   world.commit('merged')
@@ -123,7 +123,7 @@ onRunner('try-it.yml needs no account', async () => {
   expect(world.github.comments[0]?.body).toContain('### Espalier')
 })
 
-onRunner('drift-pull-request.yml opens one pull request that keeps what is live', async () => {
+onRunner('drift-pull-request.yml opens one pull request with the drifted values', async () => {
   const world = await openRunnerWorld('drift-pull-request.yml')
   world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
   world.commit('drift')
@@ -132,7 +132,7 @@ onRunner('drift-pull-request.yml opens one pull request that keeps what is live'
   expect(succeeded(await world.run(DISPATCH))).toBe(true)
   expect(world.github.problems).toEqual([])
   expect(world.github.pulls).toMatchObject([
-    { title: 'Keep what has drifted', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
+    { title: 'Write drift into the manifests', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
   ])
   world.git('fetch', '-q', 'origin')
   expect(world.git('show', 'origin/espalier/drift:espalier.yaml')).toBe(manifest(AS_LIVE).trim())
@@ -150,7 +150,7 @@ onRunner('replan.yml plans an open pull request again after another merge', asyn
   expect(world.github.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('1 compute restarts') }])
 })
 
-onRunner('sandbox.yml tests an application against a branch of its own', async () => {
+onRunner('sandbox.yml tests an application against its own branch', async () => {
   const world = await openRunnerWorld('sandbox.yml')
   const [port, pids] = [20_000 + (process.pid % 20_000), join(world.folder, '..', 'pids')]
   onTestFinished(() => {

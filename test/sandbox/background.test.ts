@@ -13,7 +13,7 @@ const actions = async (call: Call, action: string): Promise<readonly { branch_id
 /** Advances in steps without requests in between, which would count as use. */
 const pass = async ({ clock }: Opened, ms: number): Promise<void> => clock.advance(ms)
 
-test('only branches with a compute are checked for availability, in turn', async () => {
+test('branches that have a compute are checked for availability, one per round', async () => {
   const opened = await openSandbox()
   await pass(opened, 2 * DAY)
   const checked = new Set((await actions(opened.call, 'check_availability')).map(({ branch_id }) => branch_id))
@@ -24,7 +24,7 @@ test('only branches with a compute are checked for availability, in turn', async
   for (const id of checked) expect(withComputes).toContain(id)
 })
 
-test('there is no background work if it is turned off, nor in the first hours', async () => {
+test('no background work runs if it is turned off, or within the first hours', async () => {
   const off = await openSandbox({ background: false })
   await pass(off, 10 * DAY)
   expect(await actions(off.call, 'check_availability')).toEqual([])
@@ -33,7 +33,7 @@ test('there is no background work if it is turned off, nor in the first hours', 
   expect(await actions(on.call, 'check_availability')).toEqual([])
 })
 
-test('an unused branch is archived after two weeks, and restored when its compute starts', async () => {
+test('an unused branch is archived after two weeks and unarchived when its compute starts', async () => {
   const opened = await openSandbox()
   const { call, settle } = opened
   const made = await call('POST', `${P}/branches`, { branch: { name: 'old' }, endpoints: [{ type: 'read_write' }] })
@@ -54,7 +54,7 @@ test('an unused branch is archived after two weeks, and restored when its comput
   expect(await stateOf()).toBe('ready')
 })
 
-test('an unused project is detached from storage, and the next request attaches it again', async () => {
+test('an unused project is detached from storage and reattached by the next request', async () => {
   const opened = await openSandbox({
     seed: {
       projects: [{ id: 'quiet-river-12345678', branches: [{ id: MAIN, name: 'main', computes: [{ id: PRIMARY }] }] }],

@@ -3,7 +3,7 @@ import { EMPTY, GUARDED, MAIN, openSandbox, operationsOf, P, STAGING } from './o
 
 const namesOf = (branches: readonly { name: string }[]): readonly string[] => branches.map(({ name }) => name)
 
-test('a branch shows its own fields', async () => {
+test("GET returns a branch's fields", async () => {
   const { call } = await openSandbox()
   const show = async (id: string) => (await call('GET', `${P}/branches/${id}`)).body.branch
   expect(await show(MAIN)).toMatchObject({ id: MAIN, name: 'main', default: true, protected: false })
@@ -12,7 +12,7 @@ test('a branch shows its own fields', async () => {
   expect(await show(GUARDED)).toMatchObject({ protected: true })
 })
 
-test('a new branch is created before its computes start', async () => {
+test('the operation that creates a branch runs before its computes start', async () => {
   const { call, clock } = await openSandbox({ durations: { create_branch: 1_000, start_compute: 700 } })
   const made = await call('POST', `${P}/branches`, {
     branch: { name: 'preview/7' },
@@ -44,7 +44,7 @@ test('a new branch is created before its computes start', async () => {
   expect(body.endpoints).toMatchObject([{ current_state: 'active' }, { current_state: 'active' }])
 })
 
-test('a branch created without a body gets a generated name and no compute', async () => {
+test('a branch created without a request body gets a generated name and no compute', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`)
   expect(made).toMatchObject({ status: 201, body: { endpoints: [], branch: { parent_id: MAIN } } })
@@ -53,15 +53,15 @@ test('a branch created without a body gets a generated name and no compute', asy
 
 test.each([
   ['a name that is taken', { branch: { name: 'main' } }, 409, 'branch already exists; branch_name:"main"'],
-  ['a parent that is not there', { branch: { parent_id: 'br-none' } }, 404, 'branch not found'],
+  ['a parent that does not exist', { branch: { parent_id: 'br-none' } }, 404, 'branch not found'],
   ['two primaries', { endpoints: [{ type: 'read_write' }, { type: 'read_write' }] }, 422, 'read_write endpoint'],
   [
-    'a size that does not exist',
+    'an invalid size',
     { endpoints: [{ type: 'read_write', autoscaling_limit_max_cu: 1.5 }] },
     400,
     'autoscaling_limit_max_cu',
   ],
-])('creating a branch with %s is refused and creates nothing', async (_what, body, status, message) => {
+])('creating a branch with %s is rejected and creates nothing', async (_what, body, status, message) => {
   const { call } = await openSandbox()
   const refused = { status, body: { message: expect.stringContaining(message) } }
   expect(await call('POST', `${P}/branches`, body)).toMatchObject(refused)
@@ -99,7 +99,7 @@ test('a branch with children cannot be deleted', async () => {
   })
 })
 
-test.each([1, 2, 3, 4, 100])('pages of %d branches give each once, in order', async (limit) => {
+test.each([1, 2, 3, 4, 100])('with pages of %d branches, each branch is listed once and in order', async (limit) => {
   const { call } = await openSandbox()
   const names: string[] = []
   let next: string | undefined = ''
@@ -111,7 +111,7 @@ test.each([1, 2, 3, 4, 100])('pages of %d branches give each once, in order', as
   expect(names).toEqual(['empty', 'guarded', 'main', 'staging'])
 })
 
-test('branches are listed by last change and can be searched by name', async () => {
+test('branches are sorted by their last change and can be searched by name', async () => {
   const { call, clock, settle } = await openSandbox()
   await clock.advance(60_000)
   await call('POST', `${P}/branches`, { branch: { name: 'newest' } })

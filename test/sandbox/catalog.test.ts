@@ -20,7 +20,7 @@ const roles = `${P}/branches/${MAIN}/roles`
 const databases = `${P}/branches/${MAIN}/databases`
 const names = ({ body }: Answer, list: 'roles' | 'databases') => body[list].map(({ name }: { name: string }) => name)
 
-test('a new role shows its password once, and reveals it on request', async () => {
+test("a role's password is shown on creation and by reveal_password only", async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', roles, { role: { name: 'sally' } })
   expect(made).toMatchObject({
@@ -47,7 +47,7 @@ test('a new role shows its password once, and reveals it on request', async () =
   expect((await call('GET', `${roles}/sally`)).status).toBe(404)
 })
 
-test('a role without login has no password', async () => {
+test('a role that cannot log in has no password', async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', roles, { role: { name: 'group', no_login: true } })
   expect(made.body.role).toMatchObject({ authentication_method: 'no_login' })
@@ -57,7 +57,7 @@ test('a role without login has no password', async () => {
   expect((await call('POST', `${roles}/group/reset_password`)).status).toBe(422)
 })
 
-test('a database can be created, renamed, given another owner and deleted', async () => {
+test('a database can be created, renamed, assigned to another owner, and deleted', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', roles, { role: { name: 'sally' } })
   await settle()
@@ -88,7 +88,7 @@ test('a database can be created, renamed, given another owner and deleted', asyn
   expect((await call('GET', `${databases}/store`)).status).toBe(404)
 })
 
-test('an idle compute is started for the change and suspended again; a branch without a compute needs no operation', async () => {
+test('a change starts and suspends an idle primary, and needs no operation on a branch without a compute', async () => {
   const { call, settle } = await openSandbox()
   const woken = await call('POST', `${P}/branches/${STAGING}/roles`, { role: { name: 'sally' } })
   expect(operationsOf(woken)).toEqual(['apply_config running', 'suspend_compute scheduling'])
@@ -99,7 +99,7 @@ test('an idle compute is started for the change and suspended again; a branch wi
   expect(bare).toMatchObject({ status: 201, body: { operations: [] } })
 })
 
-test('a branch inherits the roles, passwords and databases of its parent', async () => {
+test('a branch inherits roles, passwords and databases from its parent', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', roles, { role: { name: 'sally' } })
   await settle()
@@ -114,14 +114,14 @@ test('a branch inherits the roles, passwords and databases of its parent', async
   expect(names(await call('GET', roles), 'roles')).toContain('sally')
 })
 
-test('a new branch with a compute, one role and one database comes with its connection string', async () => {
+test('the response for a new branch with one compute, role and database includes a connection string', async () => {
   const { call } = await openSandbox()
   const { body } = await call('POST', `${P}/branches`, { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] })
   const [{ connection_uri }] = body.connection_uris
   expect(connection_uri).toMatch(new RegExp(`^postgresql://neondb_owner:npg_\\w+@${body.endpoints[0].host}/neondb`))
 })
 
-test('a connection string has the requested compute, role and database', async () => {
+test('a connection string contains the requested compute, role and database', async () => {
   const { call } = await openSandbox()
   const ask = (more = '') => call('GET', `${P}/connection_uri?role_name=neondb_owner&database_name=neondb${more}`)
   expect((await ask()).body.uri).toContain(`@${PRIMARY}.`)
@@ -148,12 +148,12 @@ test.each([
   ['PATCH', `${databases}/neondb`, { database: { owner_name: 'nobody' } }, 404, 'role not found: nobody'],
   ['PATCH', `${databases}/none`, { database: { name: 'x' } }, 404, 'database not found: none'],
   ['GET', `${P}/branches/br-none/roles`, undefined, 404, 'branch not found'],
-])('%s %s %j is %i', async (method, path, body, status, message) => {
+])('%s %s with %j returns %i', async (method, path, body, status, message) => {
   const { call } = await openSandbox()
   expect(await call(method, path, body)).toMatchObject({ status, body: { message: expect.stringContaining(message) } })
 })
 
-test('reading the schema of a simulated compute is an error', async () => {
+test('reading the schema of a simulated compute returns an error', async () => {
   const { call } = await openSandbox()
   for (const path of [
     `${P}/branches/${MAIN}/schema?db_name=neondb`,
@@ -163,7 +163,7 @@ test('reading the schema of a simulated compute is an error', async () => {
   }
 })
 
-test('roles, databases and passwords survive a restart, and pending changes are still executed', async () => {
+test('roles, databases, passwords and pending changes survive a sandbox restart', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openSandbox({ stateDir })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { manualClock } from '../../src/sandbox/index.ts'
 
-test('due tasks run in order at their own times, including tasks that they schedule', async () => {
+test('due tasks run in order and at their own times, including tasks that they schedule', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 50 })), async (delays) => {
       const clock = manualClock(1_000)
@@ -22,7 +22,7 @@ test('due tasks run in order at their own times, including tasks that they sched
   )
 })
 
-test('a task does not run early, nor after it was cancelled', async () => {
+test('a task does not run before its time, or after it was cancelled', async () => {
   const clock = manualClock(0)
   const ran: string[] = []
   clock.at(10, () => ran.push('due'))
@@ -35,7 +35,7 @@ test('a task does not run early, nor after it was cancelled', async () => {
   expect(ran).toEqual(['due'])
 })
 
-test('tasks for the same time run in the order they were scheduled; overdue tasks run at the next advance', async () => {
+test('tasks for the same time run in scheduling order, and overdue tasks run when the clock next advances', async () => {
   const clock = manualClock(100)
   const ran: string[] = []
   for (const name of ['a', 'b', 'c']) clock.at(110, () => ran.push(name))

@@ -19,7 +19,7 @@ const stateOf = async (call: Call, id: string) => {
   return pending_state === undefined ? current_state : `${current_state} → ${pending_state}`
 }
 
-test('a new compute is init with active pending, and active once its start has finished', async () => {
+test('a new compute is in state init with pending state active, and becomes active when its start finishes', async () => {
   const { call, clock } = await openSandbox({ durations: { start_compute: 700 } })
   const made = await call('POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'read_write', name: 'new' } })
   expect(made).toMatchObject({
@@ -52,7 +52,7 @@ test('a new compute is init with active pending, and active once its start has f
   expect((await call('GET', at(id))).body.endpoint).toHaveProperty('last_active')
 })
 
-test('a request can set every attribute', async () => {
+test('a create request can set every attribute', async () => {
   const { call } = await openSandbox()
   const wanted = {
     branch_id: MAIN,
@@ -82,7 +82,7 @@ test('a compute that is created disabled does not start', async () => {
   expect(made).toMatchObject({ status: 201, body: { endpoint: { current_state: 'idle' }, operations: [] } })
 })
 
-test('if a request sets only one size limit, it overrides a conflicting default of the other', async () => {
+test('a request that sets only one size limit overrides a conflicting default for the other', async () => {
   const { call, settle } = await openSandbox()
   const sizeOf = async (limits: object) => {
     const { body } = await call('POST', `${P}/endpoints`, {
@@ -97,8 +97,8 @@ test('if a request sets only one size limit, it overrides a conflicting default 
 
 test.each([
   ['a second primary', { branch_id: MAIN, type: 'read_write' }, 422, 'read_write endpoint already exists'],
-  ['a branch that is not there', { branch_id: 'br-none', type: 'read_write' }, 404, 'branch not found'],
-])('%s is refused', async (_what, endpoint, status, message) => {
+  ['a branch that does not exist', { branch_id: 'br-none', type: 'read_write' }, 404, 'branch not found'],
+])('creating a compute with %s is rejected', async (_what, endpoint, status, message) => {
   const { call } = await openSandbox()
   const answer = await call('POST', `${P}/endpoints`, { endpoint })
   expect(answer).toMatchObject({ status, body: { message, code: status === 422 ? 'ENDPOINTS_LIMIT_EXCEEDED' : '' } })
@@ -125,10 +125,10 @@ test('a new size restarts an active compute', async () => {
 })
 
 test.each([
-  ['scale to zero', { suspend_timeout_seconds: 600 }],
+  ['the scale-to-zero timeout', { suspend_timeout_seconds: 600 }],
   ['a Postgres setting', { settings: { pg_settings: { work_mem: '8MB' } } }],
   ['the pooler', { pooler_enabled: true }],
-])('%s is applied to an active compute without a restart', async (_what, endpoint) => {
+])('changing %s does not restart an active compute', async (_what, endpoint) => {
   const { call, clock, settle } = await openSandbox()
   await clock.advance(60_000)
   const answer = await call('PATCH', at(PRIMARY), { endpoint })
@@ -143,8 +143,8 @@ test.each([
 
 test.each([
   ['size', SIZE_2],
-  ['scale to zero', { suspend_timeout_seconds: 600 }],
-])('a new %s starts an idle compute briefly', async (_what, endpoint) => {
+  ['scale-to-zero timeout', { suspend_timeout_seconds: 600 }],
+])('changing the %s of an idle compute starts it and suspends it again', async (_what, endpoint) => {
   const { call, settle } = await openSandbox()
   const answer = await call('PATCH', at(IDLE), { endpoint })
   expect(operationsOf(answer)).toEqual(['apply_config running', 'suspend_compute scheduling'])
@@ -154,10 +154,10 @@ test.each([
 })
 
 test.each([
-  ['a name', { name: 'other' }],
-  ['what is there already', { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 }],
+  ['only the name', { name: 'other' }],
+  ['the size to its current value', { autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 }],
   ['nothing', {}],
-])('%s starts no operation', async (_what, endpoint) => {
+])('updating %s starts no operation', async (_what, endpoint) => {
   const { call } = await openSandbox()
   const answer = await call('PATCH', at(PRIMARY), { endpoint })
   expect(answer).toMatchObject({ status: 200, body: { endpoint, operations: [] } })
@@ -176,7 +176,7 @@ test('settings in a request replace the existing ones as a whole', async () => {
   expect(await send({})).toEqual({})
 })
 
-test('the operations of a request run one after the other', async () => {
+test('the operations of a request run one after another', async () => {
   const { call, clock } = await openSandbox({ durations: { suspend_compute: 400, start_compute: 700 } })
   const answer = await call('POST', at(PRIMARY, '/restart'))
   expect(operationsOf(answer)).toEqual(['suspend_compute running', 'start_compute scheduling'])
@@ -190,7 +190,7 @@ test('the operations of a request run one after the other', async () => {
   expect(await stateOf(call, PRIMARY)).toBe('active')
 })
 
-test('restarting an idle compute is refused', async () => {
+test('restarting an idle compute is rejected', async () => {
   const { call } = await openSandbox()
   expect(await call('POST', at(IDLE, '/restart'))).toMatchObject({
     status: 422,
@@ -199,7 +199,7 @@ test('restarting an idle compute is refused', async () => {
   expect(await stateOf(call, IDLE)).toBe('idle')
 })
 
-test('start and suspend start an operation only if the state changes', async () => {
+test('start and suspend create an operation only if the state changes', async () => {
   const { call, settle } = await openSandbox()
   const started = await call('POST', at(IDLE, '/start'))
   expect(operationsOf(started)).toEqual(['start_compute running'])
@@ -213,7 +213,7 @@ test('start and suspend start an operation only if the state changes', async () 
   expect(operationsOf(await call('POST', at(IDLE, '/suspend')))).toEqual([])
 })
 
-test('a disabled compute is suspended, and cannot be started, not even for a new configuration', async () => {
+test('disabling a compute suspends it, and neither a start nor a new configuration starts it', async () => {
   const { call, settle } = await openSandbox()
   const answer = await call('PATCH', at(PRIMARY), { endpoint: { disabled: true } })
   expect(answer.body.endpoint.disabled).toBe(true)
@@ -240,7 +240,7 @@ test('a compute can move to a branch without a primary, and keeps its id, host a
   expect((await call('GET', `${P}/branches/${MAIN}/endpoints`)).body.endpoints).toEqual([])
 })
 
-test('a replica can move to a branch with a primary, another primary cannot', async () => {
+test('a replica can move to a branch that has a primary, but a second primary cannot', async () => {
   const { call } = await openSandbox()
   expect(await call('PATCH', at(PRIMARY), { endpoint: { branch_id: STAGING } })).toMatchObject({
     status: 422,
@@ -250,7 +250,7 @@ test('a replica can move to a branch with a primary, another primary cannot', as
   expect(await call('PATCH', at(REPLICA), { endpoint: { branch_id: MAIN } })).toMatchObject({ status: 200 })
 })
 
-test('deleting an active compute suspends it; deleting an idle one starts no operation', async () => {
+test('deleting an active compute suspends it, and deleting an idle compute starts no operation', async () => {
   const { call, settle } = await openSandbox()
   const idle = await call('DELETE', at(IDLE))
   expect(idle).toMatchObject({ status: 200, body: { endpoint: { id: IDLE }, operations: [] } })
@@ -265,7 +265,7 @@ test('deleting an active compute suspends it; deleting an idle one starts no ope
   expect((await call('GET', operation)).body.operation).toMatchObject({ status: 'finished', endpoint_id: REPLICA })
 })
 
-test('a compute that is deleted and created again has another host', async () => {
+test('a compute that is deleted and created again has a different host name', async () => {
   const { call, settle } = await openSandbox()
   const { host } = (await call('DELETE', at(PRIMARY))).body.endpoint
   await settle()
@@ -282,7 +282,7 @@ test('computes of a protected branch cannot be deleted', async () => {
   expect((await call('GET', at(GUARDED_PRIMARY))).status).toBe(200)
 })
 
-test('while operations run on a project, every change to it is refused with 423', async () => {
+test('every change to a project is rejected with 423 while an operation runs on it', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', at(IDLE, '/start'))
   const before = (await call('GET', `${P}/endpoints`)).body
@@ -311,7 +311,7 @@ test('while operations run on a project, every change to it is refused with 423'
   expect((await call('PATCH', at(PRIMARY), { endpoint: { name: 'other' } })).status).toBe(200)
 })
 
-test('of two concurrent changes, one is made and the other gets a 423', async () => {
+test('one of two concurrent changes succeeds and the other is rejected with 423', async () => {
   const { call } = await openSandbox()
   const answers = await Promise.all(
     [2, 4].map((cu) =>

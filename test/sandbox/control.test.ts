@@ -8,7 +8,7 @@ const open = async () => {
   return { ...opened, control: caller({ apiUrl: controlUrl, apiKey: controlToken }) }
 }
 
-test('it accepts its own token only, not the API key', async () => {
+test('the control API accepts the control token and rejects the API key', async () => {
   const { sandbox, control, call } = await open()
   const withKey = caller({ apiUrl: sandbox.controlUrl, apiKey: sandbox.apiKey })
   expect((await withKey('GET', '/world')).status).toBe(401)
@@ -17,7 +17,7 @@ test('it accepts its own token only, not the API key', async () => {
   expect((await call('GET', P)).status).toBe(200)
 })
 
-test('the clock can be advanced and scaled', async () => {
+test('POST /clock advances the clock and changes its speed', async () => {
   const { control, call } = await open()
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   const before = (await control('GET', '/clock')).body
@@ -28,7 +28,7 @@ test('the clock can be advanced and scaled', async () => {
   expect((await control('POST', '/clock', { advance: 'soon' })).status).toBe(400)
 })
 
-test('a connection starts an idle compute, is counted, and can be dropped', async () => {
+test('a connection starts an idle compute, is counted, and can be closed', async () => {
   const { control, call, clock } = await open()
   const opening = control('POST', '/connections', { endpoint_id: IDLE })
   await expect
@@ -45,7 +45,7 @@ test('a connection starts an idle compute, is counted, and can be dropped', asyn
   expect(connections).toMatchObject([{ id: connection.id, computeId: IDLE, closedAt: expect.any(Number) }])
 })
 
-test('connecting to a missing or disabled compute fails as it does in Postgres', async () => {
+test("connecting to a missing or disabled compute fails with Postgres' error", async () => {
   const { control } = await open()
   expect(await control('POST', '/connections', { endpoint_id: 'ep-nobody' })).toMatchObject({
     status: 422,
@@ -53,7 +53,7 @@ test('connecting to a missing or disabled compute fails as it does in Postgres',
   })
 })
 
-test('faults can be added, listed and removed; the error for an invalid one names the allowed values', async () => {
+test('faults can be added, listed and removed, and the error for an invalid fault names the allowed values', async () => {
   const { control, call } = await open()
   const added = await control('POST', '/faults', { on: 'request', effect: { kind: 'lock' }, times: 0 })
   expect(added).toMatchObject({ status: 201, body: { fault: { times: 0, after: 0 }, struck: 0 } })
@@ -68,7 +68,7 @@ test('faults can be added, listed and removed; the error for an invalid one name
   })
 })
 
-test('a dumped world can be loaded again, including timers and operations', async () => {
+test('loading a dump restores the state, including timers and operations', async () => {
   const { control, call, clock } = await open()
   // Without a compute, it waits for one.
   await call('POST', `${P}/branches/${EMPTY}/roles`, { role: { name: 'sally' } })

@@ -27,7 +27,7 @@ test('a branch is deleted with its computes when it expires', async () => {
   expect(operations).toMatchObject([{ action: 'delete_timeline', branch_id: id, status: 'finished' }])
 })
 
-test('expiry waits for running operations', async () => {
+test('an expired branch is deleted only after running operations finish', async () => {
   const { call, clock } = await openSandbox({ durations: { start_compute: 90_000 }, background: false })
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   await clock.advance(DAY - 1_000)
@@ -39,7 +39,7 @@ test('expiry waits for running operations', async () => {
   expect((await call('GET', branch(STAGING))).status).toBe(404)
 })
 
-test('an expiration time can be changed and removed', async () => {
+test("a branch's expiration time can be changed and removed", async () => {
   const { call, clock } = await openSandbox()
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   await call('PATCH', branch(STAGING), { branch: { expires_at: '2026-01-03T00:00:00Z' } })
@@ -62,7 +62,7 @@ test('a branch that expired while the sandbox was stopped is deleted at the next
   expect((await later.call('GET', branch(STAGING))).status).toBe(404)
 })
 
-test('a restore resets the expiry time of a branch', async () => {
+test('restoring a branch restarts its expiration period', async () => {
   const { call, clock } = await openSandbox()
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   await clock.advance(DAY / 2)
@@ -77,7 +77,7 @@ test.each([
   ['of a protected branch', GUARDED, { expires_at: TOMORROW }, 422, 'a protected branch cannot expire'],
   ['of the default branch', MAIN, { expires_at: TOMORROW }, 422, 'the default branch cannot expire'],
   ['with protection at once', STAGING, { expires_at: TOMORROW, protected: true }, 422, 'a protected branch'],
-])('an expiration time %s is refused', async (_what, id, change, status, message) => {
+])('an expiration time %s is rejected', async (_what, id, change, status, message) => {
   const { call } = await openSandbox()
   expect(await call('PATCH', branch(id), { branch: change })).toMatchObject({
     status,
@@ -85,7 +85,7 @@ test.each([
   })
 })
 
-test('a branch that expires cannot have children or become the default', async () => {
+test('a branch with an expiration time cannot have children or become the default', async () => {
   const { call } = await openSandbox()
   await call('PATCH', branch(STAGING), { branch: { expires_at: TOMORROW } })
   expect(await call('POST', `${P}/branches`, { branch: { parent_id: STAGING } })).toMatchObject({ status: 422 })

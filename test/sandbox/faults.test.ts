@@ -10,7 +10,7 @@ const rename = { endpoint: { name: 'renamed' } }
 test.each([
   ['reset-before', 'shop'],
   ['reset-after', 'renamed'],
-] as const)('%s cuts the connection; the name is then %s', async (kind, name) => {
+] as const)('the fault %s cuts the connection and leaves the name as %s', async (kind, name) => {
   const { sandbox, call } = await openSandbox()
   await call('PATCH', at, { endpoint: { name: 'shop' } })
   sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind } })
@@ -22,7 +22,7 @@ test.each([
   ['truncate', 'GET', 200],
   ['malformed', 'GET', 200],
   ['html', 'GET', 524],
-] as const)('%s is not valid JSON', async (kind, method, status) => {
+] as const)('the fault %s makes the response invalid JSON', async (kind, method, status) => {
   const { sandbox } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind } })
   const answer = await fetch(`${sandbox.apiUrl}${at}`, {
@@ -34,7 +34,7 @@ test.each([
   expect(() => JSON.parse(text)).toThrow()
 })
 
-test('a status fault has its code, message and Retry-After, and occurs as often as configured', async () => {
+test('a status fault returns its code, message and Retry-After, and occurs as often as configured', async () => {
   const { sandbox, call } = await openSandbox()
   const effect = { kind: 'status', status: 503, code: 'BUSY', message: 'later', retryAfter: 7 } as const
   sandbox.control.addFault({ on: 'request', effect, times: 2, after: 1 })
@@ -111,7 +111,7 @@ test.each([
   ['error', 'error'],
   ['cancel', 'cancelled'],
   ['skip', 'skipped'],
-] as const)('%s ends an operation as %s', async (kind, status) => {
+] as const)('the fault %s ends an operation with status %s', async (kind, status) => {
   const { operation, compute, clock } = await start({ on: 'operation', effect: { kind } })
   expect((await operation()).status).toBe(kind === 'cancel' ? 'cancelling' : 'running')
   await clock.advance(60_000)
@@ -138,7 +138,7 @@ test('an operation that hangs keeps the project locked', async () => {
   expect((await call('PATCH', at, rename)).status).toBe(423)
 })
 
-test('a slow operation takes longer', async () => {
+test('the fault slow makes an operation take longer', async () => {
   const { operation, clock } = await start({ on: 'operation', endpoint_id: IDLE, effect: { kind: 'slow', ms: 9_000 } })
   await clock.advance(5_000)
   expect((await operation()).status).toBe('running')
@@ -146,7 +146,7 @@ test('a slow operation takes longer', async () => {
   expect((await operation()).status).toBe('finished')
 })
 
-test('a stale list shows a past state, while reading the compute itself is up to date', async () => {
+test('the fault lag makes lists show a past state, but a single compute is read as it is now', async () => {
   const { sandbox, call, clock, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, times: 0 })
   const before = (await call('GET', `${P}/endpoints`)).body.endpoints
@@ -168,7 +168,7 @@ test('a stale list shows a past state, while reading the compute itself is up to
   expect(caughtUp.find(({ id }: { id: string }) => id === PRIMARY).name).toBe('renamed')
 })
 
-test('an update of an ignored attribute is accepted but changes nothing', async () => {
+test('the fault ignore makes an update succeed without changing the attribute', async () => {
   const { sandbox, call, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind: 'ignore', attributes: ['suspend_timeout_seconds'] } })
   const change = { endpoint: { name: 'renamed', suspend_timeout_seconds: 600 } }
@@ -180,7 +180,7 @@ test('an update of an ignored attribute is accepted but changes nothing', async 
   expect((await call('GET', at)).body.endpoint.name).toBe('renamed')
 })
 
-test('another client creates, changes or deletes a compute just before the request, and locks the project as usual', async () => {
+test('a rival fault creates, changes or deletes a compute just before the request and locks the project', async () => {
   const { sandbox, call, settle } = await openSandbox()
   const rival = (effect: FaultOrder & { on: 'request' }) => sandbox.control.addFault(effect)
   rival({ on: 'request', effect: { kind: 'rival-update', endpoint: { autoscaling_limit_max_cu: 2 } } })
@@ -200,7 +200,7 @@ test('another client creates, changes or deletes a compute just before the reque
   expect((await call('GET', at)).status, 'a rival that is refused does no harm').toBe(200)
 })
 
-test('a fault can occur with a probability', async () => {
+test('a fault with a chance occurs with that probability', async () => {
   const draws = [0.9, 0.01, 0.5]
   const { sandbox, call } = await openSandbox({ random: () => draws.shift() ?? 1 })
   sandbox.control.addFault({ on: 'request', effect: { kind: 'lock' }, times: 0, chance: 0.02 })
@@ -209,7 +209,7 @@ test('a fault can occur with a probability', async () => {
   expect(statuses).toEqual([200, 423, 200])
 })
 
-test('latency and jitter follow the clock of the sandbox', async () => {
+test("the latency fault and its jitter follow the sandbox's clock", async () => {
   const { sandbox, call, clock } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind: 'latency', ms: 4_000, jitterMs: 1_000 } })
   let isAnswered = false
@@ -226,7 +226,7 @@ test('latency and jitter follow the clock of the sandbox', async () => {
   expect((await answer).status).toBe(200)
 })
 
-test('every kind of fault is documented', async () => {
+test('docs/sandbox.md lists every kind of fault', async () => {
   const page = await readFile('docs/sandbox.md', 'utf8')
   const kinds = faultKinds()
   expect(kinds.length).toBeGreaterThan(15)

@@ -8,7 +8,7 @@ test.each([
   ['GET', `${P}/endpoints`],
   ['POST', `${P}/endpoints`],
   ['DELETE', `${P}/endpoints/${PRIMARY}`],
-])('%s %s without a valid key is refused with 401', async (method, path) => {
+])('%s %s without a valid key returns 401', async (method, path) => {
   const { call } = await openSandbox()
   for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
     const answer = await call(method, path, undefined, { authorization })
@@ -21,7 +21,7 @@ test.each([
   expect((await call('GET', `${P}/endpoints/${PRIMARY}`)).status).toBe(200)
 })
 
-test('the client can choose the request id, which is in the header and in the body of errors', async () => {
+test('a request id sent by the client is returned in the header and in error bodies', async () => {
   const { call } = await openSandbox()
   const chosen = await call('GET', '/projects/nowhere', undefined, { 'x-request-id': 'mine-1' })
   expect(chosen.body).toEqual({ request_id: 'mine-1', code: '', message: 'project not found' })
@@ -46,7 +46,7 @@ test.each([
   ['POST', `${P}/endpoints/ep-none/start`, 'endpoint not found'],
   ['GET', `${P}/operations/none`, 'operation not found'],
   ['GET', `/projects/tiny-pond-00000001/endpoints/${PRIMARY}`, 'endpoint not found'],
-])('%s %s is a 404: %s', async (method, path, message) => {
+])('%s %s returns 404 with the message: %s', async (method, path, message) => {
   const { call } = await openSandbox()
   expect(refusal(await call(method, path, method === 'PATCH' ? { endpoint: {} } : undefined))).toEqual({
     status: 404,
@@ -96,13 +96,13 @@ test.each([
   ['GET', `${P}/branches?sort_order=up`, undefined, 'sort_order'],
   ['GET', `${P}/branches?cursor=x`, undefined, 'cursor'],
   ['GET', '/projects?limit=401', undefined, 'limit'],
-])('%s %s with %j is a 400 that names %s', async (method, path, body, field) => {
+])('%s %s with %j returns 400 and names %s', async (method, path, body, field) => {
   const { call } = await openSandbox()
   const answer = await call(method, path, body)
   expect(refusal(answer)).toEqual({ status: 400, code: '', message: expect.stringContaining(field) })
 })
 
-test('a body of more than a mebibyte is refused', async () => {
+test('a request body over 1 MiB is rejected', async () => {
   const { call, sandbox } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })
   // An endless body without a content length.
@@ -111,7 +111,7 @@ test('a body of more than a mebibyte is refused', async () => {
   expect(answer.status).toBe(413)
 })
 
-test('the account of the key can be read', async () => {
+test("GET /users/me returns the key's account", async () => {
   const { call } = await openSandbox()
   expect(await call('GET', '/auth')).toMatchObject({ status: 200, body: { auth_method: 'api_key_user' } })
 })
@@ -133,7 +133,7 @@ test('projects are listed by id with pagination, and can be searched', async () 
   expect(found.body.projects).toMatchObject([{ id: ids[17], name: ids[17] }])
 })
 
-test('a project shows its defaults', async () => {
+test("GET returns a project's defaults", async () => {
   const { call } = await openSandbox()
   expect(await call('GET', P)).toMatchObject({
     status: 200,
@@ -152,7 +152,7 @@ test('a project shows its defaults', async () => {
   })
 })
 
-test('a compute has all documented fields', async () => {
+test('GET returns all documented fields of a compute', async () => {
   const { call } = await openSandbox()
   const { body } = await call('GET', `${P}/endpoints/${REPLICA}`)
   expect(body.endpoint).toEqual({
@@ -182,7 +182,7 @@ test('a compute has all documented fields', async () => {
   })
 })
 
-test('computes are listed for the project and for a branch', async () => {
+test('computes can be listed for the project and for a branch', async () => {
   const { call } = await openSandbox()
   const idsAt = async (path: string) =>
     (await call('GET', path)).body.endpoints.map(({ id }: { id: string }) => id).sort()
@@ -195,7 +195,7 @@ test('computes are listed for the project and for a branch', async () => {
   })
 })
 
-test('requests are counted, published and logged', async () => {
+test('each request is counted, reported to onRequest, and logged', async () => {
   const lines: string[] = []
   const told: string[] = []
   const { call, sandbox } = await openSandbox({
@@ -213,7 +213,7 @@ test('requests are counted, published and logged', async () => {
   ])
 })
 
-test('requests over the published rate limits get a 429 until time has passed', async () => {
+test('requests over the published rate limits return 429 until enough time has passed', async () => {
   const { call, clock } = await openSandbox({ rateLimits: true })
   const statuses = async (count: number, path: string) =>
     (await Promise.all(Array.from({ length: count }, () => call('GET', path)))).map(({ status }) => status)
@@ -223,7 +223,7 @@ test('requests over the published rate limits get a 429 until time has passed', 
   expect(await statuses(40, P)).not.toContain(429)
 })
 
-test('there is no rate limit by default', async () => {
+test('requests are not rate-limited by default', async () => {
   const { call } = await openSandbox()
   const answers = await Promise.all(Array.from({ length: 60 }, () => call('GET', P)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))

@@ -46,7 +46,7 @@ test.each([
   ['project', 'GET', '/users/me', 404],
   ['revoked', 'GET', '/projects/mine', 401],
   ['unknown', 'GET', '/projects/mine', 401],
-])('a %s key: %s %s is %i', async (kind, method, path, status) => {
+])('with a %s key, %s %s returns %i', async (kind, method, path, status) => {
   const call = await open(`key-${kind}`)
   const body = path === '/projects' && method === 'POST' ? { project: {} } : undefined
   expect((await call(method, path, body)).status).toBe(status)
@@ -61,7 +61,7 @@ test.each([
   expect((await call('GET', '/auth')).body).toMatchObject({ auth_method })
 })
 
-test('an organization key lists the projects of its organization, a project key its project', async () => {
+test("an organization key lists its organization's projects, and a project-scoped key lists its project", async () => {
   for (const kind of ['organization', 'project']) {
     const call = await open(`key-${kind}`)
     const { projects } = (await call('GET', '/projects')).body
@@ -69,7 +69,7 @@ test('an organization key lists the projects of its organization, a project key 
   }
 })
 
-test('a personal key lists the organizations', async () => {
+test('a personal key can list the organizations', async () => {
   const call = await open('key-personal')
   const { organizations } = (await call('GET', '/users/me/organizations')).body
   expect(organizations.map(({ id }: { id: string }) => id)).toEqual(['org-acme', 'org-other'])
@@ -87,7 +87,7 @@ test('a project can only be created in an organization that exists', async () =>
   expect((await organization('POST', '/projects', { project: { org_id: 'org-other' } })).status).toBe(403)
 })
 
-test('a new key grants the access of its type until it is revoked; lists of keys omit the secret', async () => {
+test('a new key grants the access of its type until it is revoked, and key lists omit the secret', async () => {
   const { sandbox, call } = await openSandbox({ seed: SEED })
   const as = (apiKey: string) => caller({ apiUrl: sandbox.apiUrl, apiKey })
   const made = await call('POST', '/organizations/org-acme/api_keys', { key_name: 'ci' })
@@ -109,7 +109,7 @@ test('a new key grants the access of its type until it is revoked; lists of keys
   expect((await call('GET', '/organizations/org-acme/api_keys')).body).toHaveLength(3)
 })
 
-test('keys survive a restart, as digests', async () => {
+test('keys survive a restart, and only their digests are stored', async () => {
   const { sandbox, call } = await openSandbox({ seed: SEED })
   const { key } = (await call('POST', '/api_keys', { key_name: 'laptop' })).body
   const dump = sandbox.control.dump()
@@ -129,7 +129,7 @@ test.each([
   ['project', 'GET', '/organizations/org-acme/api_keys', 403],
   ['project', 'POST', '/projects/mine/recover', 403],
   ['organization', 'POST', '/projects/auth/keys', 501],
-])('keys and organizations: a %s key, %s %s is %i', async (kind, method, path, status) => {
+])('with a %s key, %s %s returns %i', async (kind, method, path, status) => {
   const call = await open(`key-${kind}`)
   expect((await call(method, path)).status).toBe(status)
 })

@@ -34,7 +34,7 @@ const serve = async (directory: string) => {
   return { child, ...(JSON.parse(line) as { apiUrl: string; apiKey: string }) }
 }
 
-test('acknowledged changes survive kill -9 in the middle of writes', async () => {
+test('acknowledged changes survive kill -9 during a write', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'espalier-kill-'))
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
   const acknowledged = new Map<string, { project: string; operation: string }>()

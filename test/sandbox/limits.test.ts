@@ -10,7 +10,7 @@ const patch = (min: number, max: number, timeout?: number) => ({
   },
 })
 
-test('every size of the table is allowed as a fixed size', async () => {
+test('every size in the size table is accepted as a fixed size', async () => {
   const { call, settle } = await openSandbox()
   for (const { cu } of SIZE_TABLE.steps) {
     expect((await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(cu, cu, -1))).status, `${cu} CU`).toBe(200)
@@ -23,7 +23,7 @@ test.each([
   [0.5, 8],
   [8, 16],
   [1, 1],
-])('autoscaling from %d to %d CU is allowed', async (min, max) => {
+])('autoscaling from %d to %d CU is accepted', async (min, max) => {
   const { call } = await openSandbox()
   expect((await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(min, max, 300))).status).toBe(200)
 })
@@ -48,7 +48,7 @@ test.each([
   [1, 1, -2, 'suspend_timeout_seconds'],
   [1, 1, 604_801, 'suspend_timeout_seconds'],
   [1, 1, 60.5, 'suspend_timeout_seconds'],
-])('%d to %d CU with a timeout of %d is refused: %s', async (min, max, timeout, message) => {
+])('%d to %d CU with a timeout of %d is rejected with the message: %s', async (min, max, timeout, message) => {
   const { call } = await openSandbox()
   const before = (await call('GET', `${P}/endpoints/${PRIMARY}`)).body
   const refused = { status: 400, body: { code: '', message: expect.stringContaining(message) } }
@@ -59,16 +59,16 @@ test.each([
   expect(await call('POST', `${P}/endpoints`, create)).toMatchObject(refused)
 })
 
-test.each([-1, 0, 60, 300, 604_800])('a timeout of %d is allowed', async (suspend_timeout_seconds) => {
+test.each([-1, 0, 60, 300, 604_800])('a scale-to-zero timeout of %d is accepted', async (suspend_timeout_seconds) => {
   const { call } = await openSandbox()
   const answer = await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds } })
   expect(answer).toMatchObject({ status: 200, body: { endpoint: { suspend_timeout_seconds } } })
 })
 
 test.each([
-  ['the other limit', { autoscaling_limit_max_cu: 10 }, 'exceeds 8 CU'],
-  ['the limit below it', { autoscaling_limit_min_cu: 2 }, 'above the maximum'],
-])('a single new value is checked against %s that exists', async (_what, endpoint, message) => {
+  ['minimum', { autoscaling_limit_max_cu: 10 }, 'exceeds 8 CU'],
+  ['maximum', { autoscaling_limit_min_cu: 2 }, 'above the maximum'],
+])("an update is checked against the compute's existing %s", async (_what, endpoint, message) => {
   const { call } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint })).toMatchObject({
     status: 400,
@@ -76,7 +76,7 @@ test.each([
   })
 })
 
-test('scale to zero cannot be turned on for an existing large compute', async () => {
+test('scale to zero cannot be turned on for a compute that is too large for it', async () => {
   const { call, settle } = await openSandbox()
   await call('PATCH', `${P}/endpoints/${PRIMARY}`, patch(18, 18))
   await settle()
@@ -84,7 +84,7 @@ test('scale to zero cannot be turned on for an existing large compute', async ()
   expect(answer).toMatchObject({ status: 400 })
 })
 
-test('the free plan allows up to 2 CU', async () => {
+test('the free plan allows computes of up to 2 CU', async () => {
   const { call, settle } = await openSandbox()
   const path = '/projects/tiny-pond-00000001/endpoints'
   const create = { branch_id: 'br-tiny-pond-a0000001', type: 'read_write' }

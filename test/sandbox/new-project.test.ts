@@ -14,7 +14,7 @@ const SETTINGS = {
   preload_libraries: { enabled_libraries: ['pg_cron'] },
 }
 
-test('a new project is as requested, and the response shows everything that was created', async () => {
+test('a new project has the requested attributes, and the response shows everything that was created', async () => {
   const { call, settle } = await openSandbox()
   const asked = {
     name: 'books',
@@ -67,7 +67,7 @@ test('a new project is as requested, and the response shows everything that was 
   expect((await call('GET', `/projects/${body.project.id}`)).body.project).toMatchObject(shown)
 })
 
-test('by default it has a role, a database, Postgres 17 and complete settings', async () => {
+test('a new project has a role, a database, Postgres 17 and complete settings by default', async () => {
   const { call } = await openSandbox()
   const { body } = await call('POST', '/projects', { project: {} })
   expect(body).toMatchObject({
@@ -88,7 +88,7 @@ test('by default it has a role, a database, Postgres 17 and complete settings', 
   expect((await call('GET', P)).body.project.settings.allowed_ips).toEqual({ ips: [], protected_branches_only: false })
 })
 
-test('an update changes only the given fields', async () => {
+test('updating a project changes only the given fields', async () => {
   const { call } = await openSandbox()
   await call('PATCH', P, {
     project: { settings: { allowed_ips: { ips: ['192.0.2.1'] }, quota: { active_time_seconds: 5 } } },
@@ -100,7 +100,7 @@ test('an update changes only the given fields', async () => {
   })
 })
 
-test('logical replication suspends running computes and cannot be turned off, and neither can HIPAA', async () => {
+test('enabling logical replication suspends running computes, and neither it nor HIPAA can be disabled', async () => {
   const { call, settle } = await openSandbox()
   const on = await call('PATCH', P, { project: { settings: { enable_logical_replication: true, hipaa: true } } })
   expect(operationsOf(on)[0]).toBe('suspend_compute running')
@@ -138,7 +138,7 @@ test.each([
     'project.settings.maintenance_window.weekdays.0: must be at most 7',
   ],
   [{ region_id: 'Not A Region' }, 'project.region_id: must have 1 to 60 lower-case letters'],
-])('%j is refused and creates nothing', async (project, message) => {
+])('creating a project with %j is rejected and creates nothing', async (project, message) => {
   const { call } = await openSandbox()
   expect(await call('POST', '/projects', { project })).toMatchObject({
     status: 400,

@@ -6,7 +6,7 @@ import { runs } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
-test('a sandbox created from a snapshot shows the same state', async () => {
+test('a sandbox loaded from a snapshot shows the same state', async () => {
   const sandbox = await startSandbox({ clock: manualClock(), background: false })
   onTestFinished(() => sandbox.close())
   const api = createReadApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, rateLimit: false })

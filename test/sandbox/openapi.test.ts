@@ -10,12 +10,12 @@ import { memoryStore } from '../../src/sandbox/world/records.ts'
 import { openSandbox, P } from './open-sandbox.ts'
 import { DOCUMENT, OPERATIONS, undocumented } from './openapi.ts'
 
-test('it is an OpenAPI 3.1 document', async () => {
+test('the API description is a valid OpenAPI 3.1 document', async () => {
   const result = await new Validator().validate(structuredClone(DOCUMENT) as never)
   expect(result).toMatchObject({ valid: true })
 })
 
-test('it has exactly the routes that are served', async () => {
+test('the API description lists exactly the served routes', async () => {
   const faults = new Faults()
   const { world, computes } = await openWorld({
     clock: manualClock(),
@@ -55,18 +55,18 @@ test('it has exactly the routes that are served', async () => {
   expect(OPERATIONS.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(served.sort())
 })
 
-test('it allows the sizes of the size table', () => {
+test('the API description allows exactly the sizes in the size table', () => {
   expect(DOCUMENT.components.schemas.Size).toMatchObject({ enum: SIZE_TABLE.steps.map(({ cu }) => cu) })
 })
 
-test('it is served to anyone, at both places', async () => {
+test('the API description is served without a key under both paths', async () => {
   const { sandbox } = await openSandbox()
   for (const url of [`${sandbox.apiUrl}/openapi.json`, new URL('/openapi.json', sandbox.apiUrl)]) {
     expect(await (await fetch(url)).json()).toEqual(DOCUMENT)
   }
 })
 
-test('responses with extra, missing or invalid fields are detected', async () => {
+test('the check against the API description detects extra, missing and invalid fields', async () => {
   const { call } = await openSandbox()
   const { body } = await call('GET', P)
   const exchange = { method: 'GET', path: P, sent: undefined, status: 200 }

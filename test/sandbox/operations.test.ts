@@ -22,7 +22,7 @@ const readAll = async (call: Call, limit: number, between: () => Promise<unknown
   }
 }
 
-test('pages of any size list each operation once, newest first, even if all start at the same time', async () => {
+test('with any page size, each operation is listed once and newest first, even if all start at the same time', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 8 }), async (restarts, limit) => {
       const { call, clock } = await openSandbox({ durations: INSTANT })
@@ -52,7 +52,7 @@ test('operations that start between two pages cause no duplicates or gaps', asyn
   expect((await readAll(call, 5, restart)).flat()).toEqual(made.toReversed())
 })
 
-test('times are shown to the second', async () => {
+test('timestamps are shown with second precision', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
   await settle()
@@ -64,7 +64,7 @@ test('times are shown to the second', async () => {
   }
 })
 
-test('durations of operations vary around the configured value', async () => {
+test('operation durations vary around the configured value', async () => {
   const { call, settle } = await openSandbox({ durations: { start_compute: 1_000, suspend_compute: 1_000 } })
   for (let turn = 0; turn < 5; turn += 1) {
     await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -77,7 +77,7 @@ test('durations of operations vary around the configured value', async () => {
   expect(Math.max(...took)).toBeLessThanOrEqual(1_100)
 })
 
-test('a seed can have past operations, and new ones come after them', async () => {
+test('a seed can define past operations, and new operations are listed after them', async () => {
   const [shop] = SEED.projects
   const { call } = await openSandbox({ seed: { projects: [{ ...shop, operations: 250 }] } })
   expect((await readAll(call, 100)).flat()).toHaveLength(250)

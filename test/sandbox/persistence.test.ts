@@ -26,7 +26,7 @@ const worldOf = async ({ call }: Awaited<ReturnType<typeof open>>) =>
     ),
   )
 
-test('the state and the key are the same after a restart', async () => {
+test('the state and the API key are the same after a restart', async () => {
   const first = await open()
   await first.call('POST', `${P}/branches`, { branch: { name: 'kept' }, endpoints: [{ type: 'read_write' }] })
   await first.clock.advance(10_000)
@@ -39,7 +39,7 @@ test('the state and the key are the same after a restart', async () => {
   expect(second.sandbox.apiKey).toBe(first.sandbox.apiKey)
 })
 
-test('only the owner can read the key and the state', async () => {
+test('only the owner can read the key file and the state files', async () => {
   const { sandbox } = await open(undefined, { apiKey: 'chosen' })
   expect(sandbox.apiKey).toBe('chosen')
   for (const name of await readdir(directory)) {
@@ -65,7 +65,7 @@ test('running operations continue after a restart', async () => {
   expect((await second.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.current_state).toBe('active')
 })
 
-test('a closed sandbox does nothing more, although its clock keeps running', async () => {
+test('a closed sandbox runs no more tasks, although its clock keeps running', async () => {
   const lines: string[] = []
   const { sandbox, call, clock } = await open(undefined, { log: (line) => lines.push(line) })
   await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -76,7 +76,7 @@ test('a closed sandbox does nothing more, although its clock keeps running', asy
   expect(lines).toHaveLength(before)
 })
 
-test('a scale-to-zero timeout that passed in between takes effect at the start', async () => {
+test('a scale-to-zero timeout that expired while the sandbox was stopped takes effect at the next start', async () => {
   const first = await open()
   await first.call('POST', `${P}/endpoints/${IDLE}/start`)
   await first.clock.advance(5_000)
@@ -86,7 +86,7 @@ test('a scale-to-zero timeout that passed in between takes effect at the start',
   expect((await second.call('GET', `${P}/endpoints/${IDLE}`)).body.endpoint.current_state).toBe('idle')
 })
 
-test('a clock that was ahead of real time does not run backwards', async () => {
+test('after a restart, a clock that was ahead of real time does not go back', async () => {
   const ahead = Date.now() + 30 * 86_400_000
   const first = await open(ahead)
   await first.call('POST', `${P}/endpoints/${IDLE}/start`)
@@ -96,7 +96,7 @@ test('a clock that was ahead of real time does not run backwards', async () => {
   expect(sandbox.clock.now()).toBeGreaterThanOrEqual(ahead)
 })
 
-test('an incomplete last line is dropped, the rest is kept', async () => {
+test('an incomplete last line of the log is dropped and the other lines are kept', async () => {
   const first = await open()
   await first.call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { name: 'kept' } })
   await first.sandbox.close()
@@ -109,7 +109,7 @@ test('an incomplete last line is dropped, the rest is kept', async () => {
   expect((await third.call('GET', `${P}/endpoints/${PRIMARY}`)).body.endpoint.name).toBe('later')
 })
 
-test('a log cut off anywhere never gives half a change', async () => {
+test('a log that is cut off at any byte never yields part of a transaction', async () => {
   const first = await open()
   const log = join(directory, 'log.jsonl')
   await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
@@ -129,7 +129,7 @@ test('a log cut off anywhere never gives half a change', async () => {
   }
 })
 
-test('replaying a log on its own snapshot changes nothing', async () => {
+test('replaying a log on a snapshot that includes it changes nothing', async () => {
   const first = await open()
   await first.call('POST', `${P}/endpoints/${PRIMARY}/restart`)
   await first.clock.advance(5_000)
@@ -143,7 +143,7 @@ test('replaying a log on its own snapshot changes nothing', async () => {
   expect(await worldOf(await open(first.clock.now()))).toEqual(world)
 })
 
-test('a damaged line in the middle is an error with the line number', async () => {
+test('a damaged line within the log is reported with its line number', async () => {
   const first = await open()
   await first.sandbox.close()
   await writeFile(join(directory, 'log.jsonl'), '[]\nnonsense\n')
@@ -160,7 +160,7 @@ test('two sandboxes cannot share a folder', async () => {
   await open()
 })
 
-test('nor can two processes', async () => {
+test('two processes cannot share a folder', async () => {
   await writeFile(join(directory, 'lock'), `${process.ppid}\n`)
   await expect(open()).rejects.toMatchObject({
     code: 'E_SANDBOX_STATE',
@@ -169,13 +169,16 @@ test('nor can two processes', async () => {
   })
 })
 
-test.each(['4194305', '', 'nonsense'])('a lock of a process that is gone (%j) is taken over', async (holder) => {
-  await writeFile(join(directory, 'lock'), holder)
-  await open()
-  expect(await readFile(join(directory, 'lock'), 'utf8')).toBe(`${process.pid}\n`)
-})
+test.each(['4194305', '', 'nonsense'])(
+  'a lock that contains %j, which is no running process, is replaced',
+  async (holder) => {
+    await writeFile(join(directory, 'lock'), holder)
+    await open()
+    expect(await readFile(join(directory, 'lock'), 'utf8')).toBe(`${process.pid}\n`)
+  },
+)
 
-test('an unusable state folder is an error with a hint', async () => {
+test('an unusable state folder is reported with a hint', async () => {
   await writeFile(join(directory, 'file'), '')
   await expect(startSandbox({ stateDir: join(directory, 'file', 'state') })).rejects.toMatchObject({
     code: 'E_SANDBOX_STATE',

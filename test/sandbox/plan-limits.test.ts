@@ -10,7 +10,7 @@ const branches = (count: number, compute: object = {}) =>
 const open = (count: number, plan: 'free' | 'paid', compute: object = {}) =>
   openSandbox({ seed: { projects: [{ id: 'p', plan, branches: branches(count, compute) }] } })
 
-test('the free plan allows ten branches, the paid plan more', async () => {
+test('the free plan allows ten branches, and the paid plan allows more', async () => {
   const free = await open(10, 'free')
   expect(await free.call('POST', '/projects/p/branches')).toMatchObject({
     status: 422,
@@ -20,7 +20,7 @@ test('the free plan allows ten branches, the paid plan more', async () => {
   expect((await paid.call('POST', '/projects/p/branches')).status).toBe(201)
 })
 
-test('the free plan allows no protected branch, the paid plan five', async () => {
+test('the free plan allows no protected branch, and the paid plan allows five', async () => {
   const protect = { branch: { protected: true } }
   const free = await open(1, 'free')
   expect(await free.call('PATCH', '/projects/p/branches/br-b0', protect)).toMatchObject({

@@ -40,14 +40,14 @@ test('new defaults apply only to computes that are created later', async () => {
   })
 })
 
-test('a new restore window is applied to storage', async () => {
+test('changing the restore window starts apply_storage_config', async () => {
   const { call } = await openSandbox()
   const changed = await call('PATCH', P, { project: { history_retention_seconds: 3_600 } })
   expect(changed.body.project.history_retention_seconds).toBe(3_600)
   expect(operationsOf(changed)).toEqual(['apply_storage_config running'])
 })
 
-test('a deleted project disappears, then its data; one with a protected branch cannot be deleted', async () => {
+test('a deleted project is hidden at once and its data later, and a protected branch prevents the deletion', async () => {
   const { call, settle, sandbox } = await openSandbox()
   expect(await call('DELETE', P)).toMatchObject({ status: 422 })
   expect((await call('GET', P)).status).toBe(200)
@@ -94,7 +94,7 @@ test.each([
   ['/projects/shared', { projects: [] }],
   ['/users/me', { id: 'sandbox' }],
   ['/users/me/organizations', { organizations: [] }],
-])('GET %s', async (path, body) => {
+])('GET %s returns %j', async (path, body) => {
   const { call } = await openSandbox()
   expect(await call('GET', path)).toMatchObject({ status: 200, body })
 })
@@ -107,7 +107,7 @@ test('the regions and the libraries can be listed', async () => {
   expect(libraries).toContainEqual(expect.objectContaining({ library_name: 'pg_stat_statements', is_default: true }))
 })
 
-test('a 423 names the operation that runs', async () => {
+test('a 423 response names the running operation', async () => {
   const { call } = await openSandbox()
   const { body } = await call('POST', `${P}/endpoints/${IDLE}/start`)
   expect((await call('POST', `${P}/endpoints/${IDLE}/start`)).body.message).toBe(

@@ -19,7 +19,7 @@ const actionsIn = ({ sandbox }: Opened): readonly string[] =>
         : [],
     )
 
-test('a deleted project can be recovered for a week; its computes are idle and keep their hosts', async () => {
+test('a deleted project can be recovered for a week, with idle computes that keep their host names', async () => {
   const { call, settle, clock } = await openDeleted()
   expect((await call('GET', '/projects?recoverable=true')).body.projects).toMatchObject([
     { name: 'shop', deleted_at: '2026-01-01T00:00:00Z', recoverable_until: '2026-01-08T00:00:00Z' },
@@ -43,7 +43,7 @@ test('a deleted project can be recovered for a week; its computes are idle and k
   expect((await call('GET', P)).status).toBe(200)
 })
 
-test('after a week its data is deleted', async () => {
+test("a deleted project's data is deleted after a week", async () => {
   const opened = await openDeleted()
   const { call, settle, clock } = opened
   await settle()

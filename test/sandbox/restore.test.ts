@@ -5,7 +5,7 @@ const HOUR = 3_600_000
 const branch = (id: string, rest = ''): string => `${P}/branches/${id}${rest}`
 const refusal = ({ status, body: { code, message } }: Answer) => ({ status, code, message })
 
-test('a reset suspends the computes of a branch and starts running ones again', async () => {
+test('resetting a branch suspends its running computes and starts them again', async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(HOUR)
   const restored = await call('POST', branch(STAGING, '/restore'), { source_branch_id: MAIN })
@@ -31,7 +31,7 @@ test('a reset suspends the computes of a branch and starts running ones again', 
   expect((await call('GET', `${P}/branches`)).body.branches).toHaveLength(4)
 })
 
-test('the old data is preserved under a name, as the new parent of the branch and its children', async () => {
+test('preserve_under_name keeps the old data as a branch that becomes the parent of the restored branch and its children', async () => {
   const { call, settle, clock } = await openSandbox()
   const child = await call('POST', `${P}/branches`, { branch: { name: 'child', parent_id: STAGING } })
   await settle()
@@ -57,7 +57,7 @@ test('the old data is preserved under a name, as the new parent of the branch an
   expect((await call('GET', branch(old, '/endpoints'))).body.endpoints).toEqual([])
 })
 
-test('the preserved branch of a root is a root', async () => {
+test('preserving the data of a root branch creates another root branch', async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(HOUR)
   const restored = await call('POST', branch(MAIN, '/restore'), {
@@ -74,26 +74,38 @@ test('the preserved branch of a root is a root', async () => {
 })
 
 test.each([
-  ['its own present', STAGING, { source_branch_id: STAGING }, 400, 'source_timestamp or source_lsn is required'],
   [
-    'its own past without a name for the present',
+    'a branch from its own current state',
+    STAGING,
+    { source_branch_id: STAGING },
+    400,
+    'source_timestamp or source_lsn is required',
+  ],
+  [
+    'a branch from its own past without preserve_under_name',
     STAGING,
     { source_branch_id: STAGING, source_timestamp: '2026-01-01T00:00:00Z' },
     400,
     'preserve_under_name is required',
   ],
-  ['a branch with children, without a name', MAIN, { source_branch_id: STAGING }, 400, 'since the branch has children'],
-  ['a source that is not there', STAGING, { source_branch_id: 'br-none' }, 404, 'branch not found'],
+  [
+    'a branch with children without preserve_under_name',
+    MAIN,
+    { source_branch_id: STAGING },
+    400,
+    'since the branch has children',
+  ],
+  ['from a source that does not exist', STAGING, { source_branch_id: 'br-none' }, 404, 'branch not found'],
   ['a protected branch', GUARDED, { source_branch_id: MAIN }, 422, 'cannot restore a protected branch'],
   [
-    'a name that is taken',
+    'with a preserve_under_name that is taken',
     STAGING,
     { source_branch_id: MAIN, preserve_under_name: 'empty' },
     409,
     'branch already exists; branch_name:"empty"',
   ],
-  ['nothing', STAGING, {}, 400, 'source_branch_id'],
-])('restoring %s is refused and changes nothing', async (_what, id, body, status, message) => {
+  ['without a source', STAGING, {}, 400, 'source_branch_id'],
+])('restoring %s is rejected and changes nothing', async (_what, id, body, status, message) => {
   const { call } = await openSandbox()
   const before = (await call('GET', `${P}/branches`)).body
   expect(await call('POST', branch(id, '/restore'), body)).toMatchObject({
@@ -103,7 +115,7 @@ test.each([
   expect((await call('GET', `${P}/branches`)).body).toEqual(before)
 })
 
-test('a branch can start in the past of its parent, by time or by LSN', async () => {
+test("a branch can start from its parent's past state, selected by time or LSN", async () => {
   const { call, settle, clock } = await openSandbox()
   await clock.advance(2 * HOUR)
   const early = await call('POST', `${P}/branches`, { branch: { parent_timestamp: '2026-01-01T01:00:00Z' } })
@@ -125,10 +137,10 @@ test.each([
     'outside of the available history',
   ],
   ['a malformed time', { parent_timestamp: 'not-a-time' }, 'branch.parent_timestamp'],
-  ['an LSN of the far past', { parent_lsn: '0/123456' }, 'outside of the available history'],
+  ['an LSN far in the past', { parent_lsn: '0/123456' }, 'outside of the available history'],
   ['a malformed LSN', { parent_lsn: '123456' }, 'branch.parent_lsn'],
   ['both a time and an LSN', { parent_lsn: '0/1', parent_timestamp: '2026-01-01T00:00:00Z' }, 'mutually exclusive'],
-])('creating a branch from %s is refused with 400', async (_what, moment, message) => {
+])('creating a branch from %s is rejected with 400', async (_what, moment, message) => {
   const { call, clock } = await openSandbox()
   await clock.advance(HOUR)
   expect(await call('POST', `${P}/branches`, { branch: moment })).toMatchObject({
@@ -137,7 +149,7 @@ test.each([
   })
 })
 
-test('history goes back as far as the restore window', async () => {
+test("a branch's history goes back as far as the project's restore window", async () => {
   const { call, settle, clock } = await openSandbox()
   await call('PATCH', P, { project: { history_retention_seconds: 3_600 } })
   await clock.advance(3 * HOUR)
@@ -147,7 +159,7 @@ test('history goes back as far as the restore window', async () => {
   await settle()
 })
 
-test('a schema-only branch is a root', async () => {
+test('a schema-only branch is a root branch', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`, { branch: { parent_id: STAGING, init_source: 'schema-only' } })
   expect(made.body.branch).toMatchObject({ init_source: 'schema-only' })
@@ -155,7 +167,7 @@ test('a schema-only branch is a root', async () => {
   expect(await call('POST', `${P}/branches`, { branch: { init_source: 'thin-air' } })).toMatchObject({ status: 400 })
 })
 
-test('the free plan allows three roots', async () => {
+test('the free plan allows three root branches', async () => {
   const { call, settle } = await openSandbox()
   const make = () => call('POST', '/projects/tiny-pond-00000001/branches', { branch: { init_source: 'schema-only' } })
   for (const status of [201, 201]) {
@@ -165,7 +177,7 @@ test('the free plan allows three roots', async () => {
   expect(refusal(await make())).toMatchObject({ status: 422, code: 'ROOT_BRANCHES_LIMIT_EXCEEDED' })
 })
 
-test('a branch can be archived from the start', async () => {
+test('a branch can be created as archived', async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', `${P}/branches`, { branch: { archived: true } })
   expect(operationsOf(made)).toEqual(['create_branch running', 'timeline_archive scheduling'])
@@ -175,7 +187,7 @@ test('a branch can be archived from the start', async () => {
   expect(await call('POST', `${P}/branches`, both)).toMatchObject({ status: 422 })
 })
 
-test('annotations are shown with the branch and in the list', async () => {
+test('annotations are returned with a single branch and in the branch list', async () => {
   const { call } = await openSandbox()
   const made = await call('POST', `${P}/branches`, { annotation_value: { 'git-ref': 'feature/7' } })
   const { id } = made.body.branch

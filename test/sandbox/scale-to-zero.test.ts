@@ -20,7 +20,7 @@ test('an unused active compute is suspended after five minutes by default', asyn
   expect(operations.body.operations[0].endpoint_id).toBe(IDLE)
 })
 
-test('the timeout of the compute counts from its last activity', async () => {
+test("the scale-to-zero timeout counts from the compute's last activity", async () => {
   const { call, clock, settle } = await openSandbox()
   const set = async (suspend_timeout_seconds: number) => {
     await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds } })
@@ -37,13 +37,13 @@ test('the timeout of the compute counts from its last activity', async () => {
   expect((await show(call, PRIMARY)).current_state).toBe('idle')
 })
 
-test('a compute that never scales to zero, or is too large to, is not suspended', async () => {
+test('a compute that is set to never scale to zero, or is too large for it, is not suspended', async () => {
   const { call, clock } = await openSandbox()
   await clock.advance(30 * 86_400_000)
   expect((await show(call, PRIMARY)).current_state).toBe('active')
 })
 
-test('scale to zero waits for running operations', async () => {
+test('scale to zero waits until running operations finish', async () => {
   const { call, clock } = await openSandbox({ durations: { start_compute: 0, apply_config: 60_000 } })
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   await clock.advance(0)
@@ -56,7 +56,7 @@ test('scale to zero waits for running operations', async () => {
   expect((await show(call, IDLE)).current_state).toBe('idle')
 })
 
-test('computes that are due at the same time are suspended one after the other', async () => {
+test('computes that are due at the same time are suspended one after another', async () => {
   const computes = Array.from({ length: 5 }, () => ({ type: 'read_only' as const, size: 1 }))
   const { call, clock } = await openSandbox({
     seed: { projects: [{ id: 'quiet-river-12345678', branches: [{ name: 'main', computes }] }] },

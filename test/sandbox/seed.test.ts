@@ -136,18 +136,18 @@ test.each([
   [inBranch('{ id: ep-a-b-1 }\n      - { name: two, computes: [{ id: ep-a-b-1 }] }'), 'the id ep-a-b-1 is used twice'],
   [inBranch('{}\n      - name: main'), 's.yaml:7:15: projects.0.branches.1.name: two branches are named main'],
   [inBranch('{}\n      - { name: b, parent: nobody }'), 'no branch before this one is named nobody'],
-])('%j is refused: %s', (text, message) => {
+])('the seed %j is rejected with: %s', (text, message) => {
   expect(() => parseSeed(text, 's.yaml')).toThrow(
     expect.objectContaining({ code: 'E_SEED', message: expect.stringContaining(message), hint: expect.any(String) }),
   )
 })
 
-test('every mistake is reported on its line', () => {
+test('every mistake in a seed is reported on its own line', () => {
   const text = inBranch('{ size: 3.5 }\n          - { type: read_only, size: 17 }')
   expect(() => parseSeed(text, 's.yaml')).toThrow(/^s\.yaml:6:21: .*\ns\.yaml:7:38: .*$/)
 })
 
-test('an alias bomb is refused', () => {
+test('a seed with an alias bomb is rejected', () => {
   const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]']
   for (let depth = 1; depth < 9; depth += 1) {
     const [before, name] = [String.fromCharCode(96 + depth), String.fromCharCode(97 + depth)]
@@ -158,14 +158,14 @@ test('an alias bomb is refused', () => {
   )
 })
 
-test('a seed passed by a program is checked too', async () => {
+test('a seed that a program passes as a value is checked too', async () => {
   const wrong = startSandbox({
     seed: { projects: [{ id: 'p', branches: [{ name: 'm', computes: [{ size: 3.5 }] }] }] },
   })
   await expect(wrong).rejects.toMatchObject({ code: 'E_SEED', message: expect.stringContaining('3.5 CU') })
 })
 
-test('a seed file is read; the error for a missing one names it', async () => {
+test('readSeed reads a seed file, and the error for a missing file names it', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-seed-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'seed.yaml'), FULL)
@@ -176,13 +176,13 @@ test('a seed file is read; the error for a missing one names it', async () => {
   })
 })
 
-test('without a seed there are no projects', async () => {
+test('a sandbox without a seed has no projects', async () => {
   const sandbox = await startSandbox()
   onTestFinished(() => sandbox.close())
   expect((await caller(sandbox)('GET', '/projects')).body.projects).toEqual([])
 })
 
-test('the JSON Schema accepts valid seeds and refuses others', () => {
+test('the JSON Schema accepts valid seeds and rejects invalid ones', () => {
   const validate = new Ajv2020({ strict: false }).compile(seedSchema())
   expect(validate(SEED)).toBe(true)
   expect(validate({ projects: [{ id: 'x', branches: [{ name: 'main', computes: [{ sise: 1 }] }] }] })).toBe(false)

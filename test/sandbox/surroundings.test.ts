@@ -37,7 +37,7 @@ test('a request without a key is logged on one line, without control characters'
   }
 })
 
-test('a new state folder cannot be listed by others, and git ignores it', async () => {
+test('other users cannot list a new state folder, and git ignores it', async () => {
   const stateDir = join(scratch(), 'state')
   const sandbox = await open({ stateDir })
   expect(sandbox.warnings).toEqual([])
@@ -45,7 +45,7 @@ test('a new state folder cannot be listed by others, and git ignores it', async 
   expect(readFileSync(join(stateDir, '.gitignore'), 'utf8')).toBe('*\n')
 })
 
-test('an existing folder keeps its permissions and files; there is a warning if others can read it', async () => {
+test('an existing state folder keeps its permissions and files, with a warning if other users can read it', async () => {
   const stateDir = scratch()
   chmodSync(stateDir, 0o755)
   const sandbox = await open({ stateDir })
@@ -54,14 +54,14 @@ test('an existing folder keeps its permissions and files; there is a warning if 
   expect(existsSync(join(stateDir, '.gitignore'))).toBe(false)
 })
 
-test('there is a warning if others can read the key', async () => {
+test('a warning is shown if other users can read the key file', async () => {
   const stateDir = join(scratch(), 'state')
   await (await startSandbox({ stateDir })).close()
   chmodSync(join(stateDir, 'key'), 0o644)
   expect((await open({ stateDir })).warnings).toEqual([expect.stringContaining(`${stateDir}/key`)])
 })
 
-test('if the port is taken, it uses another one if allowed, and fails otherwise', async () => {
+test('if the port is taken, the sandbox uses another port if allowed and fails otherwise', async () => {
   const port = Number(new URL((await open({})).apiUrl).port)
   const second = await open({ port, anyPort: true })
   expect(Number(new URL(second.apiUrl).port)).not.toBe(port)

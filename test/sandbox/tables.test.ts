@@ -14,7 +14,7 @@ const operation = (number: number): OperationRecord => ({
   durationMs: 0,
 })
 
-test('a project keeps its newest 10,000 operations; replaying a log does not restore older ones', () => {
+test('a project keeps its newest 10,000 operations, and replaying a log does not restore older ones', () => {
   const tables = new Tables()
   tables.apply({
     put: {

@@ -9,14 +9,14 @@ const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const bare = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}')
 const listed = SERVICE_ROUTES.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))
 
-test('the list of routes includes all documented routes and all that are served', () => {
+test('the route list includes every documented route and every served route', () => {
   const known = new Set(listed)
   const wanted = [...OFFICIAL, ...OPERATIONS].map(({ method, path }) => `${method} ${bare(path)}`)
   expect(wanted.filter((route) => !known.has(route))).toEqual([])
   expect(listed).toHaveLength(known.size)
 })
 
-test('each listed route is served, or gets a 501 with a link to the documentation', async () => {
+test('each listed route is served or returns 501 with a link to the documentation', async () => {
   const { call } = await openSandbox()
   const served = new Set(OPERATIONS.map(({ method, path }) => `${method} ${bare(path)}`))
   const missing = listed.filter((route) => !served.has(route) && !FEATURES.test(route))
@@ -37,14 +37,14 @@ test.each([
   ['PUT', `${P}/branches/${MAIN}`, 'GET, PATCH, DELETE'],
   ['GET', `${P}/branches/${MAIN}/restore`, 'POST'],
   ['OPTIONS', `${P}/operations`, 'GET'],
-])('%s %s gets a 405 with the allowed methods', async (method, path, allowed) => {
+])('%s %s returns 405 and lists the allowed methods', async (method, path, allowed) => {
   const { call } = await openSandbox()
   const { status, headers, body } = await call(method, path)
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
   expect(body.message).toContain(allowed)
 })
 
-test('an unknown route is a 404', async () => {
+test('an unknown route returns 404', async () => {
   const { call } = await openSandbox()
   for (const path of ['/nothing', `${P}/nothing`, `${P}/branches/${MAIN}/roles/a/b`, '/projects//branches']) {
     expect(await call('GET', path)).toMatchObject({ status: 404, body: { message: 'this route does not exist' } })
@@ -52,7 +52,7 @@ test('an unknown route is a 404', async () => {
 })
 
 test.each(['auth', 'data-api/neondb'])(
-  'a branch does not have %s, as clients ask before they go on',
+  'GET %s of a branch returns 404, because clients check whether the feature is enabled',
   async (feature) => {
     const { call } = await openSandbox()
     expect(await call('GET', `${P}/branches/${MAIN}/${feature}`)).toMatchObject({
@@ -63,7 +63,7 @@ test.each(['auth', 'data-api/neondb'])(
   },
 )
 
-test('an unknown field is ignored and logged once', async () => {
+test('an unknown request field is ignored and logged once', async () => {
   const lines: string[] = []
   const { call } = await openSandbox({ log: (line) => lines.push(line) })
   for (const name of ['one', 'two']) {

@@ -6,9 +6,9 @@ import { Faults } from '../../src/sandbox/faults/faults.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
 import { plant } from '../../src/sandbox/seed/plant.ts'
 import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
+import { refreshCatalog } from '../../src/sandbox/world/catalog.ts'
 import { createRole } from '../../src/sandbox/world/catalog-commands.ts'
 import { memoryStore } from '../../src/sandbox/world/records.ts'
-import { refreshCatalog } from '../../src/sandbox/world/update-catalog.ts'
 import { MAIN, SEED } from './open-sandbox.ts'
 
 const open = async () => {
@@ -25,7 +25,7 @@ const open = async () => {
   return { world, catalog, create, finishOperations, roles }
 }
 
-test('a role that SQL created appears, and one that SQL dropped disappears', async () => {
+test('refreshCatalog adds a role that SQL created and removes a role that SQL dropped', async () => {
   const { world, catalog, roles } = await open()
   await refreshCatalog(world, { readCatalog: async () => catalog('neondb_owner', 'by_sql') }, MAIN)
   expect(roles()).toEqual(['neondb_owner', 'by_sql'])

@@ -28,7 +28,7 @@ const compute = (state: ComputeRecord['state'], more: Partial<ComputeRecord> = {
   ...more,
 })
 
-test('counts active seconds and compute seconds, published every 15 minutes', () => {
+test('the usage meter publishes active seconds and compute seconds every 15 minutes', () => {
   let now = START
   const meter = new UsageMeter(() => now)
   meter.note(compute('active', { startedAt: now }))
@@ -46,7 +46,7 @@ test('counts active seconds and compute seconds, published every 15 minutes', ()
 })
 
 /** Two computes for two months: one never sleeps, one is used for an hour, so many times a day. */
-test('the estimate for an unchanged compute is within 10% of the usage in the next month', async () => {
+test('the cost estimate for an unchanged compute is within 10% of its metered usage in the next month', async () => {
   const clock = manualClock(START)
   const sandbox = await startSandbox({
     clock,

@@ -13,28 +13,36 @@ describe('a service update', () => {
     ['2026-11-19T02:00:00Z', undefined],
     ['soon', undefined],
     [undefined, undefined],
-  ])('scheduled for %s is due at %s', (maintenanceScheduledFor, due) => {
+  ])('an update scheduled for %s is due at %s', (maintenanceScheduledFor, due) => {
     expect(updateDue(maintenanceScheduledFor === undefined ? {} : { maintenanceScheduledFor }, NOW)).toBe(due)
   })
 
   test.each([
-    ['never sleeps, active for 40 days', { state: 'active', startedAt: hoursAgo(24 * 40) }, SCALE_TO_ZERO_NEVER, 'yes'],
-    ['sleeps, active for 40 days', { state: 'active', startedAt: hoursAgo(24 * 40) }, 300, 'maybe'],
-    ['active for 3 days', { state: 'active', startedAt: hoursAgo(72) }, SCALE_TO_ZERO_NEVER, 'no'],
-    ['active, start unknown', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
-    ['idle', { state: 'idle', startedAt: hoursAgo(24 * 40) }, 300, 'no'],
-  ] as const)('restarts a compute that %s', (_, more, scaleToZero, expected) => {
-    expect(updateRestarts(compute({ scaleToZero }, more), DUE)).toBe(expected)
-  })
+    [
+      'never sleeps and has been active for 40 days',
+      { state: 'active', startedAt: hoursAgo(24 * 40) },
+      SCALE_TO_ZERO_NEVER,
+      'yes',
+    ],
+    ['can sleep and has been active for 40 days', { state: 'active', startedAt: hoursAgo(24 * 40) }, 300, 'maybe'],
+    ['has been active for 3 days', { state: 'active', startedAt: hoursAgo(72) }, SCALE_TO_ZERO_NEVER, 'no'],
+    ['is active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
+    ['is idle', { state: 'idle', startedAt: hoursAgo(24 * 40) }, 300, 'no'],
+  ] as const)(
+    'updateRestarts predicts whether an update restarts a compute that %s',
+    (_, more, scaleToZero, expected) => {
+      expect(updateRestarts(compute({ scaleToZero }, more), DUE)).toBe(expected)
+    },
+  )
 
-  test('a restart that comes first takes the update', () => {
+  test('a restart before the update applies it early, and one after it restarts the compute twice', () => {
     expect(meetingOf(NOW, DUE)).toBe('takes-update')
     expect(meetingOf(DUE, DUE)).toBe('same-time')
     expect(meetingOf(DUE + 1, DUE)).toBe('restarts-twice')
   })
 })
 
-test("the project's maintenance window is a restart window in UTC", () => {
+test("the project's maintenance window is converted to a restart window in UTC", () => {
   expect(serviceWindow({ weekdays: [7], from: '23:00', to: '00:00' })).toEqual({
     days: ['sun'],
     from: '23:00',

@@ -31,21 +31,21 @@ describe('what the tiers allow', () => {
     ['scale', fixed(56), []],
     ['scale', { scaleToZero: 60 }, []],
     ['scale', { ...fixed(4), scaleToZero: 604_800 }, []],
-  ] as const)('%s with %j: %j', (name, settings, expected) => {
+  ] as const)('the tier %s with the settings %j gives the codes %j', (name, settings, expected) => {
     expect(codes(name, settings)).toEqual(expected)
   })
 
-  test('the words name the tier, the limit and the table', () => {
+  test('the message names the tier, the limit and the version of the table', () => {
     expect(checkTierSettings(fixed(4), tier('free'), TIER_TABLE)[0]).toMatchObject({
       message: '4 CU is not available on the Free plan (at most 2 CU, table 2026-11)',
-      hint: 'Use a smaller size, or give --tier-table if this has changed.',
+      hint: 'Choose a smaller size, or provide a newer table with --tier-table.',
     })
     expect(checkTierSettings({ scaleToZero: SCALE_TO_ZERO_NEVER }, tier('free'), TIER_TABLE)[0]?.message).toBe(
       '`scaleToZero: never` is not available on the Free plan (5m, table 2026-11)',
     )
   })
 
-  test('replicas and CU-hours only warn, and unknown values do not', () => {
+  test('limits of replicas and CU-hours only warn, and not for unknown values', () => {
     expect(checkTierReplicas(3, tier('free'), TIER_TABLE)).toEqual([])
     expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
       { severity: 'warning', code: 'W_TIER_REPLICAS' },
@@ -57,7 +57,7 @@ describe('what the tiers allow', () => {
   })
 
   test.each(['business', 'UNKNOWN', 'scale', 'launch', 'something_v9'])(
-    '%s is a tier only if the table has it',
+    'tierOf recognizes %s only if the table contains it',
     (word) => {
       expect(tierOf(word)?.subscriptions.length ?? 'unknown').toEqual(
         ['scale', 'launch'].includes(word) ? 1 : 'unknown',
@@ -65,7 +65,7 @@ describe('what the tiers allow', () => {
     },
   )
 
-  test('each limit has its source', () => {
+  test('each limit in the table names its source', () => {
     for (const { fixedCu, autoscalingCu, scaleToZero, replicas, cuHours } of TIER_TABLE.tiers) {
       for (const limit of [fixedCu, autoscalingCu, scaleToZero, replicas, cuHours]) {
         if (limit !== undefined) expect(limit.source.length).toBeGreaterThan(10)

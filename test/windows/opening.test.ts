@@ -14,49 +14,48 @@ const SUNDAY_NIGHT = window('sun', '02:00', '04:00', 'Europe/Berlin')
 const opening = (one: RestartWindow | readonly RestartWindow[], at: string) =>
   openingOf([one].flat() as RestartWindow[], Date.parse(at))
 
-describe('a window by the clock on the wall', () => {
+describe('a window in local time', () => {
   it.each([
-    ['before it', '2026-11-22T00:59:59Z', false],
-    ['as it opens', '2026-11-22T01:00:00Z', true],
-    ['its last minute', '2026-11-22T02:59:59Z', true],
-    ['as it closes', '2026-11-22T03:00:00Z', false],
+    ['before the window', '2026-11-22T00:59:59Z', false],
+    ['when the window opens', '2026-11-22T01:00:00Z', true],
+    ['in its last minute', '2026-11-22T02:59:59Z', true],
+    ['when it closes', '2026-11-22T03:00:00Z', false],
     ['on another day', '2026-11-21T01:30:00Z', false],
-  ])('%s', (_when, at, isOpen) => {
+  ])('isOpen %s (%s) is %s', (_when, at, isOpen) => {
     expect(opening(SUNDAY_NIGHT, at).isOpen).toBe(isOpen)
   })
 
-  it('shows when it opens, in UTC and in its time zone', () => {
+  it('openingOf returns when the window opens, in UTC and in its time zone', () => {
     expect(opening(SUNDAY_NIGHT, '2026-11-21T12:00:00Z')).toEqual({
       isOpen: false,
       opensAt: '2026-11-22T01:00:00.000Z',
       opensLocally: 'Sun 2026-11-22 02:00',
     })
-    // Just closed: a week later.
+    // It has just closed, so it opens again a week later.
     expect(opening(SUNDAY_NIGHT, '2026-11-22T03:00:00Z').opensAt).toBe('2026-11-29T01:00:00.000Z')
   })
 
   it.each([
     ['in the evening of its day', '2026-11-27T23:00:00Z', true],
-    ['in the night that follows', '2026-11-28T03:59:00Z', true],
-    ['in the night before', '2026-11-27T03:00:00Z', false],
-    ['after it', '2026-11-28T04:00:00Z', false],
-  ])('over midnight it belongs to the day on which it opens: %s', (_when, at, isOpen) => {
+    ['in the following night', '2026-11-28T03:59:00Z', true],
+    ['in the previous night', '2026-11-27T03:00:00Z', false],
+    ['after the window', '2026-11-28T04:00:00Z', false],
+  ])('isOpen of a window over midnight, %s (%s), is %s', (_when, at, isOpen) => {
     expect(opening(window('fri', '22:00', '04:00', 'UTC'), at).isOpen).toBe(isOpen)
   })
 
-  it('takes a part of a millisecond, as clocks that are scaled give it', () => {
+  it('openingOf accepts fractions of a millisecond, which scaled clocks produce', () => {
     expect(openingOf([SUNDAY_NIGHT], Date.parse('2026-11-22T01:00:00Z') - 0.5).isOpen).toBe(false)
     expect(openingOf([SUNDAY_NIGHT], Date.parse('2026-11-22T01:00:00Z') + 0.5).isOpen).toBe(true)
   })
 
-  it('may last the whole day', () => {
+  it('a window may last the whole day', () => {
     const sunday = window('sun', '00:00', '24:00', 'UTC')
     expect(opening(sunday, '2026-11-22T23:59:59Z').isOpen).toBe(true)
     expect(opening(sunday, '2026-11-23T00:00:00Z').isOpen).toBe(false)
   })
 })
 
-/** The days on which the clock is put forward or back. */
 describe('daylight saving', () => {
   it.each([
     // Berlin, 28 March 2027: 02:00 is followed by 03:00, so the window has one hour.
@@ -76,7 +75,7 @@ describe('daylight saving', () => {
       true,
     ],
     ['New York, spring, 04:00', window('sun', '02:00', '04:00', 'America/New_York'), '2027-03-14T08:00:00Z', false],
-    // Lord Howe puts its clocks by half an hour.
+    // Lord Howe changes its clocks by half an hour.
     [
       'Lord Howe, spring, 02:30 is next',
       window('sun', '02:00', '03:00', 'Australia/Lord_Howe'),
@@ -84,17 +83,17 @@ describe('daylight saving', () => {
       true,
     ],
     ['Lord Howe, spring, 03:00', window('sun', '02:00', '03:00', 'Australia/Lord_Howe'), '2026-10-03T16:00:00Z', false],
-  ])('%s', (_when, one, at, isOpen) => {
+  ])('isOpen follows the clock change: %s', (_when, one, at, isOpen) => {
     expect(opening(one, at).isOpen).toBe(isOpen)
   })
 
-  it('opens where the clock jumps into it', () => {
+  it('a window opens at the clock change if the clock jumps into it', () => {
     expect(opening(window('sun', '02:30', '04:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
       '2027-03-28T01:00:00.000Z',
     )
   })
 
-  it('does not open where all of it is left out', () => {
+  it('a window does not open on a day on which the clock change skips all of it', () => {
     expect(opening(window('sun', '02:00', '03:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
       '2027-04-04T00:00:00.000Z',
     )
@@ -102,24 +101,24 @@ describe('daylight saving', () => {
 })
 
 describe('several windows', () => {
-  it('are open where all of them are', () => {
+  it('several windows are open when all of them are open', () => {
     const both = [SUNDAY_NIGHT, window('daily', '02:00', '06:00', 'UTC')]
     expect(opening(both, '2026-11-22T01:30:00Z').isOpen).toBe(false)
     expect(opening(both, '2026-11-22T01:30:00Z').opensAt).toBe('2026-11-22T02:00:00.000Z')
   })
 
-  it('in two places may meet only while their clocks are apart as they seldom are', () => {
+  it('windows in two time zones may overlap only in the weeks between their clock changes', () => {
     const both = [window('sun', '02:00', '03:00', 'Europe/Berlin'), window('sat', '21:00', '22:00', 'America/New_York')]
     expect(opening(both, '2026-11-21T12:00:00Z').opensAt).toBe('2027-03-21T01:00:00.000Z')
   })
 
-  it('that never meet have no opening', () => {
+  it('windows that never overlap have no opening', () => {
     const both = [SUNDAY_NIGHT, window('mon', '02:00', '04:00', 'Europe/Berlin')]
     expect(opening(both, '2026-11-21T12:00:00Z')).toEqual({ isOpen: false })
   })
 })
 
-/** The same question, asked minute by minute of the platform's own clock. */
+/** Whether the window is open according to the platform's own time zone data. */
 const showsTimeIn = ({ days, from, to, timezone }: RestartWindow, at: number): boolean => {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone: timezone,
@@ -149,7 +148,7 @@ const anyWindow = fc
   })
   .filter(({ from, to }) => from !== to)
 
-/** Half a day before a clock is put forward or back, and some day. */
+/** Times around clock changes, and on an ordinary day. */
 const anyTime = fc
   .tuple(
     fc.constantFrom(
@@ -164,15 +163,15 @@ const anyTime = fc
   )
   .map(([start, quarters]) => Date.parse(start) + quarters * 900_000)
 
-describe('whatever the window and the time', () => {
-  it('is open and opens according to the platform’s time zone data', () => {
+describe('for any window and time', () => {
+  it('openingOf agrees with the platform’s time zone data', () => {
     fc.assert(
       fc.property(anyWindow, anyTime, (one, at) => {
         const { isOpen, opensAt } = openingOf([one], at)
         expect(isOpen).toBe(showsTimeIn(one, at))
         if (isOpen) return
         let first = at
-        // Everything here lies on a quarter of an hour.
+        // All windows and clock changes here are at a quarter of an hour.
         while (!showsTimeIn(one, first) && first < at + 15 * 86_400_000) first += 900_000
         expect(opensAt).toBe(new Date(first).toISOString())
       }),
@@ -187,34 +186,34 @@ describe('formatWindow', () => {
     [window('mon tue wed thu fri', '22:00', '04:00', 'UTC'), 'Mon–Fri 22:00–04:00 UTC'],
     [window('mon wed thu sun', '22:00', '04:00', 'UTC'), 'Mon, Wed, Thu, Sun 22:00–04:00 UTC'],
     [window('daily', '00:00', '24:00', 'UTC'), 'daily 00:00–24:00 UTC'],
-  ])('%o', (one, words) => {
+  ])('formatWindow formats %o', (one, words) => {
     expect(formatWindow(one)).toBe(words)
   })
 })
 
-describe('when it closes', () => {
+describe('closing', () => {
   it.each([
-    ['its end', [SUNDAY_NIGHT], '2026-11-22T01:30:00Z', '2026-11-22T03:00:00.000Z'],
+    ['on an ordinary day', [SUNDAY_NIGHT], '2026-11-22T01:30:00Z', '2026-11-22T03:00:00.000Z'],
     ['over midnight', [window('fri', '22:00', '04:00', 'UTC')], '2026-11-27T23:00:00Z', '2026-11-28T04:00:00.000Z'],
     [
-      'at midnight, and the next day is none',
+      'at midnight, with no window on the next day',
       [window('sun', '00:00', '24:00', 'UTC')],
       '2026-11-22T12:00:00Z',
       '2026-11-23T00:00:00.000Z',
     ],
     [
-      'the first of two',
+      'that closes first of two',
       [SUNDAY_NIGHT, window('sun', '01:00', '02:00', 'UTC')],
       '2026-11-22T01:30:00Z',
       '2026-11-22T02:00:00.000Z',
     ],
     [
-      'where the clock is put forward',
+      'if the clock change skips it',
       [window('sun', '01:00', '02:30', 'Europe/Berlin')],
       '2026-03-29T00:30:00Z',
       '2026-03-29T01:00:00.000Z',
     ],
-  ])('%s', (_when, windows, at, closes) => {
+  ])('closingOf returns the end of the window %s', (_when, windows, at, closes) => {
     expect(new Date(closingOf(windows, Date.parse(at))).toISOString()).toBe(closes)
   })
 })

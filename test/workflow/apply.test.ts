@@ -1,4 +1,4 @@
-/** The gates of an apply, which no caller can pass by. */
+/** The checks of an apply, which no caller can skip. */
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,14 +38,14 @@ const stage = async (size: string) => {
   return { request, seen }
 }
 
-test('without a prompt each project is read once before its first step', async () => {
+test('without a prompt, each project is read once before its first step', async () => {
   const { request, seen } = await stage('2')
   expect(await apply(request)).toMatchObject({ kind: 'ended', outcome: { converged: true } })
   expect(seen.slice(0, seen.indexOf('step-start'))).toEqual(['open', 'snapshot', 'version', 'plan'])
   expect(seen.at(-1)).toBe('end')
 })
 
-test('after a yes it is read again, since the answer took its time', async () => {
+test('after the user confirms, each project is read again', async () => {
   const { request, seen } = await stage('2')
   await apply({ ...request, consent: async () => ({ allow: new Set(['restart']) }) })
   expect(seen.slice(0, seen.indexOf('step-start'))).toEqual(['open', 'snapshot', 'snapshot', 'version', 'plan'])
@@ -53,14 +53,20 @@ test('after a yes it is read again, since the answer took its time', async () =>
 
 test.each([
   ['manifests with errors', '3.5', {}, { kind: 'invalid' }, []],
-  ['a no', '2', { consent: async () => undefined }, { kind: 'declined' }, ['open', 'snapshot']],
-])('%s: no step starts', async (_name, size, more, expected, calls) => {
+  [
+    'a plan that the user declines',
+    '2',
+    { consent: async () => undefined },
+    { kind: 'declined' },
+    ['open', 'snapshot'],
+  ],
+])('no step starts for %s', async (_name, size, more, expected, calls) => {
   const { request, seen } = await stage(size)
   expect(await apply({ ...request, ...more })).toMatchObject(expected)
   expect(seen).toEqual(calls)
 })
 
-test('a plan over budget is refused before anybody is asked', async () => {
+test('a plan that exceeds a budget is rejected before the user is asked', async () => {
   const { request, seen } = await stage('2')
   const asked = apply({
     ...request,
@@ -74,7 +80,7 @@ test('a plan over budget is refused before anybody is asked', async () => {
   expect(seen).toEqual(['open', 'snapshot'])
 })
 
-test('an override is in the journal before the first step, and in the notes of the outcome; without it nothing runs', async () => {
+test('an override is written to the journal before the first step and to the outcome, and without it no step runs', async () => {
   const { request } = await stage('4')
   const text = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Because., rule: { maxSize: 2 } }\n'
   const policies = { files: ['p.yaml'], policies: parsePolicies([{ path: 'p.yaml', text }]).policies }

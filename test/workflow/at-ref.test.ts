@@ -1,4 +1,4 @@
-/** Manifests and policies of a commit: what cannot be read there is not taken for nothing. */
+/** Manifests and policies of a commit: an unreadable file must not count as a missing one. */
 import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ const submodule = (path: string) => (made: Repository) => {
 
 const CLOSED = [
   ['the policy file is a link', 'espalier.policy.yaml', link('espalier.policy.yaml', 'vendor/moved')],
-  ['a policy file that was named is behind a link', 'envs', link('envs', 'vendor/moved')],
+  ['a named policy file is behind a link', 'envs', link('envs', 'vendor/moved')],
   ['the manifests are behind a link', 'espalier', link('espalier', 'vendor/moved')],
   ['the manifests are in a submodule', 'espalier', submodule('espalier')],
   ['a policy file is in a submodule', 'envs', submodule('envs')],
@@ -40,7 +40,7 @@ const CLOSED = [
 
 const WHAT = { paths: ['espalier'], policyPaths: ['envs/policy.yaml'] }
 
-test.each(CLOSED)('nothing is compared where %s', async (_case, path, change) => {
+test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path, change) => {
   const made = repository()
   made.commit('plain')
   const plain = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
@@ -53,7 +53,7 @@ test.each(CLOSED)('nothing is compared where %s', async (_case, path, change) =>
   })
 })
 
-test.each(CLOSED)('it is an error of the manifests where %s', async (_case, path, change) => {
+test.each(CLOSED)('with `missing: report`, the manifests have an error if %s', async (_case, path, change) => {
   const made = repository()
   change(made)
   made.commit('not plain')
@@ -63,7 +63,7 @@ test.each(CLOSED)('it is an error of the manifests where %s', async (_case, path
   )
 })
 
-test('links and submodules that nothing names are left alone', async () => {
+test('other links and submodules are ignored', async () => {
   const made = repository()
   symlinkSync('/etc', join(made.folder, 'elsewhere'))
   submodule('vendor')(made)

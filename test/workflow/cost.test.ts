@@ -30,7 +30,7 @@ branches:
     primary: { size: 4, scaleToZero: never }
 `
 
-test('the worst comes first, and advice names the line that sets the value', async () => {
+test('costLive lists the most expensive computes and savings first, and each saving has the manifest line that sets the value', async () => {
   const clock = manualClock(Date.UTC(2026, 10, 1))
   const sandbox = await startSandbox({ clock, background: false, seed: SEED })
   const api = createReadApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, rateLimit: false })
@@ -55,7 +55,7 @@ test('the worst comes first, and advice names the line that sets the value', asy
   }
 })
 
-test('the command prints a table, JSON, Markdown and a page; without history nothing is 0', async () => {
+test('`espalier cost` prints a table, JSON, Markdown or HTML, and shows unknown costs as unknown instead of 0', async () => {
   const sandbox = await startSandbox({ seed: SEED })
   const cwd = await mkdtemp(join(tmpdir(), 'espalier-cost-'))
   const env = { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }

@@ -1,6 +1,6 @@
 /**
- * What a fleet costs, counted: requests, steps, bytes. These do not vary with the machine, so a change here is a change of
- * what the service and the reader are asked to bear. Times are in bench/.
+ * Counts requests, steps and bytes of a fleet. Unlike times (bench/), these do not depend on the machine, so a different
+ * number means a different load on the service or the reader.
  */
 import { expect, onTestFinished, test } from 'vitest'
 import { createWriteApi, type WriteApi } from '../../src/api/index.ts'
@@ -61,7 +61,7 @@ const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => 
   return { observed, plan: result.plan }
 }
 
-test('a plan costs three requests a project, however many computes, and one more where it has steps', async () => {
+test('a plan sends three requests per project, and one more if the project has steps', async () => {
   const fleet = range(20, (at) => project(`p${at}`, 10))
   const { sandbox, api } = await open(fleet)
   const manifests = manifestsOf(range(20, (at) => document(`p${at}`, ...sized(10, at < 5 ? 2 : 1))))
@@ -90,7 +90,7 @@ test('apply without a prompt reads each project once before its first step', asy
   expect(paths.slice(0, firstStep).sort()).toEqual(reads.sort())
 })
 
-test('what a plan prints grows with its changes, not with the fleet', async () => {
+test('the size of the printed plan grows with the changes, not with the fleet', async () => {
   const { api } = await open(range(20, (at) => project(`p${at}`, 10)))
   const plan = async (changing: number): Promise<Plan> =>
     (await planFor(api, manifestsOf(range(20, (at) => document(`p${at}`, ...sized(10, at < changing ? 2 : 1)))))).plan
@@ -156,17 +156,27 @@ const CASES: readonly Case[] = [
   },
 ]
 
-test.each(CASES)('requests a step, all polling included: $name', async ({ seed, documents, steps, requestsAStep }) => {
-  const { sandbox, api, clock } = await open(seed)
-  const { plan, observed } = await planFor(api, manifestsOf(documents))
-  expect(plan.steps).toHaveLength(steps)
-  const before = sandbox.requests
-  const outcome = await applyPlan({ plan, observed, api, clock, concurrency: 1, consent: { allow: new Set(CONSENTS) } })
-  expect(outcome.steps.map(({ status }) => status)).toEqual(range(steps, () => 'done'))
-  expect(sandbox.requests - before).toBe(steps * requestsAStep)
-})
+test.each(CASES)(
+  'apply sends the expected number of requests per step, including polls, for $name',
+  async ({ seed, documents, steps, requestsAStep }) => {
+    const { sandbox, api, clock } = await open(seed)
+    const { plan, observed } = await planFor(api, manifestsOf(documents))
+    expect(plan.steps).toHaveLength(steps)
+    const before = sandbox.requests
+    const outcome = await applyPlan({
+      plan,
+      observed,
+      api,
+      clock,
+      concurrency: 1,
+      consent: { allow: new Set(CONSENTS) },
+    })
+    expect(outcome.steps.map(({ status }) => status)).toEqual(range(steps, () => 'done'))
+    expect(sandbox.requests - before).toBe(steps * requestsAStep)
+  },
+)
 
-test('where each operation takes another time, within a tenth of the usual, a step costs no more', async () => {
+test('apply sends no more requests per step if operation times vary by a tenth', async () => {
   const { sandbox, api, clock } = await open([project('p', 20)], 0.1)
   const { plan, observed } = await planFor(api, manifestsOf([document('p', ...sized(20, 2))]))
   const before = sandbox.requests

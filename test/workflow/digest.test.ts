@@ -7,7 +7,7 @@ const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 const digest = (files: Readonly<Record<string, string>>): string =>
   digestOf(parseManifests(Object.entries(files).map(([path, text]) => ({ path, text }))).texts)
 
-test('the digest depends on every text and path, shared ones included, and on nothing else', () => {
+test('the digest depends on all files, including shared ones, but not on their order', () => {
   const files = { 'a.yaml': `${HEAD}extends: s.yaml\n`, 's.yaml': 'defaults: {}\n' }
   expect(digest(files)).toBe(digest({ 's.yaml': files['s.yaml'], 'a.yaml': files['a.yaml'] }))
   expect(digest(files)).toMatch(/^[0-9a-f]{64}$/)

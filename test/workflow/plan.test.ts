@@ -21,7 +21,7 @@ const manifests = (files: Readonly<Record<string, string>>): Manifests => ({
 const SIZE_2 = '{ main: { primary: { size: 2 } } }'
 const OPTIONS = { concurrency: 3, estimate: true }
 
-test('past operations are read by as many projects at once as was asked for, and no more', async () => {
+test('past operations are read with at most the given concurrency', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `p${index}`)
   let running = 0
   let most = 0
@@ -40,7 +40,7 @@ test('past operations are read by as many projects at once as was asked for, and
   expect(most).toBe(3)
 })
 
-test('of few projects past operations are asked for together with the rest: one round trip', async () => {
+test('for a few projects, past operations are read together with the snapshot', async () => {
   const projects = fakeProjects(projectsOf('shop'))
   let askedFor: () => void = () => undefined
   const operationsAskedFor = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ test('of few projects past operations are asked for together with the rest: one 
   expect((await planLive(api, manifests({ shop: SIZE_2 }))).result.plan.steps).toHaveLength(1)
 })
 
-test('operations that cannot be read cost the estimate, not the plan', async () => {
+test('a project whose operations cannot be read is planned without an estimate', async () => {
   const api = { ...fakeProjects(projectsOf('shop')), listOperations: () => Promise.reject(refused(500)) }
   const { result } = await planLive(api, manifests({ shop: SIZE_2 }), OPTIONS)
   expect(result).toMatchObject({ ok: true, plan: { steps: [{ kind: 'update' }], estimates: [] } })
@@ -73,7 +73,7 @@ const compare = async (base: Manifests, head: Manifests, failures = {}) => {
   return { ...comparison, result }
 }
 
-test('a project that only the base declares is read, and its computes are released', async () => {
+test('a project that only the base declares is read, and its computes are listed as released', async () => {
   const base = manifests({ shop: SIZE_2, old: '{ main: { protect: true, primary: { size: 2 } } }' })
   const { origin, policyRemovals, result } = await compare(base, manifests({ shop: SIZE_2 }))
   expect(origin.released).toMatchObject([{ project: 'old', source: { file: 'old.yaml' } }])
@@ -85,7 +85,7 @@ test('a project that only the base declares is read, and its computes are releas
   expect(result.plan.projects).toEqual(['shop'])
 })
 
-test('if it can no longer be read, that is reported, and nothing fails', async () => {
+test('a project that only the base declares is reported as a gap if it cannot be read', async () => {
   const { origin, result } = await compare(manifests({ shop: SIZE_2, old: SIZE_2 }), manifests({ shop: SIZE_2 }), {
     old: refused(403),
   })
@@ -96,12 +96,12 @@ test('if it can no longer be read, that is reported, and nothing fails', async (
   })
 })
 
-test('a project that cannot be planned reports nothing as released', async () => {
+test('a project that cannot be planned lists no released computes', async () => {
   const { origin } = await compare(manifests({ shop: SIZE_2 }), manifests({ shop: '{ gone: { primary: {} } }' }))
   expect(origin.released).toEqual([])
 })
 
-test('a base with errors leaves a gap', async () => {
+test('a base with errors is reported as a gap', async () => {
   const { origin } = await compare(
     manifests({ shop: '{ main: { primary: { size: 3.5 } } }' }),
     manifests({ shop: SIZE_2 }),

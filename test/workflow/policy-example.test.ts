@@ -60,31 +60,35 @@ const PROGRAMS: Readonly<Record<string, (input: string) => readonly string[]>> =
 
 const WINDOW = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
 
-describe.each(Object.entries(PROGRAMS))('judged by %s', (name, denied) => {
+describe.each(Object.entries(PROGRAMS))('the example policy evaluated by %s', (name, denied) => {
   const judging = test.skipIf(spawnSync(name, ['--version']).error?.message.includes('ENOENT') === true)
 
   judging.each([
-    ['nothing changes', {}, []],
+    ['no change', {}, []],
     ['a restart on main without a window', { primary: '{ size: 2 }' }, [/restarts a compute on main outside/]],
     ['a restart in a window', { primary: '{ size: 2 }', window: WINDOW }, []],
-    ['up to four times the minimum', { primary: '{ size: { min: 1, max: 4 } }', window: WINDOW }, []],
-    ['more than that', { primary: '{ size: { min: 1, max: 8 } }', window: WINDOW }, [/more than four times/]],
-  ] as const)('a plan: %s (skipped without the program)', (_, more, expected) => {
+    ['a maximum of four times the minimum', { primary: '{ size: { min: 1, max: 4 } }', window: WINDOW }, []],
+    [
+      'a maximum of eight times the minimum',
+      { primary: '{ size: { min: 1, max: 8 } }', window: WINDOW },
+      [/more than four times/],
+    ],
+  ] as const)('denies a plan with %s as expected (skipped if the program is missing)', (_, more, expected) => {
     expect(denied(plannedJson(manifest(more)))).toEqual(expected.map((words) => expect.stringMatching(words)))
   })
 
   judging.each([
-    ['replica as large as its primary', {}, []],
-    ['replica larger', { replica: '{ size: 2 }' }, [/a replica of main is larger than its primary/]],
-    ['replica that may become larger', { replica: '{ size: { min: 0.5, max: 2 } }' }, [/larger than its primary/]],
-    ['primary that may become as large', { primary: '{ size: { min: 1, max: 2 } }', replica: '{ size: 2 }' }, []],
-    ['no primary', { primary: 'absent', replica: '{ size: 2 }' }, []],
-  ] as const)('manifests: %s (skipped without the program)', async (_, more, expected) => {
+    ['a replica as large as its primary', {}, []],
+    ['a replica larger than its primary', { replica: '{ size: 2 }' }, [/a replica of main is larger than its primary/]],
+    ['a replica that may become larger', { replica: '{ size: { min: 0.5, max: 2 } }' }, [/larger than its primary/]],
+    ['a primary that may become as large', { primary: '{ size: { min: 1, max: 2 } }', replica: '{ size: 2 }' }, []],
+    ['a replica without a primary', { primary: 'absent', replica: '{ size: 2 }' }, []],
+  ] as const)('denies manifests with %s as expected (skipped if the program is missing)', async (_, more, expected) => {
     expect(denied(await resolvedJson(manifest(more)))).toEqual(expected.map((words) => expect.stringMatching(words)))
   })
 })
 
-test('without either program: the keys that the rules read exist, and `windows` is absent without a window', async () => {
+test('the keys that the example rules read exist, and `windows` is absent without a window', async () => {
   const { steps, changes } = JSON.parse(plannedJson(manifest({ primary: '{ size: { min: 1, max: 8 } }' })))
   expect(steps[0]).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
   expect(steps[0]).not.toHaveProperty('windows')

@@ -97,7 +97,7 @@ const commentOf = (overrides?: ReadonlyMap<string, string>, costThreshold?: numb
   })
 }
 
-test('what restarts is on top, then cost, checks and policies in a line each', async () => {
+test('the comment shows restarts first, then one line each for cost, checks and policies', async () => {
   const text = commentOf()
   await expect(text).toMatchFileSnapshot('golden/review-comment.md')
   const parts = [
@@ -114,18 +114,18 @@ test('what restarts is on top, then cost, checks and policies in a line each', a
   expect(places).not.toContain(-1)
 })
 
-test('an override is shown with its reason and author', () => {
+test('the comment shows an override with its reason and author', () => {
   const text = commentOf(new Map([['preview-size', 'load test until Friday']]))
   expect(text).toContain('policy `preview-size` overridden by octocat: load test until Friday')
   expect(text).not.toContain('denies this plan')
 })
 
-test('a cost below the threshold has no line', () => {
+test('the comment omits a cost below the threshold', () => {
   expect(commentOf(undefined, 100_000)).not.toContain('**Cost:**')
   expect(commentOf(undefined, 1)).toContain('**Cost:**')
 })
 
-test('the page has cost, policy results and skipped changes', () => {
+test('the HTML page shows cost, policy results and skipped changes', () => {
   const base = manifest({ main: '{ min: 1, max: 4 }', preview: 0.25, most: 0.5 })
   const head = manifest({ main: '{ min: 2, max: 8 }', preview: 1, most: 2 })
   const observed = live()

@@ -56,13 +56,13 @@ const planOf = (branches: string, review = {}, observed = live()) =>
   planSnapshot(observed, { ...manifest(branches), review }).result
 const outcomes = (plan: Plan) => plan.policies?.results.map(({ policy, outcome }) => `${policy} ${outcome}`)
 
-test('a plan has its cost, with money where a price is given', () => {
+test('a plan contains its cost, and an amount of money if a price is given', () => {
   const { plan } = planOf(RESIZE, { price: { cuHour: 0.5, currency: 'EUR' } })
   expect(plan.cost?.total.delta.expected).toBe(2190)
   expect(plan.cost?.total.money?.delta).toBe(1095)
 })
 
-test('where a cost is unknown, no sum is shown that does not add up, and no amount that says nothing', () => {
+test('if the cost of a compute is unknown, the total is shown as unknown with an upper bound', () => {
   const shown = (branches: string) =>
     terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
   // What never slept does not show when it is idle.
@@ -76,7 +76,7 @@ test('where a cost is unknown, no sum is shown that does not add up, and no amou
   expect(alone).not.toContain('EUR')
 })
 
-test('a plan is not free because a part of it is unknown', () => {
+test('an unknown part of the cost does not count as 0', () => {
   const branches =
     '  main: { replicas: { r: { size: 1, scaleToZero: 5m } } }\n  preview/x: { primary: { scaleToZero: 10m } }\n'
   const { plan } = planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } })
@@ -99,7 +99,7 @@ test('a plan is not free because a part of it is unknown', () => {
   }
 })
 
-test('without history, a range that replaces a fixed size has no expected cost, as in the estimate after it', () => {
+test('without history, a range that replaces a fixed size has no expected cost', () => {
   const young = { period: { start: '2026-11-20T20:00:00Z', end: '2026-12-01T00:00:00Z' } }
   const review = { price: { cuHour: 0.5, currency: 'EUR' } }
   const { plan } = planOf('  main: { primary: { size: { min: 1, max: 4 } } }\n', review, live(young))
@@ -115,7 +115,7 @@ test('without history, a range that replaces a fixed size has no expected cost, 
   )
 })
 
-test('a size that the tier does not allow leaves the project out, unless another tier is named', () => {
+test('a size that the tier does not allow excludes the project, unless another tier is given', () => {
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
   expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([
@@ -128,7 +128,7 @@ test('a size that the tier does not allow leaves the project out, unless another
   ])
 })
 
-test('a budget of CU-hours says what it cannot know, and of which compute', () => {
+test('the error for a CU-hours budget names computes whose usage is unknown', () => {
   const check = (branches: string) => checkBudgets(planOf(branches).plan, { maxCuHoursIncrease: 10 })
   expect(check(RESIZE)).toEqual(['The plan adds 2190 CU-hours a month; --max-cu-hours-increase allows 10.'])
   expect(check('  main: { replicas: { r: { size: 2, scaleToZero: 5m } } }\n')).toEqual([
@@ -136,7 +136,7 @@ test('a budget of CU-hours says what it cannot know, and of which compute', () =
   ])
 })
 
-test('a restart before a service update takes it', () => {
+test('a restart before a service update is reported as applying the update', () => {
   const { plan } = planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }))
   expect(plan.maintenance).toMatchObject([
     { sentence: 'this restart takes the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
@@ -144,7 +144,7 @@ test('a restart before a service update takes it', () => {
   expect(planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-01T02:00:00Z' })).plan.maintenance).toBeUndefined()
 })
 
-test('a denied project is shown and does not run', () => {
+test('a denied project is shown, but its steps are refused', () => {
   const { plan } = planOf(PREVIEW, { policies: policies(SMALL) })
   expect(outcomes(plan)).toEqual(['preview-size denied'])
   expect(plan.steps.map(({ refused }) => refused)).toEqual([
@@ -154,7 +154,7 @@ test('a denied project is shown and does not run', () => {
   expect(terminalPlan(plan, { color: false, width: 100 })).toContain('pass --override preview-size=REASON')
 })
 
-test('what else a denied project would change is refused for that reason, and not as if it were denied itself', () => {
+test('other changes in a denied project are refused with a reference to the denying policy', () => {
   const { plan } = planOf(RESIZE + PREVIEW, { policies: policies(SMALL) })
   expect(plan.changes.map(({ branch, refused }) => [branch.name, refused])).toEqual([
     ['main', '`preview-size` denies another change of its project'],
@@ -162,7 +162,7 @@ test('what else a denied project would change is refused for that reason, and no
   ])
 })
 
-test('over several projects, each violation of a policy names its project', () => {
+test('a policy violation names its project if there are several projects', () => {
   const { plan } = planOf(PREVIEW, { policies: policies(SMALL) })
   if (plan.policies === undefined) throw new Error('no policies')
   const { results } = plan.policies
@@ -173,7 +173,7 @@ test('over several projects, each violation of a policy names its project', () =
   expect(shown).toMatch(/^ {2}other-12345678: `preview-size` denies/m)
 })
 
-test('an override lets it run, and is recorded; one that nothing needs is a warning', () => {
+test('an override allows a denied plan and is recorded, and an unused override causes a warning', () => {
   const overrides = new Map([['preview-size', 'load test']])
   const { plan } = planOf(PREVIEW, { policies: policies(SMALL), overrides })
   expect(plan.policies?.results).toMatchObject([{ outcome: 'overridden', override: 'load test' }])
@@ -183,14 +183,14 @@ test('an override lets it run, and is recorded; one that nothing needs is a warn
   ])
 })
 
-test('an existing violation only warns, and so does a change towards the limit', () => {
+test('an existing violation only warns, even if the plan reduces it', () => {
   expect(outcomes(planOf(RESIZE, { policies: policies(SMALL) }).plan)).toEqual(['preview-size existing'])
   expect(outcomes(planOf('  preview/x: { primary: { size: 0.5 } }\n', { policies: policies(SMALL) }).plan)).toEqual([
     'preview-size existing',
   ])
 })
 
-test('CU-hours are judged for a project or for each branch, also where the plan changes nothing', () => {
+test('CU-hours policies apply to projects and branches, even without changes', () => {
   const most = (cuHours: number, rest = '') =>
     policies(`{ name: hours, level: deny, reason: r, ${rest}rule: { maxCuHours: ${cuHours} } }`)
   // main never sleeps at 1 CU, 730 a month; preview/x was active all the time as well.
@@ -208,7 +208,7 @@ test('CU-hours are judged for a project or for each branch, also where the plan 
   expect(outcomes(planOf('  main: {}\n', { policies: each }).plan)).toEqual([])
 })
 
-test('windows, protection and prune are judged by what the plan does', () => {
+test('policies on windows, protection and prune deny only plans that violate them', () => {
   const rules = policies(
     '{ name: window, level: deny, reason: r, branches: [main], rule: { restartWindow: required } }',
     '{ name: protect, level: deny, reason: r, branches: [main], rule: { protect: required } }',
@@ -222,14 +222,14 @@ test('windows, protection and prune are judged by what the plan does', () => {
   expect(outcomes(planOf('  main: { primary: absent }\n', { policies: rules }).plan)).toContain('protect denied')
 })
 
-test('the policies of the base count, and new ones only warn', () => {
+test("the base's policies apply, and policies that the pull request adds only warn", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
   expect(outcomes(planSnapshot(live(), head, { base }).result.plan)).toEqual(['preview-size denied'])
   expect(outcomes(planSnapshot(live(), base, { base: head }).result.plan)).toEqual(['preview-size warned'])
 })
 
-test('what a pull request does to the policies is shown, and what they will deny', () => {
+test('the plan shows how a pull request changes policies, and what these will deny', () => {
   const head = { ...manifest(PREVIEW), review: { policies: policies(SMALL.replace('0.25', '2')) } }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
   expect(planSnapshot(live(), head, { base }).result.plan.policies?.changes).toEqual([
@@ -243,7 +243,7 @@ test('what a pull request does to the policies is shown, and what they will deny
   expect(planSnapshot(live(), base, { base }).result.plan.policies?.changes).toEqual([])
 })
 
-test('an error in the base’s policies stops the plan', () => {
+test("an error in the base's policies fails the plan", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const { diagnostics, ...read } = parsePolicies([{ path: 'p.yaml', text: 'version: 1\npolicies:\n  - { name: a }\n' }])
   const [mistake] = diagnostics
@@ -252,7 +252,7 @@ test('an error in the base’s policies stops the plan', () => {
   expect(() => planSnapshot(live(), head, { base })).toThrow(/p.yaml:3:/)
 })
 
-test('the comment has two lines for it, below what restarts', () => {
+test('the comment shows planned service updates in two lines below the restarts', () => {
   const { plan } = planOf(
     `${RESIZE}${PREVIEW}`,
     { policies: policies(SMALL), price: { cuHour: 0.222, currency: 'USD' } },
@@ -272,14 +272,14 @@ test('the comment has two lines for it, below what restarts', () => {
   expect([alarm, cost, checks, table].every((at, index, all) => (at ?? -1) > (all[index - 1] ?? 0))).toBe(true)
 })
 
-test.each(['espalier.policy.yaml', 'espalier.policy.yml'])('the policies of %s count', async (file) => {
+test.each(['espalier.policy.yaml', 'espalier.policy.yml'])('policies in %s apply', async (file) => {
   const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
   writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
   writeFileSync(join(cwd, file), 'version: 1\npolicies: [{ name: a, level: deny, reason: r, rule: { maxSize: 1 } }]\n')
   expect((await readManifests([], { cwd })).review?.policies?.policies).toMatchObject([{ name: 'a' }])
 })
 
-test('a policy file that is a link to nowhere is not taken for none', async () => {
+test('a policy file that is a broken link is an error', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
   writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
   symlinkSync('nowhere.yaml', join(cwd, 'espalier.policy.yaml'))
@@ -288,7 +288,7 @@ test('a policy file that is a link to nowhere is not taken for none', async () =
   ])
 })
 
-test('a policy file with a mistake stops the run at its place', async () => {
+test('an error in a policy file is reported with its line', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
   writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
   writeFileSync(join(cwd, 'espalier.policy.yaml'), 'version: 1\npolicies:\n  - { name: a }\n')

@@ -1,4 +1,4 @@
-/** Saved plans once time has passed, a policy has changed, or an override is missing. */
+/** Saved plans after time has passed, after a policy has changed, or without their override. */
 import { describe, expect, test } from 'vitest'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { EspalierError, Observed } from '../../src/model/index.ts'
@@ -59,34 +59,34 @@ const verdict = ([then, ...made]: Side, [now, ...applied]: Side): string => {
   }
 }
 
-describe('a branch that expires', () => {
-  test('and by now has too little left makes the plan stale, and says why', () => {
+describe('a saved plan with an expiring branch', () => {
+  test('is stale if the branch now expires too soon', () => {
     const said = verdict([live(0, 120), BOTH], [live(90, 120), BOTH])
     expect(said).toMatch(/^E_STALE/)
     expect(said).toContain('preview/x expires in 30 min.')
   })
 
-  test('with a skipped change still skips it, with less time left', () => {
+  test('still skips a change if the branch has even less time left', () => {
     expect(verdict([live(0, 40), BOTH], [live(30, 40), BOTH])).toBe('current')
   })
 
-  test('and now stays, or stays longer, makes the plan stale: its change would be made', () => {
+  test('is stale if the branch no longer expires, or expires later', () => {
     expect(verdict([live(0, 40), BOTH], [live(10), BOTH])).toMatch(/^E_STALE/)
     expect(verdict([live(0, 40), BOTH], [live(10, 600), BOTH])).toMatch(/^E_STALE/)
   })
 })
 
-describe('policies', () => {
+describe('a saved plan and policies', () => {
   const SMALL = { policies: policies('maxSize: 1') }
   const overrides = new Map([['limit', 'load test']])
 
-  test('that did not deny and now do make the plan stale', () => {
+  test('is stale if a policy now denies it', () => {
     const said = verdict([live(0), BOTH, { policies: policies('maxSize: 4') }], [live(1), BOTH, SMALL])
     expect(said).toMatch(/^E_STALE/)
     expect(said).toContain('`limit` denies 2 CU for primary on main (at most 1 CU)')
   })
 
-  test('whose override is now missing make the plan stale, with a hint to pass it', () => {
+  test('is stale if its override is missing, with a hint to pass it', () => {
     const made = { ...SMALL, overrides, actor: 'ann' }
     expect(verdict([live(0), BOTH, made], [live(1), BOTH, { ...made, actor: 'ben' }])).toBe('current')
     const said = verdict([live(0), BOTH, made], [live(1), BOTH, SMALL])
@@ -94,12 +94,12 @@ describe('policies', () => {
     expect(said).toContain('`limit` denies 2 CU for primary on main (at most 1 CU)')
   })
 
-  test('that denied and no longer do make the plan stale: it would now run', () => {
+  test('is stale if a policy no longer denies it', () => {
     expect(verdict([live(0), BOTH, SMALL], [live(1), BOTH, {}])).toMatch(/^E_STALE/)
   })
 })
 
-test('a compute that was restarted meanwhile still has its settings', () => {
+test('a saved plan is not stale because a compute was restarted', () => {
   const restarted = live(1)
   const observed = {
     ...restarted,

@@ -1,4 +1,4 @@
-/** `--project`, `--branch`, `--only introduced`: nothing is planned that was not selected. */
+/** `--project`, `--branch` and `--only introduced` restrict the plan to the selection. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { Observed } from '../../src/model/index.ts'
@@ -31,7 +31,7 @@ const changes = async (asked: Parameters<typeof select>[1], live = observed(), d
   return { ids: plan.changes.map(({ project, compute }) => `${project} ${compute.id}`), plan }
 }
 
-test('a project is selected by id, by name or by a glob over either', async () => {
+test('a project is selected by id, name or glob', async () => {
   expect((await changes({ projects: ['shop'] })).ids).toEqual(['shop ep-main', 'shop ep-preview'])
   expect((await changes({ projects: ['s*'] })).ids).toEqual(['shop ep-main', 'shop ep-preview'])
   const byName = await changes({ projects: ['The Blog'] }, observed({ blog: 'The Blog' }))
@@ -42,7 +42,7 @@ test('a project is selected by id, by name or by a glob over either', async () =
   expect(selectionNote((await changes({ projects: ['*'] })).plan)).toBeUndefined()
 })
 
-test('a branch is selected by name or id, and the summary counts what is left', async () => {
+test('a branch is selected by name or id, and the summary counts only selected changes', async () => {
   const { ids, plan } = await changes({ branches: ['preview/*'] })
   expect(ids).toEqual(['blog ep-preview', 'shop ep-preview'])
   expect(plan.steps).toHaveLength(2)
@@ -51,7 +51,7 @@ test('a branch is selected by name or id, and the summary counts what is left', 
   expect((await changes({ branches: ['br-main'], projects: ['shop'] })).ids).toEqual(['shop ep-main'])
 })
 
-test('a pattern that matches nothing is a mistake, and says what there is', async () => {
+test('a pattern without a match is rejected with a list of valid names', async () => {
   await expect(changes({ projects: ['shp'] })).rejects.toMatchObject({
     code: 'E_USAGE',
     message: '--project shp matches no project of these manifests.',
@@ -64,7 +64,7 @@ test('a pattern that matches nothing is a mistake, and says what there is', asyn
   await expect(changes({ branches: ['[a'] })).rejects.toThrow('[a is not a valid glob')
 })
 
-test('a selected change that needs one which is not is left out too', async () => {
+test('a selected change is left out if it depends on a change that is not selected', async () => {
   // The primary of `preview/1` can only come to `main` once that of `main` has gone to `empty`.
   const moves =
     "{ main: { primary: { id: ep-preview } }, 'preview/1': { primary: absent }, empty: { primary: { id: ep-main } } }"
@@ -77,7 +77,7 @@ test('a selected change that needs one which is not is left out too', async () =
   expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
 })
 
-test('only introduced changes: for an edited compute that had drifted, only the edit is sent', async () => {
+test('`--only introduced` sends the edited attributes of a compute, but not its drift', async () => {
   const base = manifests('{ main: { primary: { size: 2, postgres: { settings: { work_mem: 8MB } } } } }', ['shop'])
   const head = manifests(
     "{ main: { primary: { size: 2, scaleToZero: never, postgres: { settings: { work_mem: 8MB, jit: 'off' } } } }, 'preview/1': { primary: { size: 4 } } }",

@@ -10,11 +10,11 @@ import { desired, world } from '../planner/world.ts'
 
 const PROJECTS = Array.from({ length: 10_000 }, (_, index) => `quiet-river-${String(index).padStart(8, '0')}`)
 
-test('a project is where it was on every machine and in every version', () => {
+test('the shard of a project never changes', () => {
   expect(PROJECTS.slice(0, 8).map((project) => shardOf(project, 5))).toEqual([1, 2, 5, 4, 2, 5, 2, 4])
 })
 
-test.each([1, 2, 5, 16, 100])('%i shards share the projects about evenly', (count) => {
+test.each([1, 2, 5, 16, 100])('%i shards have about the same number of projects', (count) => {
   const sizes = new Map<number, number>()
   for (const project of PROJECTS) {
     const shard = shardOf(project, count)
@@ -26,23 +26,26 @@ test.each([1, 2, 5, 16, 100])('%i shards share the projects about evenly', (coun
   for (const size of sizes.values()) expect(Math.abs(size - even)).toBeLessThanOrEqual(4 * Math.sqrt(even))
 })
 
-test('one shard more takes its share, and nothing moves between the others', () => {
+test('a new shard only receives projects, and none move between the others', () => {
   const moved = PROJECTS.filter((project) => shardOf(project, 5) !== shardOf(project, 6))
   for (const project of moved) expect(shardOf(project, 6)).toBe(6)
   expect(moved.length).toBeGreaterThan(PROJECTS.length / 8)
   expect(moved.length).toBeLessThan(PROJECTS.length / 5)
 })
 
-test.each(['1/1', '2/5', '700/700'])('%s is a shard', (text) => {
+test.each(['1/1', '2/5', '700/700'])('%s is a valid shard', (text) => {
   const [index, count] = text.split('/').map(Number)
   expect(parseShard(text)).toEqual({ index, count })
 })
 
-test.each(['', '0/5', '6/5', '1', '1/0', '1/701', '01/5', '1/5/5', '-1/5', '1.5/5'])('%s is none', (text) => {
-  expect(parseShard(text)).toBeUndefined()
-})
+test.each(['', '0/5', '6/5', '1', '1/0', '1/701', '01/5', '1/5/5', '-1/5', '1.5/5'])(
+  '%s is not a valid shard',
+  (text) => {
+    expect(parseShard(text)).toBeUndefined()
+  },
+)
 
-test('however a fleet is cut, the plans of its parts make the plan of the whole', () => {
+test('the merged plans of any number of shards equal the plan of the whole fleet', () => {
   const ids = ['a', 'b', 'c', 'd', 'e']
   const live = {
     projects: ids.flatMap((id) =>
@@ -74,7 +77,7 @@ test('however a fleet is cut, the plans of its parts make the plan of the whole'
   )
 })
 
-test('merged, the parts say what the whole does of policies, overrides, cost and service updates', () => {
+test('merged plans equal the whole plan in policies, overrides, cost and service updates', () => {
   const ids = ['a', 'b', 'c']
   const live = {
     takenAt: '2026-11-21T00:00:00Z',

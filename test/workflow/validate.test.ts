@@ -1,4 +1,4 @@
-/** What `validate` says without the network: policies on declared values, and the limits of a named tier. */
+/** `validate` checks policies on declared values, and the limits of a named tier, without the network. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -21,18 +21,18 @@ const check = (manifest: string, ...policies: readonly string[]) => {
 }
 
 test.each([
-  ['a size above', 'branches:\n  main:\n    primary: { size: 4 }', policy('p', 'maxSize: 2'), ['5 E_POLICY']],
-  ['a size within', 'branches:\n  main:\n    primary: { size: 2 }', policy('p', 'maxSize: 2'), []],
+  ['a size above the limit', 'branches:\n  main:\n    primary: { size: 4 }', policy('p', 'maxSize: 2'), ['5 E_POLICY']],
+  ['a size within the limit', 'branches:\n  main:\n    primary: { size: 2 }', policy('p', 'maxSize: 2'), []],
   [
-    'each value at its line',
+    'a value on its own line',
     'branches:\n  main:\n    primary:\n      size: 4\n      scaleToZero: 1h',
     policy('p', 'maxScaleToZero: 10m'),
     ['7 E_POLICY'],
   ],
-  ['no size', 'branches:\n  main:\n    primary: {}', policy('p', 'maxSize: 2'), ['p']],
+  ['a missing size', 'branches:\n  main:\n    primary: {}', policy('p', 'maxSize: 2'), ['p']],
   ['another branch', 'branches:\n  main: { primary: { size: 4 } }', policy('p', 'maxSize: 2', 'branches: [dev], '), []],
   [
-    'an id, whose name is unknown',
+    'a branch id, whose name is unknown',
     'branches:\n  br-1: { primary: { size: 4 } }',
     policy('p', 'maxSize: 2', 'branches: [dev], '),
     ['p'],
@@ -44,53 +44,63 @@ test.each([
     ['4 E_POLICY'],
   ],
   [
-    'a rule that may be for other branches',
+    'a rule that may match other branches',
     'rules:\n  - { match: "*", primary: { size: 4 } }',
     policy('p', 'maxSize: 2', 'branches: ["preview/**"], '),
     ['p'],
   ],
   [
-    'a rule with an exception of the policy',
+    'a rule that may match an exception of the policy',
     'rules:\n  - { match: "preview/*", primary: { size: 4 } }',
     policy('p', 'maxSize: 2', 'branches: ["preview/**"], except: ["preview/load-*"], '),
     ['p'],
   ],
   [
-    'a name that may be the project’s',
+    "a pattern that may match the project's name",
     'branches: { main: { primary: { size: 4 } } }',
     policy('p', 'maxSize: 2', 'projects: ["web*"], '),
     ['p'],
   ],
   [
-    'an id of the project',
+    "the project's id",
     'branches: { main: { primary: { size: 4 } } }',
     policy('p', 'maxSize: 2', 'projects: ["shop*"], '),
     ['3 E_POLICY'],
   ],
   [
-    'never sleeping',
+    '`scaleToZero: never`',
     'branches: { main: { primary: { scaleToZero: never } } }',
     policy('p', 'scaleToZero: required'),
     ['3 E_POLICY'],
   ],
-  ['no window', 'branches:\n  main:\n    primary: { size: 1 }', policy('p', 'restartWindow: required'), ['5 E_POLICY']],
   [
-    'the service’s window',
+    'a missing restart window',
+    'branches:\n  main:\n    primary: { size: 1 }',
+    policy('p', 'restartWindow: required'),
+    ['5 E_POLICY'],
+  ],
+  [
+    "the service's maintenance window",
     'restartWindow: service\nbranches: { main: { primary: { size: 1 } } }',
     policy('p', 'restartWindow: required'),
     [],
   ],
-  ['no protection', 'branches:\n  main: { primary: { size: 1 } }', policy('p', 'protect: required'), ['4 E_POLICY']],
-  ['a prune', 'prune: true', policy('p', 'prune: forbidden'), ['3 E_POLICY']],
+  [
+    'a missing protection',
+    'branches:\n  main: { primary: { size: 1 } }',
+    policy('p', 'protect: required'),
+    ['4 E_POLICY'],
+  ],
+  ['`prune: true`', 'prune: true', policy('p', 'prune: forbidden'), ['3 E_POLICY']],
   [
     'too many replicas',
     'branches:\n  main: { replicas: { a: {}, b: {} } }',
     policy('p', 'maxReplicas: 1'),
     ['4 E_POLICY'],
   ],
-  ['replicas that may be live', 'branches:\n  main: { replicas: { a: {} } }', policy('p', 'maxReplicas: 1'), ['p']],
+  ['fewer replicas than the limit', 'branches:\n  main: { replicas: { a: {} } }', policy('p', 'maxReplicas: 1'), ['p']],
   ['CU-hours', 'branches: { main: { primary: { size: 4 } } }', policy('p', 'maxCuHours: 600'), ['p']],
-] as const)('%s', (_, manifest, rule, expected) => {
+] as const)('validate checks a policy on %s', (_, manifest, rule, expected) => {
   expect(check(manifest, rule)).toEqual(expected)
 })
 
@@ -105,7 +115,7 @@ const folderWith = async (files: Readonly<Record<string, string>>): Promise<stri
 const MANIFEST = 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 4, scaleToZero: 1m } }\n'
 const POLICIES = `version: 1\npolicies:\n${policy('small', 'maxSize: 2')}${policy('cheap', 'maxCuHours: 600')}`
 
-test('the command reports violations at their places, takes overrides, and says what plan checks', async () => {
+test('`espalier validate` reports violations with their lines, accepts overrides and lists the policies that only `plan` can check', async () => {
   const cwd = await folderWith({ 'espalier.yaml': MANIFEST, 'espalier.policy.yaml': POLICIES })
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   const denied = await validate('--format', 'json')
@@ -132,7 +142,7 @@ test('the command reports violations at their places, takes overrides, and says 
   })
 })
 
-test('--tier checks the limits of an account plan', async () => {
+test('`--tier` checks the limits of an account plan', async () => {
   const cwd = await folderWith({ 'espalier.yaml': MANIFEST })
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   const { code, stdout } = await validate('--tier', 'free')
@@ -143,7 +153,7 @@ test('--tier checks the limits of an account plan', async () => {
   expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_TIER') })
 })
 
-test('policies and a price of a shared file are for the projects that extend it', async () => {
+test('policies and prices in a shared file apply to the projects that extend it', async () => {
   const cwd = await folderWith({
     'shared.yaml': `version: 1\nprice: { cuHour: 0.2, currency: USD }\nskipExpiring: 2h\npolicy:\n${policy('small', 'maxSize: 2')}`,
     'a.yaml': 'version: 1\nproject: one\nextends: shared.yaml\nbranches: { main: { primary: { size: 4 } } }\n',
@@ -157,7 +167,7 @@ test('policies and a price of a shared file are for the projects that extend it'
   expect(shown.stdout).toContain('rule: { maxSize: 2 }')
 })
 
-test('a policy file in a folder of manifests is not a manifest, and an unused one is reported', async () => {
+test('a policy file among the manifests is not read as a manifest, and is reported if it is not used', async () => {
   const cwd = await folderWith({ 'espalier/a.yaml': MANIFEST, 'espalier/policies.yaml': POLICIES })
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({
@@ -170,7 +180,7 @@ test('a policy file in a folder of manifests is not a manifest, and an unused on
 test.each([
   ['rule: { maxSize: -1 }', '`maxSize` must be above 0 and at most 100000.', '4:24'],
   ['rule: { maxReplicas: -1 }', '`maxReplicas` must be at least 0.', '4:28'],
-])('a mistake in a policy file is shown with its line: %s', async (rule, message, place) => {
+])('an error in a policy file is reported with its line: %s', async (rule, message, place) => {
   const policies = `version: 1\npolicies:\n  - { name: a, level: deny, reason: r,\n      ${rule} }\n`
   const cwd = await folderWith({ 'espalier.yaml': MANIFEST, 'espalier.policy.yaml': policies })
   const { code, stdout, stderr } = await startInProcess(['validate'], { cwd }).ended
@@ -178,7 +188,7 @@ test.each([
   expect(stdout + stderr).toContain(`espalier.policy.yaml:${place}  error  E_VALUE  ${message}\n 4 |       ${rule} }\n`)
 })
 
-test.each(['validate', 'status'])('without manifests, %s shows how to name some', async (command) => {
+test.each(['validate', 'status'])('without manifests, `%s` explains how to name them', async (command) => {
   const env = { ESPALIER_API_KEY: 'key', ESPALIER_BASE_URL: 'http://127.0.0.1:1/api/v2' }
   const { code, stderr } = await startInProcess([command], { cwd: await folderWith({}), env }).ended
   expect(code).toBe(1)

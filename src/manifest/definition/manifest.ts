@@ -24,12 +24,12 @@ import type { RESTART_WINDOW } from './restart-window.ts'
 
 const protect = flag({
   default: false,
-  description: 'Nothing on this branch may be deleted, moved or replaced, whatever the flags.',
+  description: 'Prevents deletes, moves and replacements on this branch, regardless of flags.',
   examples: [true],
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
-  description: 'A pin: this very compute, on whichever branch it is now. If it is on another branch, it moves here.',
+  description: 'A pin: the id of an existing compute. If the compute is on another branch, it is moved here.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
@@ -37,11 +37,11 @@ const name: Schema<string> = rowOf('name').schema(SIZE_TABLE)
 const renamedFrom = text({
   pattern: COMPUTE_NAME_PATTERN,
   description:
-    'The name that this replica had before: a live replica of that name is renamed. Remove it after the apply.',
+    'The previous name of the replica. A live replica with this name is renamed. Remove the key after the apply.',
   examples: ['bi'],
   $comment: 'E_NAME',
 })
-const profile = text({ description: 'One of `profiles`.', examples: ['small'] })
+const profile = text({ description: 'The name of a profile in `profiles`.', examples: ['small'] })
 const glob = (more: JsonSchema) => text({ minLength: 1, $comment: 'E_GLOB', ...more })
 
 const compute = <P extends Readonly<Record<string, JsonSchema>>>(own: P, more: JsonSchema = {}) =>
@@ -63,7 +63,7 @@ const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINIT
 
 const primary = <T>(definition: Schema<T>) =>
   mapOr(definition, only('absent', { $comment: 'E_ABSENT' }), {
-    description: 'The read-write compute: its attributes, or `absent` if the branch must have none.',
+    description: 'The read-write compute: its attributes, or `absent` if the branch must not have one.',
     examples: [{ size: 1 }, 'absent'],
   })
 
@@ -83,16 +83,16 @@ const branch = map({
 const rule = map(
   {
     match: glob({
-      description: 'A glob over branch names: * within a segment, ** across segments, ?, [a-z], {a,b}.',
+      description:
+        'A glob for branch names. `*` matches within a segment, `**` across segments. `?`, `[a-z]` and `{a,b}` are supported.',
       examples: ['preview/*'],
     }),
     except: list(glob({}), {
-      description: 'Globs of branches to which the rule does not apply.',
+      description: 'Globs for branches that the rule does not apply to.',
       examples: [['preview/keep-*']],
     }),
     expires: flag({
-      description:
-        '`false`: only branches that stay. `true`: only branches that the service will delete. Default: both.',
+      description: '`true`: only branches that expire. `false`: only branches that do not. Default: both.',
       examples: [false],
     }),
     protect,
@@ -110,10 +110,10 @@ const EXAMPLE_PROJECT = 'quiet-river-12345678'
 const waves = list(
   map(
     {
-      name: text({ minLength: 1, description: 'What the wave is called.', examples: ['canary'] }),
+      name: text({ minLength: 1, description: 'The name of the wave.', examples: ['canary'] }),
       projects: list(glob({}), {
         minItems: 1,
-        description: 'Project ids, or globs over them.',
+        description: 'Project ids or globs.',
         examples: [[EXAMPLE_PROJECT, 'eu-*']],
       }),
     },
@@ -121,7 +121,7 @@ const waves = list(
   ),
   {
     description:
-      'The order in which projects are applied: a wave starts when the one before it is done. A project is in the first wave that names it; projects in no wave come last. Only one document or shared file may have it.',
+      'The order in which projects are applied. A wave starts after the previous one has finished. A project belongs to the first wave that matches it; projects without a wave come last. Only one document or shared file can define waves.',
     examples: [[{ name: 'canary', projects: [EXAMPLE_PROJECT] }]],
   },
 )
@@ -136,14 +136,14 @@ const price = map(
     }),
     currency: text({
       pattern: '^[A-Z]{3}$',
-      description: 'Three capital letters.',
+      description: 'The currency code: three capital letters.',
       examples: ['USD'],
       $comment: 'E_CURRENCY',
     }),
   },
   {
     required: ['cuHour', 'currency'],
-    description: 'Shows cost in money too. `--price` takes precedence.',
+    description: 'The price for showing costs as amounts of money. `--price` takes precedence.',
     examples: [{ cuHour: 0.222, currency: 'USD' }],
   },
 )
@@ -156,13 +156,13 @@ const SHAREABLE = {
   } as Schema<ValueOf<typeof RESTART_WINDOW>>,
   prune: flag({
     default: false,
-    description: 'Delete the computes on declared branches that no declaration claims.',
+    description: 'Deletes undeclared computes on declared branches.',
     examples: [false],
   }),
   skipExpiring: text({
     pattern: DURATION_PATTERN,
     default: '1h',
-    description: 'Nothing that interrupts is done to a branch that will be deleted within this time. `0s`: no limit.',
+    description: 'Skips changes that interrupt connections on branches that expire within this time. `0s` skips none.',
     examples: ['1h'],
     $comment: 'E_POLICY_DURATION',
   }),
@@ -172,16 +172,17 @@ const SHAREABLE = {
     examples: [[{ name: 'small', level: 'deny', reason: 'Previews are small.', rule: { maxSize: 1 } }]],
   }),
   parkOn: text({
-    description: 'A branch without a primary, by name or id. One waits there while two primaries swap branches.',
+    description:
+      'A branch without a primary, by name or id. When two primaries swap branches, one of them is parked there.',
     examples: ['parking'],
   }),
   defaults: {
     ...ref('attributes'),
-    description: 'Attributes of every compute.',
+    description: 'Default attributes of all computes.',
     examples: [{ scaleToZero: '5m' }],
   },
   profiles: named(ref('attributes'), {
-    description: 'Named sets of attributes. They override the defaults; a compute’s own attributes override them.',
+    description: 'Named sets of attributes. A profile overrides the defaults, and a compute overrides its profile.',
     examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
   }),
   branches: named(branch, {
@@ -190,7 +191,7 @@ const SHAREABLE = {
   }),
   rules: list(rule, {
     description:
-      'For branches that come and go. The first match wins; a branch listed under `branches` matches no rule.',
+      'Declarations for all branches that match a glob. The first matching rule applies. Rules do not apply to branches listed under `branches`.',
     examples: [[{ match: 'preview/*', primary: { size: 0.25 } }]],
   }),
   waves,
@@ -206,11 +207,12 @@ const DOCUMENT = map(
     }),
     projects: list(projectId(), {
       minItems: 1,
-      description: 'The ids of several projects that share all of this document.',
+      description: 'The ids of several projects that the document applies to.',
       examples: [[EXAMPLE_PROJECT, 'calm-lake-87654321']],
     }),
     extends: oneOrList(text(), {
-      description: 'A shared file, or a list of them; relative to this file, inside the same tree.',
+      description:
+        'A shared file or a list of shared files. Paths are relative to this file and must stay inside the current folder.',
       examples: ['../platform.yaml', ['../platform.yaml', '../eu.yaml']],
     }),
     ...SHAREABLE,
@@ -256,7 +258,8 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
   $id,
   title: 'Espalier manifest',
-  description: 'Which Postgres computes each branch of a project should have. Whatever is left out is not managed.',
+  description:
+    'The Postgres computes that each branch of a project should have. Settings that are left out are not managed.',
   ...DOCUMENT,
   $defs: definitionsFor(table),
 })
@@ -266,7 +269,7 @@ export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $schema,
   $id: schemaAddress('shared'),
   title: 'Espalier shared file',
-  description: 'What several manifests have in common. A manifest takes it over with `extends`.',
+  description: 'Settings that several manifests share through `extends`.',
   ...SHARED,
   $defs: definitionsFor(table),
 })

@@ -12,24 +12,35 @@ const cu = (description: string, example: number) =>
 
 const RULE = map(
   {
-    maxSize: cu('The largest size of a compute, in CU; of a range its upper limit.', 0.25),
-    minSize: cu('The smallest size of a compute, in CU; of a range its lower limit.', 1),
-    maxProjectCu: cu('The sum of the upper limits of all computes of a project, in CU.', 24),
-    maxReplicas: number({ minimum: 0, multipleOf: 1, description: 'Read replicas of a branch.', examples: [2] }),
+    maxSize: cu('The maximum size of a compute, in CU. For a range, its upper limit.', 0.25),
+    minSize: cu('The minimum size of a compute, in CU. For a range, its lower limit.', 1),
+    maxProjectCu: cu(
+      'The maximum total size of the computes of a project, in CU. For ranges, the upper limits count.',
+      24,
+    ),
+    maxReplicas: number({
+      minimum: 0,
+      multipleOf: 1,
+      description: 'The maximum number of read replicas of a branch.',
+      examples: [2],
+    }),
     scaleToZero: oneOf(['required', 'forbidden'], {
-      description: 'Whether computes must scale to zero, or must not.',
+      description: 'Whether computes must or must not scale to zero.',
       examples: ['forbidden'],
     }),
     maxScaleToZero: text({
       pattern: DURATION_PATTERN,
-      description: 'Computes must scale to zero, after this time at most.',
+      description: 'Computes must scale to zero within this time.',
       examples: ['10m'],
       $comment: 'E_POLICY_DURATION',
     }),
     restartWindow: only('required', { description: 'Computes must have a restart window.', examples: ['required'] }),
     protect: only('required', { description: 'Branches must have `protect: true`.', examples: ['required'] }),
     prune: only('forbidden', { description: '`prune: true` is not allowed.', examples: ['forbidden'] }),
-    maxCuHours: cu('CU-hours a month as expected (docs/cost.md), per branch with `branches`, else per project.', 600),
+    maxCuHours: cu(
+      'The maximum expected CU-hours per month (docs/cost.md): per branch with `branches`, otherwise per project.',
+      600,
+    ),
   },
   { minProperties: 1, maxProperties: 1, $comment: 'E_POLICY_RULE', description: 'Exactly one rule.' },
 )
@@ -38,22 +49,25 @@ export const POLICY = map(
   {
     name: text({
       pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
-      description: 'Unique: 1 to 63 lower-case letters, digits and hyphens.',
+      description: 'A unique name of 1 to 63 lowercase letters, digits and hyphens.',
       examples: ['preview-size'],
     }),
-    level: oneOf(['warn', 'deny'], { description: '`deny` stops the project, `warn` does not.', examples: ['deny'] }),
+    level: oneOf(['warn', 'deny'], {
+      description: '`deny` blocks the project, `warn` only reports.',
+      examples: ['deny'],
+    }),
     reason: text({
       minLength: 1,
       maxLength: 200,
-      description: 'Shown with every violation.',
+      description: 'The reason for the policy, shown with every violation.',
       examples: ['Previews are paid by the platform team.'],
     }),
     projects: globs('Projects by id or name. Default: all.', [['shop*']]),
     branches: globs('Branches by name. Default: all.', [['preview/**']]),
-    except: globs('Branches to which it does not apply.', [['preview/load-*']]),
+    except: globs('Branches that the policy does not apply to.', [['preview/load-*']]),
     computes: oneOf(['any', 'primary', 'replica'], {
       default: 'any',
-      description: 'Which computes.',
+      description: 'The computes that the policy applies to.',
       examples: ['primary'],
     }),
     rule: { ...RULE, examples: [{ maxSize: 0.25 }] },
@@ -65,7 +79,7 @@ const FILE = map(
   {
     version: only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' }),
     policies: list({ $ref: '#/$defs/policy' } as typeof POLICY, {
-      description: 'All that match apply; none overrides another.',
+      description: 'All matching policies apply. None overrides another.',
       examples: [
         [
           {
@@ -88,7 +102,7 @@ export const POLICY_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: schemaAddress('policy'),
   title: 'Espalier policies',
-  description: 'What is allowed in projects and on branches, whatever the manifests ask for.',
+  description: 'Limits on what manifests can declare for projects and branches.',
   ...FILE,
   $defs: { policy: POLICY },
 }

@@ -12,19 +12,20 @@ export const RESTART_WINDOW = mapOr(
       }),
       from: text({
         pattern: '^([01]\\d|2[0-3]):[0-5]\\d$',
-        description: 'When it opens, in the time zone: `"00:00"` to `"23:59"`.',
+        description: 'The time at which the window opens, from `"00:00"` to `"23:59"`.',
         examples: ['02:00'],
         $comment: 'E_TIME',
       }),
       to: text({
         pattern: '^(([01]\\d|2[0-3]):[0-5]\\d|24:00)$',
-        description: 'When it closes, up to `"24:00"`. A time before `from` is on the next day.',
+        description:
+          'The time at which the window closes, up to `"24:00"`. If it is before `from`, the window closes on the next day.',
         examples: ['04:00', '24:00'],
         $comment: 'E_TIME',
       }),
       timezone: text({
         pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
-        description: 'The time zone, by its IANA name. Offsets are not valid: they do not follow daylight saving time.',
+        description: 'The IANA name of the time zone. Offsets are not valid because they ignore daylight saving time.',
         examples: ['Europe/Berlin', 'UTC'],
         $comment: 'E_TIMEZONE',
       }),
@@ -34,7 +35,7 @@ export const RESTART_WINDOW = mapOr(
   oneOf(['always', 'service'], { $comment: 'E_WINDOW' }),
   {
     description:
-      'When the compute may be interrupted. Steps that drop connections wait for the window. `always`: no window. `service`: the maintenance window of the project.',
+      'When the compute may be interrupted. Steps that drop connections wait for the window. `always`: at any time. `service`: the maintenance window of the project.',
     examples: [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'Europe/Berlin' }, 'service', 'always'],
   },
 )

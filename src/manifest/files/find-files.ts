@@ -2,7 +2,7 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { isInside } from '../../base/index.ts'
-import type { Diagnostic, ManifestCode } from '../../model/index.ts'
+import { type Diagnostic, problem } from '../../model/index.ts'
 
 export interface FoundFiles {
   /** Absolute and sorted, without duplicates. */
@@ -31,15 +31,15 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
     const found = await walk(EXTENSIONS, absolute)
     return found.length > 0
       ? found
-      : problem('E_NO_MANIFESTS', `The folder ${path} holds no file that ends in .yaml or .yml.`)
+      : problem('E_NO_MANIFESTS', `The folder ${path} contains no .yaml or .yml file.`, PATH)
   }
   if (info?.isFile() === true) return [absolute]
   if (info === undefined && (await globbing()).isDynamicPattern(path)) {
     const found = await walk(path, cwd)
-    return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no file.`)
+    return found.length > 0 ? found : problem('E_NOT_FOUND', `The glob ${path} matches no file.`, PATH)
   }
-  if (info !== undefined) return problem('E_NOT_FOUND', `${path} is neither a file nor a folder.`)
-  return problem('E_NOT_FOUND', `There is no file or folder ${path}.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
+  if (info !== undefined) return problem('E_NOT_FOUND', `${path} is neither a file nor a folder.`, PATH)
+  return problem('E_NOT_FOUND', `The file or folder ${path} does not exist.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
 }
 
 /** Loaded on demand: it takes a tenth of the time of `validate`, and files need no globbing. */
@@ -63,13 +63,6 @@ export const leavesTree = async (file: string, root: string): Promise<boolean> =
   return !isInside(await realpath(root), await realpath(file))
 }
 
-const PATH = 'Paths are relative to the current folder; quote a glob so that the shell leaves it alone.'
+const PATH = 'Paths are relative to the current folder. Quote globs so that the shell does not expand them.'
 /** Hint for an argument that looks like the name or id of a project. */
 const PROJECT = 'Arguments are paths, relative to the current folder. To choose a project, use --project.'
-
-const problem = (code: ManifestCode, message: string, hint = PATH): Diagnostic => ({
-  severity: 'error',
-  code,
-  message,
-  hint,
-})

@@ -72,8 +72,8 @@ export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | und
     tree.report(
       'E_WINDOW_EMPTY',
       tree.source(value, 'to'),
-      `A window from ${from} to ${to} is never open.`,
-      'All day is `from: "00:00"` and `to: "24:00"`; no window at all is `restartWindow: always`.',
+      `A restart window from ${from} to ${to} never opens.`,
+      'For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.',
     )
     return undefined
   }

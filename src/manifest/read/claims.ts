@@ -1,52 +1,53 @@
-/** Conflicts between documents: a branch declared twice, a compute pinned twice. */
+/** Conflicts between documents: a branch declared twice, a compute pinned twice, a project with two prices. */
 import { groupBy } from '../../base/index.ts'
 import {
-  type DesiredCompute,
   type DesiredDocument,
   type Diagnostic,
   isAbsence,
   type ManifestCode,
+  problem,
   type Source,
 } from '../../model/index.ts'
 
-export const checkClaims = (documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
+export const checkClaims = (documents: readonly DesiredDocument[]): readonly Diagnostic[] =>
+  [...groupBy(documents, ({ project }) => project)].flatMap(([project, own]) => [
+    ...claimConflicts(project, own),
+    ...priceConflicts(project, own),
+  ])
+
+const claimConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
   const diagnostics: Diagnostic[] = []
-  const claim = (
-    known: Map<string, Source>,
-    key: string,
-    source: Source,
-    code: ManifestCode,
-    what: () => string,
-  ): void => {
+  const claim = (known: Map<string, Source>, key: string, source: Source, code: ManifestCode, what: string): void => {
     const first = known.get(key)
     if (first === undefined) {
       known.set(key, source)
       return
     }
     const isShared = first.file === source.file && first.line === source.line
-    diagnostics.push({
-      severity: 'error',
-      code,
-      message: isShared
-        ? `${what()} since two documents of the project extend this file.`
-        : `${what()} here and at ${first.file}:${first.line}.`,
-      hint: isShared ? 'Merge the two documents.' : 'Keep one of the two.',
-      source,
-    })
+    const [message, hint] = isShared
+      ? [`${what} because two documents of the project extend this file.`, 'Merge the two documents.']
+      : [`${what}: here and at ${first.file}:${first.line}.`, 'Keep one of the two.']
+    diagnostics.push(problem(code, message, hint, source))
   }
-  for (const [project, own] of groupBy(documents, (document) => document.project)) {
-    const known = new Map<string, Source>()
-    const pins = new Map<string, Source>()
-    for (const { ref, source: place, primary, replicas } of own.flatMap(({ branches }) => branches)) {
-      const branch = () => `Branch \`${ref}\` of project \`${project}\` is declared twice,`
-      claim(known, ref, place, 'E_TWO_CLAIMS', branch)
-      const computes: readonly DesiredCompute[] =
-        primary === undefined || isAbsence(primary) ? replicas : [primary, ...replicas]
-      for (const { id, source, sources } of computes) {
-        if (id === undefined) continue
-        claim(pins, id, sources.id ?? source, 'E_TWO_PINS', () => `Compute \`${id}\` is pinned twice,`)
-      }
+  const branches = new Map<string, Source>()
+  const pins = new Map<string, Source>()
+  for (const { ref, source: place, primary, replicas } of documents.flatMap((document) => document.branches)) {
+    claim(branches, ref, place, 'E_TWO_CLAIMS', `Branch \`${ref}\` of project \`${project}\` is declared twice`)
+    const computes = primary === undefined || isAbsence(primary) ? replicas : [primary, ...replicas]
+    for (const { id, source, sources } of computes) {
+      if (id !== undefined) claim(pins, id, sources.id ?? source, 'E_TWO_PINS', `Compute \`${id}\` is pinned twice`)
     }
   }
   return diagnostics
+}
+
+const priceConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
+  const [first, ...others] = documents.filter(({ price }) => price !== undefined)
+  const { file, line, column } = first?.sources?.price ?? {}
+  return others
+    .filter(({ price }) => price?.cuHour !== first?.price?.cuHour || price?.currency !== first?.price?.currency)
+    .map(({ sources }) => {
+      const message = `Project \`${project}\` has a different price at ${file}:${line}:${column}.`
+      return problem('E_PRICE_TWICE', message, 'Keep one of the two.', sources?.price)
+    })
 }

@@ -1,11 +1,7 @@
 /** The content of a document or shared file, before anything is merged. */
 import type { DesiredAbsence, Policy, Price, Source } from '../../model/index.ts'
+import type { Sourced } from '../yaml/tree.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
-
-export interface Sourced<T> {
-  readonly value: T
-  readonly source: Source
-}
 
 export interface ComputeLayer {
   readonly source: Source

@@ -1,18 +1,19 @@
 /** Reads policies from policy files and manifests. */
+import { defined, groupBy } from '../../base/index.ts'
 import {
   type Desired,
   type Diagnostic,
-  globProblem,
   type Policy,
   type PolicyRule,
   parseDuration,
-  type Source,
+  problem,
 } from '../../model/index.ts'
 import type { PolicyFileValue, PolicyValue } from '../definition/policy.ts'
 import * as shipped from '../generated/validator.js'
 import { onlyDocument } from '../only-document.ts'
 import type { ManifestFile } from '../types.ts'
 import type { Tree } from '../yaml/tree.ts'
+import { checkGlob } from './check-glob.ts'
 
 /**
  * Parses all policy files. Use the policies only if there are no problems.
@@ -26,16 +27,12 @@ export const parsePolicies = (
   const diagnostics: Diagnostic[] = []
   const policies: Policy[] = []
   for (const file of files) {
-    const problems: Diagnostic[] = []
-    const read = onlyDocument(file, shipped.policies, 'A policy file', problems)
-    if (read !== undefined) {
-      const { policies: values = [] } = read.value as unknown as PolicyFileValue
-      policies.push(...values.map((value) => readPolicy(read.tree, value)).filter((one) => one !== undefined))
-    }
-    diagnostics.push(...problems)
+    const read = onlyDocument(file, shipped.policies, 'A policy file', diagnostics)
+    const { policies: values = [] } = (read?.value ?? {}) as Partial<PolicyFileValue>
+    if (read !== undefined) policies.push(...values.flatMap((value) => readPolicy(read.tree, value) ?? []))
   }
   const all = [...policies, ...declared]
-  return { policies: all, diagnostics: [...diagnostics, ...twiceNamed(all), ...contradictions(all)] }
+  return { policies: all, diagnostics: [...diagnostics, ...duplicateNames(all), ...contradictions(all)] }
 }
 
 /** Policies of manifests and the files that they extend, each with its projects. */
@@ -58,23 +55,23 @@ export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined =
   const rule = toRule(value.rule)
   // Invalid parts were removed and reported.
   if (rule === undefined || name === undefined || level === undefined || reason === undefined) return undefined
-  for (const list of [projects, branches, except]) {
-    for (const [index, glob] of (list ?? []).entries()) {
-      const problem = globProblem(glob)
-      if (problem === undefined || list === undefined) continue
-      tree.report('E_GLOB', tree.source(list, index), `This is not a valid glob: ${problem}.`)
-    }
+  for (const globs of [projects ?? [], branches ?? [], except]) {
+    for (const [index, glob] of globs.entries()) checkGlob(tree, globs, index, glob)
   }
   if (branches !== undefined && (rule.kind === 'maxProjectCu' || rule.kind === 'prune')) {
-    const message = `\`${rule.kind}\` concerns whole projects, so the policy takes no \`branches\`.`
-    tree.report('E_POLICY_BRANCHES', tree.source(value, 'branches'), message, 'Select with `projects`.')
+    const message = `\`${rule.kind}\` applies to whole projects, so the policy cannot have \`branches\`.`
+    tree.report(
+      'E_POLICY_BRANCHES',
+      tree.source(value, 'branches'),
+      message,
+      'Select projects with `projects` instead.',
+    )
   }
   return {
     name,
     level,
     reason,
-    ...(projects === undefined ? {} : { projects }),
-    ...(branches === undefined ? {} : { branches }),
+    ...defined({ projects, branches }),
     except,
     computes,
     rule,
@@ -96,18 +93,12 @@ const toRule = (value: PolicyValue['rule'] | undefined): PolicyRule | undefined 
   return value?.prune === undefined ? undefined : { kind: 'prune', is: 'forbidden' }
 }
 
-const twiceNamed = (policies: readonly Policy[]): readonly Diagnostic[] => {
-  const first = new Map<string, Source>()
-  return policies.flatMap(({ name, source }): readonly Diagnostic[] => {
-    const known = first.get(name)
-    if (known === undefined) {
-      first.set(name, source)
-      return []
-    }
-    const message = `The policy \`${name}\` is already defined at ${known.file}:${known.line}:${known.column}.`
-    return [{ severity: 'error', code: 'E_POLICY_NAME', message, hint: 'Rename one of the two.', source }]
+const duplicateNames = (policies: readonly Policy[]): readonly Diagnostic[] =>
+  [...groupBy(policies, ({ name }) => name)].flatMap(([name, [first, ...others]]) => {
+    const { file, line, column } = first?.source ?? {}
+    const message = `The policy \`${name}\` is already defined at ${file}:${line}:${column}.`
+    return others.map(({ source }) => problem('E_POLICY_NAME', message, 'Rename one of the two.', source))
   })
-}
 
 const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
   const selector = ({ within, projects, branches, except, computes }: Policy): string =>
@@ -116,9 +107,9 @@ const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
     policies.flatMap((maximum): readonly Diagnostic[] => {
       if (minimum.rule.kind !== 'minSize' || maximum.rule.kind !== 'maxSize') return []
       if (minimum.rule.cu <= maximum.rule.cu || selector(minimum) !== selector(maximum)) return []
-      const message = `\`${minimum.name}\` asks for at least ${minimum.rule.cu} CU, and \`${maximum.name}\` allows at most ${maximum.rule.cu} CU, for the same computes.`
+      const message = `\`${minimum.name}\` requires at least ${minimum.rule.cu} CU, but \`${maximum.name}\` allows at most ${maximum.rule.cu} CU for the same computes.`
       const hint = 'Exclude branches with `except` in one of the two.'
-      return [{ severity: 'error', code: 'E_POLICY_CONTRADICTION', message, hint, source: minimum.source }]
+      return [problem('E_POLICY_CONTRADICTION', message, hint, minimum.source)]
     }),
   )
 }

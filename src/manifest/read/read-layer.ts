@@ -1,5 +1,6 @@
 /** Reads a valid document or shared file. */
-import { type DesiredWave, globProblem, parseDuration, type Source } from '../../model/index.ts'
+import { defined } from '../../base/index.ts'
+import { type DesiredWave, parseDuration, type Source } from '../../model/index.ts'
 import {
   type BranchValue,
   type ComputeValue,
@@ -9,9 +10,9 @@ import {
   type SharedValue,
   type WavesValue,
 } from '../definition/index.ts'
-import { list } from '../words/list.ts'
 import type { Tree } from '../yaml/tree.ts'
 import { readAttributes } from './attributes.ts'
+import { checkGlob } from './check-glob.ts'
 import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
 import { overlayAttributes } from './overlay.ts'
 import { readPolicy } from './policies.ts'
@@ -25,16 +26,16 @@ export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key)
 
 /** @param isForSeveral whether it is for several projects. Ids of branches and computes are not allowed then. */
 export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean): Layer => {
-  const { prune, parkOn, price, skipExpiring, policy = [] } = value
-  const { defaults = {}, profiles = {}, branches = {}, rules = [] } = value
+  const { policy = [], defaults = {}, profiles = {}, branches = {}, rules = [] } = value
+  const time = tree.sourced(value, 'skipExpiring')
   const layer: Layer = {
-    ...(prune === undefined ? {} : { prune: { value: prune, source: tree.source(value, 'prune') } }),
-    ...(parkOn === undefined ? {} : { parkOn: { value: parkOn, source: tree.source(value, 'parkOn') } }),
-    ...(price === undefined ? {} : { price: { value: price, source: tree.source(value, 'price') } }),
-    ...(skipExpiring === undefined
-      ? {}
-      : { skipExpiring: { value: parseDuration(skipExpiring) ?? 0, source: tree.source(value, 'skipExpiring') } }),
-    policies: policy.map((one) => readPolicy(tree, one)).filter((one) => one !== undefined),
+    ...defined({
+      prune: tree.sourced(value, 'prune'),
+      parkOn: tree.sourced(value, 'parkOn'),
+      price: tree.sourced(value, 'price'),
+      skipExpiring: time && { ...time, value: parseDuration(time.value) ?? 0 },
+    }),
+    policies: policy.flatMap((one) => readPolicy(tree, one) ?? []),
     // The only attribute of a document itself is `restartWindow`.
     defaults: overlayAttributes(readAttributes(tree, value), readAttributes(tree, defaults)),
     profiles: new Map(Object.entries(profiles).map(([name, own]) => [name, readAttributes(tree, own)])),
@@ -48,34 +49,33 @@ export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean)
 }
 
 const readShape = (tree: Tree, value: BranchValue | RuleValue, source: Source): ShapeLayer => {
-  const { protect, primary, replicas = {} } = value
+  const { primary, replicas = {} } = value
   return {
     source,
-    ...(protect === undefined ? {} : { protect: { value: protect, source: tree.source(value, 'protect') } }),
-    ...(primary === undefined
-      ? {}
-      : {
-          primary:
-            primary === 'absent'
-              ? { absent: true, source: tree.source(value, 'primary') }
-              : readCompute(tree, primary, tree.keySource(value, 'primary')),
-        }),
+    ...defined({
+      protect: tree.sourced(value, 'protect'),
+      primary: primary && readPrimary(tree, value, primary),
+    }),
     replicas: new Map(
       Object.entries(replicas).map(([name, own]) => [name, readCompute(tree, own, tree.keySource(replicas, name))]),
     ),
   }
 }
 
-const readCompute = (tree: Tree, value: ComputeValue, source: Source): ComputeLayer => {
-  const { id, renamedFrom, profile } = value
-  return {
-    source,
-    ...(id === undefined ? {} : { id: { value: id, source: tree.source(value, 'id') } }),
-    ...(renamedFrom === undefined ? {} : { renamedFrom }),
-    ...(profile === undefined ? {} : { profile: { value: profile, source: tree.source(value, 'profile') } }),
-    own: readAttributes(tree, value),
-  }
-}
+const readPrimary = (tree: Tree, shape: BranchValue | RuleValue, primary: ComputeValue | 'absent') =>
+  primary === 'absent'
+    ? { absent: true as const, source: tree.source(shape, 'primary') }
+    : readCompute(tree, primary, tree.keySource(shape, 'primary'))
+
+const readCompute = (tree: Tree, value: ComputeValue, source: Source): ComputeLayer => ({
+  source,
+  ...defined({
+    id: tree.sourced(value, 'id'),
+    renamedFrom: value.renamedFrom,
+    profile: tree.sourced(value, 'profile'),
+  }),
+  own: readAttributes(tree, value),
+})
 
 const readRules = (tree: Tree, rules: readonly RuleValue[]): readonly RuleLayer[] => {
   const lines = new Map<string, number>()
@@ -89,13 +89,11 @@ const readRules = (tree: Tree, rules: readonly RuleValue[]): readonly RuleLayer[
     const first = lines.get(key)
     lines.set(key, first ?? source.line)
     if (first !== undefined) {
-      const message = `Line ${first} already has a rule for ${list([match])}, and the first match wins.`
+      const message = `Line ${first} already has a rule for \`${match}\`. Only the first matching rule applies.`
       tree.report('E_TWO_RULES', source, message, 'Keep one of the two.')
     }
     if (!isValid || first !== undefined) return []
-    return [
-      { match, except: exceptions, ...(expires === undefined ? {} : { expires }), ...readShape(tree, rule, source) },
-    ]
+    return [{ match, except: exceptions, ...defined({ expires }), ...readShape(tree, rule, source) }]
   })
 }
 
@@ -103,32 +101,32 @@ export const readWaves = (tree: Tree, waves: WavesValue): readonly DesiredWave[]
   const names = new Set<string>()
   return waves.map((wave) => {
     const source = tree.source(wave, 'name')
-    if (names.has(wave.name)) tree.report('E_VALUE', source, `There are two waves named ${list([wave.name])}.`)
+    if (names.has(wave.name))
+      tree.report('E_VALUE', source, `Two waves are named \`${wave.name}\`.`, 'Rename one of the two.')
     names.add(wave.name)
     for (const [index, glob] of wave.projects.entries()) checkGlob(tree, wave.projects, index, glob)
     return { name: wave.name, projects: wave.projects, source }
   })
 }
 
-const checkGlob = (tree: Tree, parent: object, key: string | number, glob: string): boolean => {
-  const problem = globProblem(glob)
-  if (problem === undefined) return true
-  tree.report('E_GLOB', tree.source(parent, key), `This is not a valid glob: ${problem}.`)
-  return false
-}
-
 const checkIds = (tree: Tree, { branches, parkOn }: Layer): void => {
   const refuse = (what: string, source: Source, hint: string): void => {
-    tree.report('E_ONE_PROJECT', source, `${what} belongs to one project, and this is for several.`, hint)
+    tree.report(
+      'E_ONE_PROJECT',
+      source,
+      `${what} belongs to one project, but this file or document is for several.`,
+      hint,
+    )
   }
-  const byName = 'Write the name of the branch.'
-  if (parkOn?.value.startsWith('br-') === true) refuse(`Branch ${list([parkOn.value])}`, parkOn.source, byName)
+  const refuseId = (ref: string, source: Source): void => {
+    if (ref.startsWith('br-')) refuse(`Branch \`${ref}\``, source, 'Write the name of the branch instead.')
+  }
+  if (parkOn !== undefined) refuseId(parkOn.value, parkOn.source)
   for (const [ref, { source, primary, replicas }] of branches) {
-    if (ref.startsWith('br-')) refuse(`Branch ${list([ref])}`, source, byName)
+    refuseId(ref, source)
     for (const compute of [primary, ...replicas.values()]) {
       if (compute === undefined || 'absent' in compute || compute.id === undefined) continue
-      const hint = 'Pin it in a document with one `project`.'
-      refuse(`Compute ${list([compute.id.value])}`, compute.id.source, hint)
+      refuse(`Compute \`${compute.id.value}\``, compute.id.source, 'Pin it in a document with one `project`.')
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Resolves merged layers to the desired state of each project: applies defaults and profiles to the computes. */
+import { defined } from '../../base/index.ts'
 import {
   type DesiredBranch,
   type DesiredCompute,
@@ -9,11 +10,11 @@ import {
   SCALE_TO_ZERO_NEVER,
   type SizeTable,
 } from '../../model/index.ts'
-import { didYouMean, list } from '../words/list.ts'
+import { didYouMean, enumeration } from '../words/list.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
-import type { Tree } from '../yaml/tree.ts'
+import type { Sourced, Tree } from '../yaml/tree.ts'
 import type { AttributeSet } from './attributes.ts'
-import type { ComputeLayer, Layer, ShapeLayer, Sourced } from './layer.ts'
+import type { ComputeLayer, Layer, ShapeLayer } from './layer.ts'
 import { overlayAttributes } from './overlay.ts'
 
 export interface ResolveOptions {
@@ -28,25 +29,12 @@ export const resolveLayer = (
   options: ResolveOptions,
 ): readonly DesiredDocument[] => {
   const { defaults, prune, parkOn, price, skipExpiring, policies } = layer
-  const { restartWindow, sources } = defaults
   const shape = (one: ShapeLayer): DesiredShape => resolveShape(one, layer, options)
   const branches = [...layer.branches].map(([ref, one]): DesiredBranch => ({ ref, source: one.source, ...shape(one) }))
-  const rules = layer.rules.map(
-    (rule): DesiredRule => ({
-      match: rule.match,
-      except: rule.except,
-      ...(rule.expires === undefined ? {} : { expires: rule.expires }),
-      source: rule.source,
-      ...shape(rule),
-    }),
-  )
-  const places = {
-    ...(prune === undefined ? {} : { prune: prune.source }),
-    ...(parkOn === undefined ? {} : { parkOn: parkOn.source }),
-    ...(price === undefined ? {} : { price: price.source }),
-    ...(skipExpiring === undefined ? {} : { skipExpiring: skipExpiring.source }),
-    ...(sources.restartWindow === undefined ? {} : { restartWindow: sources.restartWindow }),
-  }
+  const rules = layer.rules.map((rule): DesiredRule => {
+    const { match, except, expires, source } = rule
+    return { match, except, ...defined({ expires }), source, ...shape(rule) }
+  })
   return projects.map(({ value: project, source }) => ({
     project,
     source,
@@ -55,12 +43,20 @@ export const resolveLayer = (
       projects.length > 1 || rule.source.file !== source.file ? { ...rule, isShared: true } : rule,
     ),
     prune: prune?.value ?? false,
-    ...(parkOn === undefined ? {} : { parkOn: { ref: parkOn.value, source: parkOn.source } }),
-    ...(restartWindow === undefined ? {} : { restartWindow }),
-    ...(price === undefined ? {} : { price: price.value }),
-    ...(skipExpiring === undefined ? {} : { skipExpiring: skipExpiring.value }),
-    ...(policies.length === 0 ? {} : { policies }),
-    sources: places,
+    ...defined({
+      parkOn: parkOn && { ref: parkOn.value, source: parkOn.source },
+      restartWindow: defaults.restartWindow,
+      price: price?.value,
+      skipExpiring: skipExpiring?.value,
+      policies: policies.length === 0 ? undefined : policies,
+    }),
+    sources: defined({
+      prune: prune?.source,
+      parkOn: parkOn?.source,
+      price: price?.source,
+      skipExpiring: skipExpiring?.source,
+      restartWindow: defaults.sources.restartWindow,
+    }),
   }))
 }
 
@@ -82,8 +78,7 @@ const resolveShape = (
   if (first !== undefined && !isAbsence(first)) checkName(first, named, options)
   return {
     protect: protect?.value ?? false,
-    ...(protect === undefined ? {} : { protectSource: protect.source }),
-    ...(first === undefined ? {} : { primary: first }),
+    ...defined({ protectSource: protect?.source, primary: first }),
     replicas: named,
   }
 }
@@ -104,10 +99,8 @@ const resolveCompute = (
   const below = set === undefined ? defaults : overlayAttributes(defaults, set)
   const { values, sources, restartWindow } = overlayAttributes(below, own)
   const compute: DesiredCompute = {
-    ...(id === undefined ? {} : { id: id.value }),
-    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    ...defined({ id: id?.value, renamedFrom, restartWindow }),
     attributes: values,
-    ...(restartWindow === undefined ? {} : { restartWindow }),
     source,
     sources: id === undefined ? sources : { ...sources, id: id.source },
   }
@@ -123,14 +116,10 @@ const findProfile = (
   const profile = profiles.get(name)
   if (profile !== undefined) return profile
   const known = [...profiles.keys()]
-  if (known.length === 0) {
-    return report('E_PROFILE_UNKNOWN', source, `There is no profile \`${name}\`: none is defined.`, DEFINE_PROFILE)
-  }
-  const message = `There is no profile \`${name}\`; the profiles are ${list(known)}.`
-  return report('E_PROFILE_UNKNOWN', source, message, didYouMean(name, known))
+  const others = known.length === 0 ? 'No profiles are defined.' : `Defined profiles: ${enumeration(known)}.`
+  const hint = didYouMean(name, known) ?? 'Define it under `profiles`.'
+  return report('E_PROFILE_UNKNOWN', source, `The profile \`${name}\` is not defined. ${others}`, hint)
 }
-
-const DEFINE_PROFILE = 'Define it under `profiles:`.'
 
 /** For size and scale to zero from different maps. If both are in the same map, the schema checks them. */
 const checkScaleToZero = (

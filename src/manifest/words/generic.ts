@@ -2,26 +2,23 @@
 import { stringify } from 'yaml'
 import type { JsonSchema } from '../../base/index.ts'
 import type { Refusal } from '../definition/validator.ts'
-import { didYouMean, list, nameOf } from './list.ts'
-import type { Words } from './words.ts'
+import { didYouMean, enumeration, list, nameOf, TYPE_NAMES } from './list.ts'
+import { type Words, words } from './words.ts'
 
 /** @param what subject of the message: a key in backticks, or the kind of document. */
 export const genericWords = (refusal: Refusal, value: unknown, what: string): Words => {
   const { keyword, params, parentSchema } = refusal
   if (keyword === 'additionalProperties') return unknownKey(what, String(params.additionalProperty), parentSchema)
   if (value === null) {
-    return {
-      code: 'E_NULL',
-      message: `${what} has no value.`,
-      hint: 'Set a value, or delete the line: what is left out is not managed.',
-    }
+    const hint = 'Set a value, or delete the line. Settings that are left out are not managed.'
+    return words('E_NULL', `${what} has no value.`, hint)
   }
-  if (keyword === 'minItems') return { code: 'E_VALUE', message: `${what} needs at least one entry.` }
+  if (keyword === 'minItems') return words('E_VALUE', `${what} must have at least one entry.`)
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
   if (keyword === 'type') return wrongType(what, value, params.type, parentSchema)
-  if (BOUNDS.includes(keyword)) return { code: 'E_VALUE', message: `${what} must be ${boundsOf(parentSchema)}.` }
-  return { code: 'E_VALUE', message: `${what} ${refusal.message ?? 'is not valid'}.` }
+  if (BOUNDS.includes(keyword)) return words('E_VALUE', `${what} must be ${boundsOf(parentSchema)}.`)
+  return words('E_VALUE', `${what} ${refusal.message ?? 'is not valid'}.`)
 }
 
 const BOUNDS: readonly string[] = ['minimum', 'exclusiveMinimum', 'maximum']
@@ -35,11 +32,9 @@ const boundsOf = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
   ].join(' and ')
 
 const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
-  const properties = propertiesOf(schema)
-  const known = Object.keys(properties)
-  const message = `${what} has no key \`${key}\`; it takes ${list(known)}.`
-  const hint = didYouMean(key, known) ?? UNKNOWN[String(schema.$comment)]?.(key)
-  return { code: 'E_UNKNOWN_KEY', message, ...(hint === undefined ? {} : { hint }) }
+  const known = Object.keys(propertiesOf(schema))
+  const message = `${what} cannot contain the key \`${key}\`. Valid keys: ${enumeration(known)}.`
+  return words('E_UNKNOWN_KEY', message, didYouMean(key, known) ?? UNKNOWN[String(schema.$comment)]?.(key))
 }
 
 /** Suggestion for an unknown key that resembles none of the map's keys, from the map's `$comment`. */
@@ -50,42 +45,34 @@ const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
       : undefined,
   E_RULE_COMPUTE: (key) =>
     key === 'id'
-      ? 'A rule is about many branches, and `id` pins one compute: list its branch under `branches`.'
+      ? 'A rule applies to many branches, but `id` pins one compute. List its branch under `branches` instead.'
       : undefined,
 }
 
 const missingKey = (what: string, key: string, schema: JsonSchema): Words => {
-  const [example] = (propertiesOf(schema)[key]?.examples ?? []) as readonly unknown[]
-  return {
-    code: 'E_REQUIRED',
-    message: `${what} needs \`${key}\`.`,
-    hint: example === undefined ? `Add \`${key}\`.` : `Add \`${key}\`, for example \`${key}: ${inFlow(example)}\`.`,
-  }
+  const example = exampleOf(propertiesOf(schema)[key])
+  const hint = example === undefined ? `Add \`${key}\`.` : `Add \`${key}\`, for example \`${key}: ${example}\`.`
+  return words('E_REQUIRED', `${what} requires \`${key}\`.`, hint)
 }
 
 const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
   const allowed = (Array.isArray(schema.enum) ? schema.enum : [schema.const]) as readonly (string | number)[]
   if (typeof value !== typeof allowed[0]) {
-    return { code: 'E_TYPE', message: `${what} must be ${list(allowed)}, not ${nameOf(value)}.` }
+    return words('E_TYPE', `${what} must be ${list(allowed)}, not ${nameOf(value)}.`)
   }
   const hint = didYouMean(String(value), allowed.map(String))
-  return {
-    code: 'E_VALUE',
-    message: `${what} cannot be \`${String(value)}\`; it takes ${list(allowed)}.`,
-    ...(hint === undefined ? {} : { hint }),
-  }
+  return words('E_VALUE', `${what} must be ${list(allowed)}, not \`${String(value)}\`.`, hint)
 }
 
-const wrongType = (what: string, value: unknown, type: unknown, { examples }: JsonSchema): Words => {
+const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSchema): Words => {
   const key = /^`(\w+)`$/.exec(what)?.[1]
-  const [example] = (type === 'object' && key !== undefined ? (examples ?? []) : []) as readonly unknown[]
+  const example = type === 'object' && key !== undefined ? exampleOf(schema) : undefined
   const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS[value.toLowerCase()] : undefined
-  return {
-    code: 'E_TYPE',
-    message: `${what} must be ${wanted(type)}, not ${nameOf(value)}.`,
-    ...(example === undefined ? {} : { hint: `For example \`${key}: ${inFlow(example)}\`.` }),
-    ...(meant === undefined ? {} : { hint: `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is text.` }),
+  const message = `${what} must be ${wanted(type)}, not ${nameOf(value)}.`
+  if (meant !== undefined) {
+    return words('E_TYPE', message, `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is a string.`)
   }
+  return words('E_TYPE', message, example && `For example, write \`${key}: ${example}\`.`)
 }
 
 /** Booleans of YAML 1.1. */
@@ -94,15 +81,13 @@ const BOOLEANS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: tr
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>
 
-const TYPES: Readonly<Record<string, string>> = {
-  object: 'a map',
-  array: 'a list',
-  string: 'text',
-  boolean: '`true` or `false`',
-  number: 'a number',
-}
-
 const wanted = (type: unknown): string =>
-  (Array.isArray(type) ? type : [type]).map((one) => TYPES[String(one)] ?? String(one)).join(', ')
+  (Array.isArray(type) ? type : [type])
+    .map((one) => (one === 'boolean' ? '`true` or `false`' : (TYPE_NAMES[String(one)] ?? String(one))))
+    .join(', ')
 
-const inFlow = (value: unknown): string => stringify(value, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+/** The first example of a schema, as YAML on one line. */
+const exampleOf = ({ examples = [] }: JsonSchema = {}): string | undefined => {
+  const [example] = examples as readonly unknown[]
+  return example === undefined ? undefined : stringify(example, { collectionStyle: 'flow', lineWidth: 0 }).trim()
+}

@@ -10,8 +10,8 @@ import {
   sizesInWords,
   WEEKDAYS,
 } from '../../model/index.ts'
-import { didYouMean, list, nameOf } from './list.ts'
-import type { Words } from './words.ts'
+import { didYouMean, enumeration, list, nameOf } from './list.ts'
+import { type Words, words } from './words.ts'
 
 export interface Place {
   /** The map or list that contains the value. */
@@ -23,58 +23,42 @@ export interface Place {
 /** `'generic'`: use the message from the schema. `undefined`: the cause is reported elsewhere. */
 type Specific = (value: unknown, place: Place) => Words | 'generic' | undefined
 
-const text =
-  (words: (value: string, place: Place) => Words | undefined): Specific =>
-  (value, place) =>
-    typeof value === 'string' ? words(value, place) : 'generic'
+const string =
+  (wordsFor: (value: string) => Words): Specific =>
+  (value) =>
+    typeof value === 'string' ? wordsFor(value) : 'generic'
 
 export const SPECIFIC: Readonly<Record<string, Specific>> = {
-  E_VERSION: () => ({
-    code: 'E_VERSION',
-    message: 'This program reads version 1 of the format.',
-    hint: 'Write `version: 1`.',
-  }),
-  E_PROJECT: text(() => ({
-    code: 'E_VALUE',
-    message: 'A project id has 1 to 60 lower-case letters, digits and hyphens.',
-    hint: 'Find it in the console under Settings. The name of the project does not work here.',
-  })),
-  E_PROJECT_AND_PROJECTS: () => ({
-    code: 'E_VALUE',
-    message: 'A manifest cannot have both `project` and `projects`.',
-    hint: 'Keep one of the two.',
-  }),
-  E_PIN: text(() => ({
-    code: 'E_PIN',
-    message: 'A pin is the id of a compute, which starts with `ep-`.',
-    hint: '`espalier status` shows the ids.',
-  })),
-  E_NAME: text(() => ({
-    code: 'E_NAME',
-    message: 'A compute name has 1 to 64 characters, none of them a control character.',
-  })),
-  E_GLOB: text((value) => ({
-    code: 'E_GLOB',
-    message: `This is not a valid glob: ${globProblem(value) ?? 'it is empty'}.`,
-  })),
+  E_VERSION: () => words('E_VERSION', 'Only version 1 of the format is supported.', 'Write `version: 1`.'),
+  E_PROJECT: string(() =>
+    words(
+      'E_VALUE',
+      'A project id consists of 1 to 60 lowercase letters, digits and hyphens.',
+      'Copy the id from the Settings page of the console. The project name is not accepted.',
+    ),
+  ),
+  E_PROJECT_AND_PROJECTS: () =>
+    words('E_VALUE', 'A manifest cannot have both `project` and `projects`.', 'Keep one of the two.'),
+  E_PIN: string(() =>
+    words('E_PIN', 'A pin must be a compute id, which starts with `ep-`.', '`espalier status` shows the ids.'),
+  ),
+  E_NAME: string(() => words('E_NAME', 'A compute name must have 1 to 64 characters and no control characters.')),
+  E_GLOB: string((value) => globWords(globProblem(value) ?? 'it is empty')),
   E_ABSENT: (value, { key }) => {
     const isNone = value === false || (typeof value === 'string' && NONE.test(value))
-    return {
-      code: 'E_TYPE',
-      message: `\`${key}\` must be a map of attributes, or \`absent\`, not ${nameOf(value)}.`,
-      ...(isNone ? { hint: `Write \`${key}: absent\` for a branch without a primary.` } : {}),
-    }
+    return words(
+      'E_TYPE',
+      `\`${key}\` must be a map of attributes or \`absent\`, not ${nameOf(value)}.`,
+      isNone ? `Write \`${key}: absent\` for a branch without a primary.` : undefined,
+    )
   },
   E_SIZE_STEP: (value, { table, key }) => {
     if (typeof value !== 'number') {
-      return { code: 'E_TYPE', message: `\`${key}\` must be a number of compute units, not ${nameOf(value)}.` }
+      return words('E_TYPE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`)
     }
+    const message = `${value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`
     const near = nearestStep(value, table)
-    return {
-      code: 'E_SIZE_STEP',
-      message: `${value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`,
-      ...(near === undefined ? {} : { hint: `The nearest is \`${near.cu}\`.` }),
-    }
+    return words('E_SIZE_STEP', message, near && `The nearest valid size is \`${near.cu}\`.`)
   },
   E_SPREAD: (max, { parent: { min }, table }) => {
     if (typeof max !== 'number' || typeof min !== 'number' || sizeStep(max, table) === undefined) return undefined
@@ -83,76 +67,78 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_SCALE_TO_ZERO_SIZE: (_value, { parent, table }) => scaleToZeroProblem(maxOf(parent.size), table),
   E_DURATION: (value) => {
     if (typeof value === 'number') {
-      return {
-        code: 'E_DURATION_UNIT',
-        message: `\`scaleToZero: ${value}\` has no unit.`,
-        hint: `${withUnits(value)}; \`default\` and \`never\` are words.`,
-      }
+      return words(
+        'E_DURATION_UNIT',
+        `\`scaleToZero: ${value}\` has no unit.`,
+        `${withUnits(value)}, \`default\` or \`never\`.`,
+      )
     }
     if (typeof value !== 'string') return 'generic'
-    return {
-      code: 'E_DURATION',
-      message: '`scaleToZero` is `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
-      hint: /^\d+$/.test(value) ? `${withUnits(Number(value))}.` : 'Units are d, h, m and s, in this order.',
-    }
+    return words(
+      'E_DURATION',
+      '`scaleToZero` must be `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
+      /^\d+$/.test(value) ? `${withUnits(Number(value))}.` : UNITS,
+    )
   },
-  E_SETTING: (value, { key }) => ({
-    code: 'E_TYPE',
-    message: `\`${key}\` must be text, a number or a boolean, not ${nameOf(value)}.`,
-  }),
-  E_WINDOW: (value) => ({
-    code: 'E_TYPE',
-    message: `\`restartWindow\` must be a map of \`days\`, \`from\`, \`to\` and \`timezone\`, \`always\` or \`service\`, not ${nameOf(value)}.`,
-  }),
+  E_SETTING: (value, { key }) =>
+    words('E_TYPE', `\`${key}\` must be a string, a number or a boolean, not ${nameOf(value)}.`),
+  E_WINDOW: (value) =>
+    words(
+      'E_TYPE',
+      `\`restartWindow\` must be a map with \`days\`, \`from\`, \`to\` and \`timezone\`, or \`always\` or \`service\`, not ${nameOf(value)}.`,
+    ),
   E_DAYS: (value) =>
     Array.isArray(value)
-      ? {
-          code: 'E_WINDOW_EMPTY',
-          message: 'A window without a day is never open.',
-          hint: 'Leave `days` out for every day.',
-        }
+      ? words(
+          'E_WINDOW_EMPTY',
+          'A restart window without days never opens.',
+          'Leave out `days` to open the window every day.',
+        )
       : 'generic',
-  E_DAY: text((value) => {
-    const hint = didYouMean(value.toLowerCase().slice(0, 3), WEEKDAYS)
-    return {
-      code: 'E_VALUE',
-      message: `\`${value}\` is not a day; write ${list(WEEKDAYS)}.`,
-      ...(hint === undefined ? {} : { hint }),
-    }
-  }),
+  E_DAY: string((value) =>
+    words(
+      'E_VALUE',
+      `\`${value}\` is not a valid day. Valid days: ${enumeration(WEEKDAYS)}.`,
+      didYouMean(value.toLowerCase().slice(0, 3), WEEKDAYS),
+    ),
+  ),
   E_TIME: (value, { key }) => {
     if (typeof value !== 'string' && typeof value !== 'number') return 'generic'
     const [, hours = '', minutes = '00'] = /^(\d{1,2})(?::([0-5]\d))?(?::\d\d)?$/.exec(String(value)) ?? []
     const isHour = hours !== '' && Number(hours) < 24
-    return {
-      code: 'E_TIME',
-      message: `\`${key}\` is a time of day from 00:00 to ${key === 'to' ? '24:00' : '23:59'}; \`${value}\` is not.`,
-      ...(isHour ? { hint: `Write \`"${hours.padStart(2, '0')}:${minutes}"\`.` } : {}),
-    }
+    return words(
+      'E_TIME',
+      `\`${key}\` must be a time of day from 00:00 to ${key === 'to' ? '24:00' : '23:59'}, not \`${value}\`.`,
+      isHour ? `Write \`"${hours.padStart(2, '0')}:${minutes}"\`.` : undefined,
+    )
   },
-  E_TIMEZONE: text((value) => timezoneProblem(value)),
+  E_TIMEZONE: string((value) => timezoneProblem(value)),
   E_POLICY_RULE: (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'generic'
     const count = Object.keys(value).length
-    return {
-      code: 'E_POLICY_RULE',
-      message: `A policy has exactly one rule, and this one has ${count === 0 ? 'none' : count}.`,
-      hint: count === 0 ? 'Write `rule: { maxSize: 0.25 }`.' : 'Write a policy for each, with its own name and reason.',
-    }
+    return words(
+      'E_POLICY_RULE',
+      `A policy must have exactly one rule, but this one has ${count === 0 ? 'none' : count}.`,
+      count === 0 ? 'For example, write `rule: { maxSize: 0.25 }`.' : 'Write a separate policy for each rule.',
+    )
   },
-  E_CURRENCY: text((value) => ({
-    code: 'E_VALUE',
-    message: `A currency has three capital letters; \`${value}\` does not.`,
-    hint: 'For example `currency: USD`.',
-  })),
-  E_POLICY_DURATION: (_value, { key }) => ({
-    code: 'E_DURATION',
-    message: `\`${key}\` is a duration such as \`90s\`, \`5m\` or \`1h30m\`.`,
-    hint: 'Units are d, h, m and s, in this order.',
-  }),
+  E_CURRENCY: string((value) =>
+    words(
+      'E_VALUE',
+      `A currency must be a code of three capital letters, not \`${value}\`.`,
+      'For example, write `currency: USD`.',
+    ),
+  ),
+  E_POLICY_DURATION: (_value, { key }) =>
+    words('E_DURATION', `\`${key}\` must be a duration such as \`90s\`, \`5m\` or \`1h30m\`.`, UNITS),
 }
 
+const UNITS = 'The units are d, h, m and s, in this order.'
+
 const NONE = /^(none|null|no|off|false|disabled|deleted?)$/i
+
+/** @param why from `globProblem` */
+export const globWords = (why: string): Words => words('E_GLOB', `This is not a valid glob: ${why}.`)
 
 /** Suggests only units with which the value is in range. */
 const withUnits = (count: number): string => {
@@ -160,53 +146,45 @@ const withUnits = (count: number): string => {
     const seconds = parseDuration(text) ?? 0
     return seconds >= SCALE_TO_ZERO_MIN_SECONDS && seconds <= SCALE_TO_ZERO_MAX_SECONDS
   })
-  return fitting.length === 0 ? 'It takes from 1m to 7d' : `Write ${list(fitting)}`
+  return fitting.length === 0 ? 'Write a duration from 1m to 7d' : `Write ${list(fitting)}`
 }
 
 const maxOf = (size: unknown): number =>
   typeof size === 'object' && size !== null && 'max' in size ? Number(size.max) : Number(size)
 
-export const scaleToZeroProblem = (cu: number, { scaleToZeroMaxCu: limit }: SizeTable): Words => ({
-  code: 'E_SCALE_TO_ZERO_SIZE',
-  message: `A compute above ${limit} CU never scales to zero, and this one has ${cu} CU.`,
-  hint: `Write \`scaleToZero: never\`, or a size up to ${limit}.`,
-})
+export const scaleToZeroProblem = (cu: number, { scaleToZeroMaxCu: limit }: SizeTable): Words =>
+  words(
+    'E_SCALE_TO_ZERO_SIZE',
+    `A compute above ${limit} CU cannot scale to zero, and this one has ${cu} CU.`,
+    `Write \`scaleToZero: never\`, or a size of at most ${limit} CU.`,
+  )
 
 const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
   const { autoscalingMaxCu, maxSpreadCu } = table
   if (min > max) {
-    return {
-      code: 'E_MIN_ABOVE_MAX',
-      message: `\`min\` (${min} CU) is above \`max\` (${max} CU).`,
-      hint: `Write \`{ min: ${max}, max: ${min} }\`.`,
-      at: 'min',
-    }
+    const message = `\`min\` (${min} CU) is above \`max\` (${max} CU).`
+    return { ...words('E_MIN_ABOVE_MAX', message, `Write \`{ min: ${max}, max: ${min} }\`.`), at: 'min' }
   }
   if (max > autoscalingMaxCu) {
-    return {
-      code: 'E_AUTOSCALING_MAX',
-      message: `Autoscaling goes up to ${autoscalingMaxCu} CU, and \`max\` is ${max}.`,
-      hint: `Write \`max: ${autoscalingMaxCu}\`, or a fixed size: \`size: ${max}\`.`,
-    }
+    const hint = `Write \`max: ${autoscalingMaxCu}\`, or the fixed size \`size: ${max}\`.`
+    return words('E_AUTOSCALING_MAX', `Autoscaling is limited to ${autoscalingMaxCu} CU, but \`max\` is ${max}.`, hint)
   }
-  return {
-    code: 'E_SPREAD',
-    message: `\`max\` may be at most ${maxSpreadCu} CU above \`min\`, and ${max} is ${max - min} above ${min}.`,
-    hint: `The nearest is \`max: ${nearestStep(min + maxSpreadCu, table)?.cu ?? min + maxSpreadCu}\`.`,
-  }
+  return words(
+    'E_SPREAD',
+    `\`max\` can be at most ${maxSpreadCu} CU above \`min\`, but ${max} is ${max - min} CU above ${min}.`,
+    `The nearest valid range has \`max: ${nearestStep(min + maxSpreadCu, table)?.cu ?? min + maxSpreadCu}\`.`,
+  )
 }
 
-export const timezoneProblem = (value: string): Words => ({
-  code: 'E_TIMEZONE',
-  message: `There is no time zone \`${value}\`.`,
-  hint: ['It takes IANA names.', ...(zoneHint(value) ?? [])].join(' '),
-})
-
-/** Users may write only the city. */
-const zoneHint = (value: string): readonly string[] | undefined => {
+export const timezoneProblem = (value: string): Words => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+  // Users may write only the city.
   const city = value.replaceAll(' ', '_').toLowerCase()
   const zone = zones.find((one) => one.toLowerCase().endsWith(`/${city}`))
   const hint = zone === undefined ? didYouMean(value, zones) : `Did you mean \`${zone}\`?`
-  return hint === undefined ? undefined : [hint]
+  return words(
+    'E_TIMEZONE',
+    `\`${value}\` is not a valid time zone.`,
+    ['Use an IANA name.', ...(hint === undefined ? [] : [hint])].join(' '),
+  )
 }

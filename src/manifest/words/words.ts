@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts'
 import type { ManifestCode } from '../../model/index.ts'
 
 /** The text of a diagnostic. */
@@ -8,3 +9,5 @@ export interface Words {
   /** If the problem is at another key of the same map: that key. */
   readonly at?: string
 }
+
+export const words = (code: ManifestCode, message: string, hint?: string): Words => defined({ code, message, hint })

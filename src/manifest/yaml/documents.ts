@@ -112,9 +112,9 @@ const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): 
   if (stack.length <= MAX_OPEN && used <= MAX_DOCUMENT_TOKENS && budget.left >= 0) return undefined
   const at = { start: offset, end: offset + 1 }
   if (stack.length > MAX_OPEN) return { code: 'E_TOO_DEEP', message: TOO_DEEP, ...at }
-  const hint = 'Use a document for each project, and rules and profiles for what repeats.'
+  const hint = 'Write one document per project, and use rules and profiles instead of repetition.'
   if (used > MAX_DOCUMENT_TOKENS) {
-    return { code: 'E_TOO_LARGE', message: 'This document has more than 400,000 YAML tokens.', hint, ...at }
+    return { code: 'E_TOO_LARGE', message: 'The document has more than 400,000 YAML tokens.', hint, ...at }
   }
   return { code: 'E_TOO_LARGE', message: 'The files together have more than 4,000,000 YAML tokens.', hint, ...at }
 }
@@ -127,7 +127,7 @@ const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
       code === 'TAG_RESOLVE_FAILED'
         ? {
             code: 'E_TAG',
-            message: 'A manifest is plain data: tags are not allowed here.',
+            message: 'A manifest cannot contain YAML tags.',
             hint: 'Remove the tag.',
             start,
             end,
@@ -138,13 +138,13 @@ const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
 
 const inWords = (code: string, message: string): { readonly message: string; readonly hint?: string } => {
   if (code === 'TAB_AS_INDENT') {
-    return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab by spaces.' }
+    return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab with spaces.' }
   }
   const sentence = message.split('\n')[0]?.replace(/\.?$/, '.') ?? message
-  return { message: `This is not YAML: ${sentence}` }
+  return { message: `This is not valid YAML: ${sentence}` }
 }
 
-const TOO_DEEP = `This is nested more than ${MAX_DEPTH} levels deep.`
+const TOO_DEEP = `The value is nested more than ${MAX_DEPTH} levels deep.`
 
 /** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
@@ -152,12 +152,7 @@ const tooDeep = (root: CST.Token): YamlProblem | undefined => {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { token, depth } = top
     if (depth > MAX_DEPTH) {
-      return {
-        code: 'E_TOO_DEEP',
-        message: TOO_DEEP,
-        start: token.offset,
-        end: token.offset + 1,
-      }
+      return { code: 'E_TOO_DEEP', message: TOO_DEEP, start: token.offset, end: token.offset + 1 }
     }
     if (token.type === 'document' && token.value !== undefined) stack.push({ token: token.value, depth })
     if (!('items' in token)) continue

@@ -20,7 +20,7 @@ export const readNodes = (
     return { value: reader.read(), entries: reader.entries }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
-    const message = `With its aliases followed, this document has more than ${MAX_DOCUMENT_TOKENS} values.`
+    const message = `The aliases expand this document to more than ${MAX_DOCUMENT_TOKENS} values.`
     problems.report('E_ALIAS_LIMIT', undefined, message, 'Use profiles instead of aliases.')
     return { value: {}, entries: reader.entries }
   }
@@ -60,13 +60,13 @@ class NodeReader {
     for (const pair of pairs) {
       const keyNode = this.#follow(pair.key)
       if (!isScalar(keyNode)) {
-        this.#problems.report('E_TYPE', stretchOf(pair.key), 'A key must be plain text.')
+        this.#problems.report('E_TYPE', stretchOf(pair.key), 'A key must be a string.')
         continue
       }
       const key = String(keyNode.source ?? keyNode.value)
       const first = entries.get(key)?.key
       if (first !== undefined) {
-        const message = `The key \`${key}\` is already set in line ${this.#problems.lineOf(first)}.`
+        const message = `The key \`${key}\` is already set on line ${this.#problems.lineOf(first)}.`
         this.#problems.report('E_DUPLICATE_KEY', stretchOf(keyNode), message, 'Keep one of the two.')
         continue
       }
@@ -104,7 +104,7 @@ class NodeReader {
     // An anchor may be redefined: use the last one before the alias. Its node must be complete by then.
     const target = this.#anchors.get(node.source)?.findLast(({ range }) => range != null && range[1] <= start)
     if (target !== undefined) return target
-    this.#problems.report('E_YAML', stretchOf(node), `There is no anchor \`${node.source}\` before this alias.`)
+    this.#problems.report('E_YAML', stretchOf(node), `No anchor \`${node.source}\` precedes this alias.`)
     return null
   }
 }

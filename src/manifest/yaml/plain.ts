@@ -24,3 +24,6 @@ export interface Content extends Stretch {
   /** Entries of each map and list in the document. */
   readonly entries: ReadonlyMap<object, Entries>
 }
+
+export const isPlainMap = (value: unknown): value is { readonly [key: string]: Plain } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 /** A YAML document as plain values, with positions and problems. */
 import type { Document, LineCounter, ParsedNode } from 'yaml'
-import type { Diagnostic, ManifestCode, Source } from '../../model/index.ts'
+import { type Diagnostic, type ManifestCode, problem, type Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE } from '../files/limits.ts'
 import { readNodes } from './nodes.ts'
 import { sourceAt } from './place.ts'
@@ -8,7 +8,12 @@ import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
 export type { Plain } from './plain.ts'
 
-export interface TreeOptions {
+export interface Sourced<T> {
+  readonly value: T
+  readonly source: Source
+}
+
+interface TreeOptions {
   readonly file: string
   readonly text: string
   readonly lines: LineCounter
@@ -57,6 +62,15 @@ export class Tree {
     return this.#sourceOf(this.#entry(parent, key)?.key)
   }
 
+  /** A value with its position; `undefined` if the map does not have the key. */
+  sourced<T extends object, K extends keyof T & string>(
+    parent: T,
+    key: K,
+  ): Sourced<Exclude<T[K], undefined>> | undefined {
+    const value = parent[key] as Exclude<T[K], undefined> | undefined
+    return value === undefined ? undefined : { value, source: this.source(parent, key) }
+  }
+
   /** Source text of a scalar: `1.50`, not `1.5`. */
   written(parent: object, key: string): string | undefined {
     return this.#entry(parent, key)?.written
@@ -73,13 +87,7 @@ export class Tree {
   }
 
   report(code: ManifestCode, source: Source, message: string, hint?: string): undefined {
-    this.#diagnostics.push({
-      severity: 'error',
-      code,
-      message: short(message),
-      ...(hint === undefined ? {} : { hint: short(hint) }),
-      source,
-    })
+    this.#diagnostics.push(problem(code, short(message), hint && short(hint), source))
     return undefined
   }
 

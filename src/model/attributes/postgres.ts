@@ -16,7 +16,7 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField, 'SETTINGS_DIF
   fields: { settings: 'settings' },
   schema: () =>
     named(SCALAR, {
-      description: 'Postgres settings (`pg_settings`). Settings not listed keep their value.',
+      description: 'Postgres settings (`pg_settings`). Settings that are not listed keep their values.',
       examples: [{ work_mem: '64MB' }],
     }),
   reason: { code: 'SETTINGS_DIFFER', words: 'Postgres settings differ' },
@@ -48,7 +48,7 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField, 'PRELOAD_DIFF
   schema: () =>
     list(text(), {
       description:
-        'The libraries to preload (`preload_libraries.enabled_libraries`): the whole list. Everything else in `settings` stays as it is.',
+        'The complete list of libraries to preload (`preload_libraries.enabled_libraries`). Other parts of `settings` are kept.',
       examples: [['pg_stat_statements']],
     }),
   reason: { code: 'PRELOAD_DIFFERS', words: 'preloaded libraries differ' },

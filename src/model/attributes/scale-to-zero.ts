@@ -24,8 +24,8 @@ const read = (value: unknown, place: ManifestPlace): number | undefined => {
   if (seconds === undefined) return undefined
   const nearest = nearestAllowed(seconds)
   if (nearest === seconds) return seconds
-  const hint = `The nearest is \`${formatDuration(nearest)}\`.`
-  return place.report('E_DURATION_RANGE', '`scaleToZero` takes from 1m to 7d.', hint)
+  const hint = `The nearest valid duration is \`${formatDuration(nearest)}\`.`
+  return place.report('E_DURATION_RANGE', '`scaleToZero` must be from 1m to 7d.', hint)
 }
 
 const write = (seconds: number, { size }: { readonly size?: Size }): string | undefined => {
@@ -41,7 +41,7 @@ export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
     text({
       pattern: '^(default|never|(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?)$',
       description:
-        'Suspend the compute after this time without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
+        'Suspends the compute after this time without connections: a duration from 1m to 7d, `default` (5m) or `never`.',
       examples: ['5m', '1h30m', 'never', 'default'],
       $comment: 'E_DURATION',
     }),

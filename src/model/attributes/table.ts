@@ -19,7 +19,7 @@ export const ATTRIBUTES = {
     schema: () =>
       text({
         pattern: COMPUTE_NAME_PATTERN,
-        description: 'The name that the console shows. The name of a replica is its key.',
+        description: 'The name shown in the console. The name of a replica is its key.',
         examples: ['primary'],
         $comment: 'E_NAME',
       }),
@@ -70,7 +70,7 @@ export const ATTRIBUTES = {
 export const ATTRIBUTE_GROUPS: Readonly<Record<string, JsonSchema>> = {
   pooler: { description: 'Connection pooling.', examples: [{ enabled: true }] },
   postgres: {
-    description: 'Postgres itself.',
+    description: 'Postgres settings and libraries.',
     examples: [{ settings: { work_mem: '64MB' } }],
     $comment: 'E_POSTGRES',
   },

@@ -15,7 +15,7 @@ export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'acc
 
 interface AgentPageProject extends ProjectView {
   /** `windowOpensAt` in the window's time zone: `Sun 2026-11-22 02:00`. */
-  readonly windowOpensLocally?: string
+  readonly windowOpensLocally?: string | undefined
 }
 
 const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {

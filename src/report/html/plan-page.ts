@@ -25,7 +25,7 @@ import type { Span, Timescale } from './span.ts'
 
 export interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
-  readonly takenAt?: string
+  readonly takenAt?: string | undefined
   /** The age of the snapshot file that was planned against: `3 h`. */
   readonly age?: string
   /** The snapshot, with past operations. */

@@ -1,8 +1,13 @@
-/** Routes about the caller, and lists that do not depend on a project. */
-import type { Hono } from 'hono'
+/** Routes about the caller, API keys and organizations. */
+import type { Context, Hono } from 'hono'
+import { z } from 'zod'
+import { createKey, type KeyOwner, listKeys, numberOf, revokeKey } from '../world/key-commands.ts'
+import type { KeyRecord } from '../world/records.ts'
+import { id } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
-import { checkUser, type Identity, identityOf, organizationIds } from './identity.ts'
+import { checkOrganization, checkUser, type Identity, identityOf, organizationIds } from './identity.ts'
 import { seconds } from './present.ts'
+import { readBody } from './request.ts'
 
 const ACCOUNT_ID = 'sandbox'
 const EMAIL = 'sandbox@example.com'
@@ -77,7 +82,7 @@ const NO_BILLING = {
   address_state: '',
 }
 
-export const presentOrganization = (id: string) => ({
+const presentOrganization = (id: string) => ({
   id,
   name: id,
   handle: id,
@@ -93,3 +98,64 @@ const accountOf = (identity: Identity): string =>
 /** Project-scoped keys belong to organizations (docs of the service). */
 const methodOf = ({ of }: Identity): string =>
   of === 'organization' || of === 'project' ? 'api_key_org' : 'api_key_user'
+
+const keyBody = z.object({ key_name: z.string().max(64) })
+const orgKeyBody = keyBody.extend({ project_id: id.optional() })
+/** The sandbox has only one user. */
+const USER = '00000000-0000-4000-8000-000000000001'
+const CREATOR = { id: USER, name: 'Sandbox', image: '' }
+
+export const keyRoutes = (api: Hono, world: World, keyUse: ReadonlyMap<string, number>): void => {
+  const present = (key: KeyRecord) => {
+    const usedAt = keyUse.get(key.id)
+    return {
+      ...shown(key),
+      last_used_at: usedAt === undefined ? null : seconds(usedAt),
+      last_used_from_addr: usedAt === undefined ? '' : '127.0.0.1',
+    }
+  }
+  const list = (owner: KeyOwner) => listKeys(world, owner).map((key) => ({ ...present(key), created_by: CREATOR }))
+  const revoke = (owner: KeyOwner, key: string) => ({
+    ...present(revokeKey(world, owner, key)),
+    created_by: USER,
+    revoked: true,
+  })
+  const create = (context: Context, owner: KeyOwner, name: string, projectId: string | undefined): Response => {
+    const { key, record } = createKey(world, owner, name, projectId)
+    return context.json({ ...shown(record), created_by: USER, key })
+  }
+  const mine = (context: Context): KeyOwner => {
+    checkUser(identityOf(context))
+    return { orgId: undefined }
+  }
+  const ofOrganization = (context: Context): KeyOwner & { orgId: string } => {
+    const orgId = context.req.param('org') ?? ''
+    checkOrganization(identityOf(context), orgId, world)
+    return { orgId }
+  }
+
+  api.get('/api_keys', (context) => context.json(list(mine(context))))
+  api.post('/api_keys', async (context) => {
+    const owner = mine(context)
+    const { key_name } = await readBody(context, keyBody)
+    return create(context, owner, key_name, undefined)
+  })
+  api.delete('/api_keys/:key', (context) => context.json(revoke(mine(context), context.req.param('key'))))
+  api.get('/organizations/:org', (context) => context.json(presentOrganization(ofOrganization(context).orgId)))
+  api.get('/organizations/:org/api_keys', (context) => context.json(list(ofOrganization(context))))
+  api.post('/organizations/:org/api_keys', async (context) => {
+    const owner = ofOrganization(context)
+    const { key_name, project_id } = await readBody(context, orgKeyBody)
+    return create(context, owner, key_name, project_id)
+  })
+  api.delete('/organizations/:org/api_keys/:key', (context) =>
+    context.json(revoke(ofOrganization(context), context.req.param('key'))),
+  )
+}
+
+const shown = (key: KeyRecord) => ({
+  id: numberOf(key),
+  name: key.name ?? '',
+  created_at: seconds(key.createdAt ?? 0),
+  project_id: key.projectId,
+})

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Computes } from '../computes/computes.ts'
 import { findBranch } from '../world/branch-commands.ts'
-import { catalogOf } from '../world/catalog.ts'
+import { catalogOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
   createRole,
@@ -22,7 +22,6 @@ import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/record
 import { Refusal } from '../world/refusal.ts'
 import { sqlName } from '../world/requests.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'
-import { refreshCatalog } from '../world/update-catalog.ts'
 import type { World } from '../world/world.ts'
 import { presentDatabase, presentOperation, presentRole } from './present.ts'
 import { flag } from './query.ts'

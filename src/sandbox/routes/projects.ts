@@ -1,8 +1,13 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
 import { DEFAULT_LIBRARIES } from '../world/compute-spec.ts'
-import { createProject, updateProject } from '../world/project-commands.ts'
-import { deleteProject, isRecoverable, recoverProject } from '../world/project-deletion.ts'
+import {
+  createProject,
+  deleteProject,
+  isRecoverable,
+  recoverProject,
+  updateProject,
+} from '../world/project-commands.ts'
 import { Refusal } from '../world/refusal.ts'
 import { newProjectBody, projectBody } from '../world/requests.ts'
 import type { World } from '../world/world.ts'

@@ -1,6 +1,9 @@
 /** The roles and databases of a branch. */
 import { randomBytes, randomInt } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { Computes, LiveCatalog } from '../computes/computes.ts'
 import type { BranchRecord, DatabaseRecord, RoleRecord } from './records.ts'
+import type { World } from './world.ts'
 
 export interface Catalog {
   readonly roles: readonly RoleRecord[]
@@ -34,3 +37,54 @@ export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'ro
 
 /** Random rather than sequential, so that an id is not reused after its database was deleted. */
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
+
+/**
+ * Reads from Postgres what SQL has changed since the last time. What was read is dropped if the record was ahead of
+ * Postgres when the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
+ */
+export const refreshCatalog = async (
+  world: World,
+  computes: Pick<Computes, 'readCatalog'>,
+  branchId: string,
+): Promise<void> => {
+  const before = world.tables.branch(branchId)
+  if (before === undefined || before.changes !== undefined) return
+  const found = await computes.readCatalog(branchId)
+  const now = world.tables.branch(branchId)
+  const isUnchanged = now?.roles === before.roles && now?.databases === before.databases
+  if (found !== undefined && isUnchanged) updateCatalog(world, branchId, found)
+}
+
+/** Does nothing while Postgres has yet to execute requested changes: the record is ahead of it then. */
+export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {
+  const branch = world.tables.branch(branchId)
+  // A branch that is being restored still shows the roles and databases of its old data.
+  if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
+  const before = catalogOf(branch)
+  const after = mergeCatalog(before, found, world.clock.now())
+  if (isDeepStrictEqual(before, after)) return
+  world.commit(branch.projectId, [{ ...branch, ...after }])
+}
+
+const mergeCatalog = (before: Catalog, found: LiveCatalog, now: number): Catalog => {
+  const roles = found.roles.map((role): RoleRecord => {
+    const known = before.roles.find(({ name }) => name === role.name)
+    if (known === undefined) return { name: role.name, canLogin: role.canLogin, createdAt: now, updatedAt: now }
+    const isPassword = known.password === undefined || role.hasPassword(known.password)
+    if (isPassword && known.canLogin === role.canLogin) return known
+    const password = isPassword ? known.password : undefined
+    return { ...known, password, canLogin: role.canLogin, updatedAt: now }
+  })
+  const databases = found.databases.map(({ name, owner }): DatabaseRecord => {
+    const known = before.databases.find((database) => database.name === name)
+    if (known?.owner === owner) return known
+    return { id: known?.id ?? newDatabaseId(), name, owner, createdAt: known?.createdAt ?? now, updatedAt: now }
+  })
+  // Keep the record's order: clients take the first role and database as the default.
+  return { roles: inOrder(roles, before.roles), databases: inOrder(databases, before.databases) }
+}
+
+const inOrder = <T extends { readonly name: string }>(items: readonly T[], like: readonly T[]): readonly T[] => {
+  const place = new Map(like.map(({ name }, index) => [name, index]))
+  return [...items].sort((a, b) => (place.get(a.name) ?? place.size) - (place.get(b.name) ?? place.size))
+}

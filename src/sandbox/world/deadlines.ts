@@ -1,6 +1,6 @@
 /** Runs what is due at a set time: a branch expires, or a deleted project can no longer be recovered. */
 import { deleteBranch } from './branch-commands.ts'
-import { purgeProject } from './project-deletion.ts'
+import { purgeProject } from './project-commands.ts'
 import type { BranchRecord } from './records.ts'
 import { Refusal } from './refusal.ts'
 import { Timers } from './timers.ts'

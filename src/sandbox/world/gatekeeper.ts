@@ -1,5 +1,6 @@
 /** Admits connections to computes: starts an idle one, and lets clients wait while a compute is changing. */
 import { type ComputeSpec, ConnectionRefusal, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import { updateCatalog } from './catalog.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -9,7 +10,6 @@ import {
   unarchive,
 } from './records.ts'
 import type { ProjectTables } from './tables.ts'
-import { updateCatalog } from './update-catalog.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'

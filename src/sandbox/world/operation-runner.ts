@@ -1,7 +1,7 @@
 /** Runs operations (docs/control-api.md): each takes its time, then finishes, fails or is cancelled. */
 import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock/clock.ts'
-import { abandonOperation, finishOperation } from './finish.ts'
+import { abandonOperation, finishOperation } from './operation-effects.ts'
 import type { OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 

@@ -1,4 +1,4 @@
-/** Clients that follow the agent: neither many of them nor slow ones cost it memory without end. */
+/** The event stream: neither many nor slow clients use unbounded memory. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { liveEvents } from '../../../src/agent/http/live-events.ts'
 import { FakeControl, project } from '../fake-control.ts'
@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('no more than a hundred clients follow at once; one that leaves makes room', async () => {
+test('at most a hundred clients can follow the stream, and one that disconnects makes room for another', async () => {
   const live = liveEvents(new FakeControl())
   const streams = Array.from({ length: 100 }, () => live.open())
   expect(streams).not.toContain(undefined)
@@ -20,7 +20,7 @@ test('no more than a hundred clients follow at once; one that leaves makes room'
   live.close()
 })
 
-test('a client that does not read is let go', async () => {
+test('a client that stops reading is disconnected', async () => {
   const control = new FakeControl([project('p-1')])
   const live = liveEvents(control)
   const reader = live.open()?.getReader()
@@ -34,7 +34,7 @@ test('a client that does not read is let go', async () => {
   live.close()
 })
 
-test('changes of one moment are one message', async () => {
+test('changes made at the same moment are sent together', async () => {
   const control = new FakeControl([project('p-1')])
   const live = liveEvents(control)
   const reader = live.open()?.getReader()

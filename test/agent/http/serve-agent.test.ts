@@ -1,4 +1,4 @@
-/** What the agent serves, over real HTTP. */
+/** The agent's server, over real HTTP. */
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -52,7 +52,7 @@ const WRITES = [
   ['DELETE', '/api/v1/suspension'],
 ] as const
 
-/** Without reading an answer that never ends. */
+/** Does not read the body, which may never end. */
 const statusOf = async (url: string, init: RequestInit = {}): Promise<number> => {
   const answer = await fetch(url, init)
   await answer.body?.cancel()
@@ -65,13 +65,13 @@ const planned = (): FakeControl => {
   return control
 }
 
-describe('who may ask', () => {
-  test.each(READS)('on this machine, %s is read without the token', async (path) => {
+describe('access control', () => {
+  test.each(READS)('%s can be read without a token on a loopback address', async (path) => {
     const { url } = await serve(planned())
     expect(await statusOf(`${url}${path}`)).toBe(200)
   })
 
-  test.each(READS)('beyond this machine, %s needs the token', async (path) => {
+  test.each(READS)('%s requires the token on any other address', async (path) => {
     const { url } = await serve(planned(), { host: '0.0.0.0' })
     const refused = await fetch(`${url}${path}`)
     expect(refused.status).toBe(401)
@@ -82,7 +82,7 @@ describe('who may ask', () => {
     expect(await statusOf(`${url}${path}`, { headers: BASIC })).toBe(200)
   })
 
-  test.each(WRITES)('%s %s needs the bearer token everywhere, and takes no password', async (method, path) => {
+  test.each(WRITES)('%s %s requires the bearer token on every address and rejects a password', async (method, path) => {
     for (const host of ['127.0.0.1', '0.0.0.0']) {
       const control = planned()
       const { url } = await serve(control, { host })
@@ -103,12 +103,12 @@ describe('who may ask', () => {
     ['localhost:7790', 200],
     ['127.0.0.1', 200],
     ['[::1]:7790', 200],
-  ])('on this machine, a request for the host %j is answered with %i', async (host, status) => {
+  ])('on a loopback address, a request with the Host header %j returns %i', async (host, status) => {
     const { url } = await serve(planned())
     for (const path of ['/api/v1/projects', '/metrics']) expect(await askedAs(host, `${url}${path}`)).toBe(status)
   })
 
-  test('another site gets no permission to read an answer', async () => {
+  test('a response never allows another origin to read it', async () => {
     const { url } = await serve(planned())
     for (const method of ['GET', 'OPTIONS']) {
       const answer = await fetch(`${url}/api/v1/projects`, { method, headers: { origin: 'https://evil.example' } })
@@ -117,7 +117,7 @@ describe('who may ask', () => {
     }
   })
 
-  test('each answer forbids frames, sniffing and caching, and pages allow only their own script', async () => {
+  test('every response forbids framing, sniffing and caching, and pages allow only their own scripts', async () => {
     const { url } = await serve(planned())
     for (const path of [...READS, '/nothing']) {
       const { headers, body } = await fetch(`${url}${path}`)
@@ -135,7 +135,7 @@ describe('who may ask', () => {
     )
   })
 
-  test('the public address serves health, metrics and the git hook, and nothing else', async () => {
+  test('the public address serves only health, metrics and the git hook', async () => {
     const { publicUrl = '' } = await serve(planned(), { publicly: true })
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(`${publicUrl}${path}`)).toBe(200)
     expect(await statusOf(`${publicUrl}/hooks/git`, { method: 'POST', body: '{}' })).toBe(401)
@@ -148,7 +148,7 @@ describe('who may ask', () => {
   })
 })
 
-/** `fetch` does not let a caller choose the host. */
+/** `fetch` does not allow setting the Host header. */
 const askedAs = (host: string, url: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const asked = request(url, { headers: { host } }, (answer) => {
@@ -160,7 +160,7 @@ const askedAs = (host: string, url: string): Promise<number> =>
   })
 
 describe('the API', () => {
-  test('shows all projects, or one', async () => {
+  test('the API returns all projects, or one of them', async () => {
     const control = planned()
     const { url } = await serve(control)
     expect(await (await fetch(`${url}/api/v1/projects`)).json()).toEqual(JSON.parse(JSON.stringify(control.view())))
@@ -172,7 +172,7 @@ describe('the API', () => {
     })
   })
 
-  test('reconciles one project or all of them, and accepts rewritten history', async () => {
+  test('the API reconciles one project or all of them, and accepts a rewritten history', async () => {
     const control = planned()
     const { url } = await serve(control)
     const post = (path: string, body?: object) =>
@@ -191,7 +191,7 @@ describe('the API', () => {
     ])
   })
 
-  test('suspends for a time and with a reason, and resumes', async () => {
+  test('the API suspends a project with a duration and a reason, and resumes it', async () => {
     const control = planned()
     const { url } = await serve(control)
     const put = (body: unknown) =>
@@ -217,13 +217,13 @@ describe('the API', () => {
     ])
   })
 
-  test('refuses a body that is too large before it has read it', async () => {
+  test('the API rejects an oversized body before reading all of it', async () => {
     const { url } = await serve(planned())
     const body = JSON.stringify({ for: '2h', reason: 'x'.repeat(2_000_000) })
     expect(await statusOf(`${url}/api/v1/suspension`, { method: 'PUT', headers: BEARER, body })).toBe(413)
   })
 
-  test('names the addresses that it can listen on', () => {
+  test('parseListenAddress accepts valid addresses, and reports what it expects for others', () => {
     expect(parseListenAddress('127.0.0.1:7790', '--listen')).toEqual({ host: '127.0.0.1', port: 7790 })
     expect(parseListenAddress('[::]:80', '--listen')).toEqual({ host: '::', port: 80 })
     for (const text of ['7790', 'host', 'host:', 'host:70000', 'http://host:80', '::1:80']) {
@@ -231,7 +231,7 @@ describe('the API', () => {
     }
   })
 
-  test('an address that is taken is an error that says what to do', async () => {
+  test('listening on an address in use fails with a hint', async () => {
     const { url } = await serve(planned())
     const taken = serveAgent(planned(), {
       listen: parseListenAddress(url.slice('http://'.length), '--listen'),
@@ -257,7 +257,7 @@ describe('live events', () => {
     }
   }
 
-  test('carry the project that changed, the id of one that was removed, and nothing that did not change', async () => {
+  test('the stream sends changed projects and the ids of removed ones, and nothing that did not change', async () => {
     const control = planned()
     const { url } = await serve(control)
     const events = await reader(url)
@@ -272,7 +272,7 @@ describe('live events', () => {
     await events.cancel()
   })
 
-  test('end with the server, and nothing is watched any more', async () => {
+  test('closing the server ends the stream and removes its listeners', async () => {
     const control = planned()
     const server = await serve(control)
     const answer = await fetch(`${server.url}/api/v1/events`)
@@ -284,7 +284,7 @@ describe('live events', () => {
 })
 
 describe('health', () => {
-  test('is lost when the scheduler has not run for a while, and not by git or the service', async () => {
+  test('/healthz returns 503 when the scheduler has stopped, but not when git or the service is down', async () => {
     const control = new FakeControl([project('p-1', { state: 'Failing', reason: 'Unreachable' })])
     control.show(control.shown.projects, { source: { ...control.shown.source, error: 'no route to host' } })
     let now = START + 60_000
@@ -294,7 +294,7 @@ describe('health', () => {
     expect(await statusOf(`${url}/healthz`)).toBe(503)
   })
 
-  test('ready means that the manifests were read once', async () => {
+  test('/readyz returns 200 once the manifests have been read', async () => {
     const control = new FakeControl()
     const { version: _, ...unread } = control.shown.source
     control.show([], { source: unread })
@@ -322,7 +322,7 @@ describe('the git hook', () => {
     ['Forgejo', { 'x-forgejo-signature': hex('{"ref":1}') }],
     ['GitLab with its secret token', { 'x-gitlab-token': SECRET }],
     ['GitLab with a signing token', standard('{"ref":1}', NOW), STANDARD],
-  ])('takes a push that %s signed', async (_host, headers, secret = SECRET) => {
+  ])('a push signed by %s makes the agent fetch', async (_host, headers, secret = SECRET) => {
     const control = planned()
     const { url } = await serve(control, { secret })
     expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body: '{"ref":1}' })).toBe(204)
@@ -330,22 +330,22 @@ describe('the git hook', () => {
   })
 
   test.each<[string, Record<string, string>, string?]>([
-    ['nothing', {}],
-    ['another secret', { 'x-hub-signature-256': `sha256=${hex('{}', 'guess')}` }],
-    ['another body', { 'x-hub-signature-256': `sha256=${hex('{"a":1}')}` }],
-    ['SHA-1', { 'x-hub-signature': `sha1=${createHmac('sha1', SECRET).update('{}').digest('hex')}` }],
+    ['no signature', {}],
+    ['the signature of another secret', { 'x-hub-signature-256': `sha256=${hex('{}', 'guess')}` }],
+    ['the signature of another body', { 'x-hub-signature-256': `sha256=${hex('{"a":1}')}` }],
+    ['a SHA-1 signature', { 'x-hub-signature': `sha1=${createHmac('sha1', SECRET).update('{}').digest('hex')}` }],
     ['a wrong token', { 'x-gitlab-token': 'guess' }],
     ['an old signature', standard('{}', NOW - 3_600), STANDARD],
-    ['a time that is none', { ...standard('{}', NOW), 'webhook-timestamp': 'now' }, STANDARD],
-    ['the bearer token of the agent', BEARER],
-  ])('a push that is signed with %s causes nothing', async (_what, headers, secret = SECRET) => {
+    ['an invalid timestamp', { ...standard('{}', NOW), 'webhook-timestamp': 'now' }, STANDARD],
+    ["only the agent's bearer token", BEARER],
+  ])('a push with %s is rejected', async (_what, headers, secret = SECRET) => {
     const control = planned()
     const { url } = await serve(control, { secret })
     expect(await statusOf(`${url}/hooks/git`, { method: 'POST', headers, body: '{}' })).toBe(401)
     expect(control.asked).toEqual([])
   })
 
-  test('what a push says is never read: any signed bytes only fetch sooner', async () => {
+  test('the content of a signed push is ignored: any bytes make the agent fetch', async () => {
     const control = planned()
     const { url } = await serve(control)
     for (const body of ['', 'not json', '{"ref":"refs/heads/evil","repository":{"url":"ext::sh"}}', '\u0000\uffff']) {
@@ -355,7 +355,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([['fetchSoon'], ['fetchSoon'], ['fetchSoon'], ['fetchSoon']])
   })
 
-  test('rejects a body of more than 25 MiB', async () => {
+  test('a push of more than 25 MiB is rejected', async () => {
     const control = planned()
     const { url } = await serve(control)
     const body = Buffer.alloc(25 * 1024 * 1024 + 1)
@@ -364,7 +364,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([])
   })
 
-  test('does not exist without a secret', async () => {
+  test('the git hook returns 404 when no secret is configured', async () => {
     const control = planned()
     const { url } = await serve(control, { secret: '' })
     const headers = { 'x-hub-signature-256': `sha256=${hex('{}', '')}`, 'x-gitlab-token': '' }
@@ -373,7 +373,7 @@ describe('the git hook', () => {
   })
 })
 
-test('the page shows when a window opens, in UTC and in its time zone', async () => {
+test("the page shows when a window opens in UTC and in the window's time zone", async () => {
   const [step] = PLAN.steps
   if (step === undefined) throw new Error('no step')
   const windows = [{ days: ['sun' as const], from: '03:00', to: '04:00', timezone: 'Europe/Berlin' }]
@@ -386,7 +386,7 @@ test('the page shows when a window opens, in UTC and in its time zone', async ()
   expect(page).toContain('2026-11-22 02:00 UTC</time> (there Sun 2026-11-22 03:00) for 1 step')
 })
 
-test('a bug is a line of the log, and the client learns nothing of it', async () => {
+test('an internal error is logged, and its details are not sent to the client', async () => {
   const control = planned()
   const { url } = await serve(control)
   control.planOf = () => {

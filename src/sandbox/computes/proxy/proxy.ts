@@ -44,14 +44,14 @@ const INTERNAL_ERROR = 'XX000'
 
 /** Port shared by all computes. */
 export interface SharedPort {
-  /** 0: any free port. */
-  readonly port: number
-  /** Whether to use any free port if `port` is taken. */
-  readonly anyPort: boolean
+  /** Default 0: any free port. */
+  readonly port?: number | undefined
+  /** Whether to use any free port if `port` is taken. Default: no. */
+  readonly anyPort?: boolean | undefined
 }
 
 /** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
-export const startProxy = async (options: ProxyOptions, { port, anyPort }: SharedPort) => {
+export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = false }: SharedPort) => {
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()
   const clients = new Set<Socket>()
