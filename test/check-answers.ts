@@ -1,4 +1,4 @@
-/** Every answer of every sandbox in a test is checked against the service's own OpenAPI description. */
+/** Validates every response of every sandbox in a test against the service's own OpenAPI document. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, afterEach, expect } from 'vitest'
 import { ANSWERS, type PublishedAnswer } from '../src/sandbox/routes/publish-answers.ts'
@@ -8,7 +8,7 @@ let problems = new Set<string>()
 let check: ((answer: PublishedAnswer) => void) | undefined
 let loading: Promise<void> | undefined
 
-/** Loaded with the first answer: most tests have no sandbox. */
+/** Loaded on the first response, because most tests have no sandbox. */
 const load = async (): Promise<void> => {
   const { unofficial } = await import('./clients/official.ts')
   check = ({ method, path, status, answer }) => {
@@ -30,11 +30,11 @@ const expectOfficial = async (): Promise<void> => {
   await loading
   const found = problems
   problems = new Set()
-  expect([...found], 'answers that are not as the service describes them').toEqual([])
+  expect([...found], "responses that do not match the service's OpenAPI document").toEqual([])
 }
 afterEach(expectOfficial)
 afterAll(async () => {
-  // The worker goes on with another file, which subscribes for itself.
+  // The next test file in this worker subscribes again.
   unsubscribe(ANSWERS, note)
   await expectOfficial()
 })
