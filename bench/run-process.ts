@@ -28,7 +28,7 @@ export interface HowToRun {
 
 const GNU_TIME = '/usr/bin/time'
 const hasTime = process.platform === 'linux' && existsSync(GNU_TIME)
-export const NO_TIME = 'CPU and peak memory of processes: there is no GNU time at /usr/bin/time.'
+export const NO_TIME = 'CPU and peak memory, because GNU time is not installed at /usr/bin/time.'
 export const timeIsMissing = !hasTime
 
 const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-time-'))
@@ -57,7 +57,7 @@ export const run = async (command: string, args: readonly string[], how: HowToRu
   ])
   if (!(how.exits ?? [0]).includes(code.exit ?? -1)) {
     throw new Error(
-      `${command} ${args.slice(0, 3).join(' ')} … ended with ${code.exit}:\n${stderr}${stdout.slice(-2_000)}`,
+      `${command} ${args.slice(0, 3).join(' ')} … exited with ${code.exit}:\n${stderr}${stdout.slice(-2_000)}`,
     )
   }
   if (!hasTime) return { ms: code.ms, stdout }

@@ -40,7 +40,7 @@ const quick = words.includes('--quick')
 const wanted = words.filter((word) => !word.startsWith('--'))
 const unknown = words.find((word) => word !== '--quick' && !Object.hasOwn(SECTIONS, word))
 if (unknown !== undefined) {
-  console.error(`There is no ${unknown}. There are --quick, and the sections ${Object.keys(SECTIONS).join(', ')}.`)
+  console.error(`Unknown argument ${unknown}. Use --quick or sections: ${Object.keys(SECTIONS).join(', ')}.`)
   process.exit(1)
 }
 

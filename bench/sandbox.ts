@@ -86,8 +86,8 @@ const http = async (): Promise<void> => {
     turn += 1
     return rename(server, project, `name-${turn}`)
   })
-  report('GET requests a second, state on disk', reads.toFixed(0))
-  report('writes a second, state on disk', writes.toFixed(0))
+  report('GET requests per second, state on disk', reads.toFixed(0))
+  report('writes per second, state on disk', writes.toFixed(0))
 
   // Few projects, so that each exceeds the history it retains.
   const few = 4
@@ -124,7 +124,7 @@ const kills = async (): Promise<void> => {
     for (const [project, name] of last) {
       const { value } = await server.call('GET', endpoint(project))
       const shown = (value.endpoint as { readonly name?: string }).name ?? ''
-      // A write interrupted by the kill may have been made without being acknowledged.
+      // A write that the kill interrupted may have taken effect without being acknowledged.
       const [, turn = '0'] = name.split('/')
       const [, shownTurn = '0'] = shown.split('/')
       if (!shown.startsWith(`${round - 1}/`) || Number(shownTurn) < Number(turn)) lost += 1
@@ -150,7 +150,7 @@ const kills = async (): Promise<void> => {
     )
     await exited
   }
-  report(`kill -9 in the middle of 1,000 writes, ${KILL_ROUNDS} rounds`, `${answered} answered, ${lost} lost`)
+  report(`kill -9 during 1,000 writes, ${KILL_ROUNDS} rounds`, `${answered} answered, ${lost} lost`)
   await rm(directory, { recursive: true })
 }
 
@@ -192,7 +192,7 @@ const computes = async (): Promise<void> => {
     await client.end()
   }
   report(
-    'wake to the first row, median and slowest of 20',
+    'first row from an idle compute, median and maximum of 20',
     `${median(wakes).toFixed(0)} / ${Math.max(...wakes).toFixed(0)} ms`,
   )
 
@@ -204,9 +204,9 @@ const computes = async (): Promise<void> => {
     report(what, `${(performance.now() - began).toFixed(0)} ms`)
     await Promise.all(clients.map((client) => client.end()))
   }
-  await startAll('20 computes started at once, first row of the last: new branches')
+  await startAll('first rows from 20 computes started concurrently, on new branches')
   await Promise.all(twenty.map(suspend))
-  await startAll('the same again: branches with data')
+  await startAll('first rows from 20 computes started concurrently, with data')
 
   await suspend(0)
   began = performance.now()
@@ -214,7 +214,7 @@ const computes = async (): Promise<void> => {
   const first = await Promise.all(Array.from({ length: 50 }, () => firstRow(0)))
   const took = performance.now() - began
   const started = (await starts(sandbox.apiUrl, authorization)) - startsBefore
-  report('50 first connections at once', `${started} start, ${took.toFixed(0)} ms`)
+  report('50 concurrent first connections to one compute', `${started} start, ${took.toFixed(0)} ms`)
   await Promise.all(first.map((client) => client.end()))
   await sandbox.close()
 }

@@ -1,7 +1,7 @@
 /**
- * A sandbox in its own process. Takes its seed as JSON on the command line and prints `{url, key}`. For each line of
- * input, `{latencyMs}` sets the latency of every request; any other line is answered with `{requests, operations}`: the
- * requests since the last answer (the newest 10,000), and all operations.
+ * A sandbox in its own process. Accepts its seed as JSON on the command line and prints `{url, key}`. For each line of
+ * input: `{latencyMs}` sets the latency of every request; any other line prints `{requests, operations}`, which are the
+ * requests since the last such line (the newest 10,000) and all operations.
  */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'

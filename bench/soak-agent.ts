@@ -37,7 +37,7 @@ const { watch, ...month } = await simulateMonth({
 const wrong = [...watch.problems]
 const [warm, last] = [heaps[WARM_DAY - 1], heaps.at(-1)]
 if (warm !== undefined && last !== undefined && last > warm + MOST_GROWTH_MIB) wrong.push('memory grows')
-if (watch.mostRequestsAMinute > MOST_REQUESTS_A_MINUTE) wrong.push('more requests in a minute than the share allows')
+if (watch.mostRequestsAMinute > MOST_REQUESTS_A_MINUTE) wrong.push('more requests per minute than the share allows')
 const figures = {
   node: process.version,
   projects: PROJECTS,

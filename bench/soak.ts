@@ -133,7 +133,7 @@ interface Live {
 const livesOf = ({ control }: Sandbox): readonly Live[] =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
 
-/** Invariants that do not hold; they must, whatever faults occurred. */
+/** Violated invariants, which must hold regardless of the faults. */
 const brokenPromises = (sandbox: Sandbox, deleted: ReadonlySet<string>): readonly string[] => {
   const live = livesOf(sandbox)
   const ids = new Set(live.map(({ id }) => id))
@@ -145,7 +145,7 @@ const brokenPromises = (sandbox: Sandbox, deleted: ReadonlySet<string>): readonl
     .filter(({ name }) => name !== 'rival')
     .map(({ branchId: branch, type, name }) => `${branch}/${type === 'read_write' ? 'primary' : name}`)
   const twice = places.filter((place, index) => places.indexOf(place) !== index)
-  return [...lost.map((id) => `lost: ${id}`), ...twice.map((place) => `there twice: ${place}`)]
+  return [...lost.map((id) => `lost: ${id}`), ...twice.map((place) => `created twice: ${place}`)]
 }
 
 const heapMiB = (): number => {
@@ -265,7 +265,7 @@ const soak = async (): Promise<number> => {
     await setFree(stage)
   }
   unsubscribe('undici:request:create', meter.count)
-  if (left !== 0) wrong.push(`after ${applies} applies ${left} steps are left`)
+  if (left !== 0) wrong.push(`${left} steps are left after ${applies} applies`)
   const injected429 = run.struck.get('status') ?? 0
   const figures = {
     node: process.version,
@@ -287,7 +287,7 @@ const soak = async (): Promise<number> => {
     wrong,
   }
   if (meter.most.minute > 700 || meter.most.second > 40) wrong.push('more requests than the service allows')
-  if (rateLimited > injected429) wrong.push('the service had to refuse requests over its limit')
+  if (rateLimited > injected429) wrong.push('the service rejected requests over its rate limit')
   if (!isFlat(run.heaps)) wrong.push('memory grows')
   await stage.sandbox.close()
   await rm(folder, { recursive: true })
@@ -299,7 +299,7 @@ const soak = async (): Promise<number> => {
 /** Checkpoints within the first apply; the one before has no fleet in memory yet. */
 const isFlat = ([, first = 0, ...rest]: readonly number[]): boolean => rest.every((heap) => heap < first * 1.25)
 
-/** A plan may delete only what the manifests ask to delete. */
+/** Plans may delete only computes that the manifests no longer declare. */
 const strayDelete = (kind: string, id: string | undefined, asked: ReadonlySet<string>): readonly string[] =>
   kind === 'delete' && !asked.has(id ?? '') ? [`a plan deletes ${id}`] : []
 

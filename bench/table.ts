@@ -5,10 +5,10 @@ export type Cell = string | number | Figure
 
 export interface Section {
   readonly name: string
-  /** What was measured, and how, in a sentence or two. */
+  /** One or two sentences about what was measured and how. */
   readonly about: string
   readonly rows: readonly Readonly<Record<string, Cell>>[]
-  /** What was skipped, and why. */
+  /** Skipped measurements, with the reason. */
   readonly skipped?: readonly string[]
 }
 

@@ -9,7 +9,7 @@ const [BEGIN, END] = ['<!-- Written by npm run bench. -->', '<!-- Until here. --
 export const writeDocs = async (about: string, sections: readonly Section[]): Promise<void> => {
   const text = await readFile(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]
-  if (from < 0 || to < from) throw new Error(`${PAGE} does not have the marks around the figures`)
+  if (from < 0 || to < from) throw new Error(`${PAGE} has no markers around the figures`)
   const measured = [BEGIN, '', about, ...sections.map(sectionText), '', ''].join('\n')
   await writeFile(PAGE, `${text.slice(0, from)}${measured}${text.slice(to)}`)
 }

@@ -31,10 +31,10 @@ const { outputFiles, metafile } = await build({
         // It has no custom size table either, so no schema needs to be compiled.
         onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
         onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
-          contents: "export const Ajv2020 = () => { throw new Error('the Action takes no size table') }",
+          contents: "export const Ajv2020 = () => { throw new Error('the Action does not support size tables') }",
         }))
         onLoad({ filter: /no-postgres/, namespace: 'left-out' }, () => ({
-          contents: "export const postgresComputes = () => { throw new Error('there is no Postgres in the Action') }",
+          contents: "export const postgresComputes = () => { throw new Error('the Action does not include Postgres') }",
         }))
         onLoad({ filter: /no-binaries/, namespace: 'left-out' }, () => ({
           contents: "export const howToInstall = () => ''",
@@ -57,8 +57,8 @@ for (const [path, text] of Object.entries(files)) {
   await writeFile(path, text)
 }
 if (process.argv.includes('--check') && stale.length > 0) {
-  console.error(`Stale: ${stale.join(', ')}. Run \`npm run build:action\` and commit what it writes.`)
+  console.error(`Out of date: ${stale.join(', ')}. Run \`npm run build:action\` and commit the result.`)
   process.exitCode = 1
 } else {
-  console.log(stale.length === 0 ? 'The Action is fresh.' : `Written: ${stale.join(', ')}`)
+  console.log(stale.length === 0 ? 'The Action is up to date.' : `Written: ${stale.join(', ')}`)
 }

@@ -27,7 +27,7 @@ const [nodeLicence] = await glob(['../LICENSE', './LICENSE', '../node_modules/no
   cwd: dirname(node),
   absolute: true,
 })
-if (nodeLicence === undefined) throw new Error(`No LICENSE of Node near ${node}`)
+if (nodeLicence === undefined) throw new Error(`Node's LICENSE was not found near ${node}`)
 await writeFile(
   join(folder, 'LICENSES.txt'),
   `${await licences(modules)}\n${'-'.repeat(80)}\n\nNode.js\n\n${await readFile(nodeLicence, 'utf8')}`,

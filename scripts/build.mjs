@@ -18,8 +18,8 @@ await cacheHelp()
 await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
 
 /**
- * The types of the public entry points and of what they refer to. Self-contained, because the package ships neither our
- * sources nor the bundled libraries.
+ * Writes the types of the public entry points, including all types that they use. Self-contained, because the package
+ * ships neither our sources nor the bundled libraries.
  */
 async function writeTypes(entries, to) {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-types-'))
@@ -49,7 +49,8 @@ async function writeTypes(entries, to) {
       const text = await readFile(join(folder, file), 'utf8')
       for (const [, from] of text.matchAll(/\b(?:from |import\()['"]([^'"]+)['"]/g)) {
         if (from.startsWith('.')) waiting.push(join(dirname(file), from.replace(/\.ts$/, '.d.ts')))
-        else if (!from.startsWith('node:')) throw new Error(`The types of ${file} need ${from}, which is not published`)
+        else if (!from.startsWith('node:'))
+          throw new Error(`${file} refers to types of ${from}, which is not published`)
       }
       await mkdir(dirname(join(to, file)), { recursive: true })
       await writeFile(join(to, file), text.replace(/((?:from |import\()['"]\.[^'"]+)\.ts(?=['"])/g, '$1.js'))

@@ -1,5 +1,5 @@
-// The agent on the sandbox, from a commit to a restart window. Takes less than a minute; exits with 0 if every step was
-// observed.
+// Shows the agent on the sandbox, from a commit to a restart window. Takes less than a minute; exits with 0 if every
+// step was observed.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,7 +57,7 @@ const run = async (...args) => {
 }
 
 const flags = ['--repo', repo, '--ref', 'main', '--git-interval', '5s', '--data', data, '--listen', '127.0.0.1:0']
-say('The agent follows a repository. Its sandbox is a control plane of its own; it is 01:59:25 there.')
+say('The agent follows a repository and manages a sandbox, where it is 01:59:25.')
 process.stdout.write(`$ espalier agent run --repo ${repo} --sandbox --seed seed.yaml --git-interval 5s\n`)
 const agent = spawn(
   process.execPath,
@@ -90,34 +90,34 @@ const seen = (text, from = printed.length) =>
     const check = () => printed.slice(from).some((line) => line.includes(text)) && resolve()
     waiting.add(check)
     check()
-    ended.then(() => reject(new Error(`the agent ended without saying ${text}`)))
+    ended.then(() => reject(new Error(`the agent exited before it printed ${text}`)))
   })
 
 try {
   await seen('Synced', 0)
 
-  say('A commit that interrupts nobody: its first call goes out within seconds.')
+  say('A commit interrupts no one: the first request is sent within seconds.')
   commit('Let staging suspend sooner', 1, '1m')
   await seen('done: update')
 
-  say('A commit that restarts main: it waits for the window.')
+  say('A commit restarts main: the step waits for the window.')
   commit('Double main', 2, '1m')
   await seen('Scheduled')
   await run('agent', 'status', PROJECT)
 
-  say('Somebody changes staging by hand.')
+  say('Someone changes staging manually.')
   await fetch(`${found.Sandbox}/projects/${PROJECT}/endpoints/ep-staging-11111111`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${found.Key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ endpoint: { suspend_timeout_seconds: 3_600 } }),
   })
 
-  say('02:00: the window opens, and main restarts. The change by hand is seen as well.')
+  say('02:00: the window opens, and main restarts. The manual change is reported too.')
   await Promise.all([seen('done: update'), seen('OutOfSync')])
   await run('agent', 'status', PROJECT)
   await run('agent', 'history')
 
-  say('The same for Prometheus, and for people at the page:')
+  say('The same information for Prometheus and on the page:')
   const metrics = await (await fetch(`${found.Page}metrics`)).text()
   process.stdout.write(
     `${metrics

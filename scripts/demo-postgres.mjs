@@ -1,5 +1,5 @@
-// Compares the planned effect on connections with real Postgres: which survive, drop or wake a compute. Exits with 1 if
-// the effect differs from the plan.
+// Compares the planned effect on connections with real Postgres: which connections survive, which drop, and which computes
+// start. Exits with 1 if the effect differs from the plan.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -32,7 +32,7 @@ try {
 async function demo() {
   const main = await connect('main')
   const staging = await connect('staging')
-  say(`\nConnected to main (max_connections ${await maxConnections(main)}) and staging, as an application would be.`)
+  say(`\nConnected to main (max_connections ${await maxConnections(main)}) and staging, like an application.`)
   await espalier('plan', manifest)
   await espalier('apply', manifest, '--auto-approve')
 
@@ -52,14 +52,14 @@ async function demo() {
     () => true,
     () => false,
   )
-  expect(survived, 'staging changed without a restart: its connection', 'is still open')
+  expect(survived, 'staging changed without a restart', 'its connection is still open')
 
   const sleeping = await uriOf('development')
   const began = performance.now()
   const development = await connectTo(sleeping)
   await development.client.query('SELECT 1')
   const took = Math.round(performance.now() - began)
-  expect(true, 'development was idle, resized in its sleep, and woke for a connection', `first row after ${took} ms`)
+  expect(true, 'development was resized while idle, and started for a connection', `first row after ${took} ms`)
   expect(
     (await maxConnections(development)) === '419',
     'with its new size',
@@ -105,7 +105,7 @@ async function maxConnections({ client }) {
 async function espalier(...args) {
   say(`\n$ espalier ${args.join(' ')}\n`)
   const { code } = await run(args, 'inherit')
-  if (code !== 0) throw new Error(`espalier ${args[0]} ended with ${code}`)
+  if (code !== 0) throw new Error(`espalier ${args[0]} exited with ${code}`)
 }
 
 async function run(args, output) {
@@ -132,5 +132,5 @@ async function readSettings(stream) {
       return found
     }
   }
-  throw new Error('the sandbox ended before it said where it listens')
+  throw new Error('the sandbox exited before it printed its address')
 }

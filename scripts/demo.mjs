@@ -1,4 +1,4 @@
-// The basic workflow on the sandbox: plan, apply, plan again. Exits with the code of the first command that fails.
+// Shows the basic workflow on the sandbox: plan, apply, plan again. Exits with the code of the first command that fails.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -47,7 +47,7 @@ async function readSettings(stream) {
       return found
     }
   }
-  throw new Error('the sandbox ended before it said where it listens')
+  throw new Error('the sandbox exited before it printed its address')
 }
 
 const manifest = 'examples/quickstart/espalier.yaml'

@@ -1,4 +1,4 @@
-// The licences of the packages in a bundle.
+// Collects the licences of the packages in a bundle.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** Writes the man page, from the same command table as the help: `tsx scripts/man-page.ts FILE`. */
+/** Writes the man page from the command table that the help uses: `tsx scripts/man-page.ts FILE`. */
 import { writeFileSync } from 'node:fs'
 import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }

@@ -8,7 +8,7 @@ import { makePages } from './screenshots/run.ts'
 
 const path = browserPath()
 if (path === undefined) {
-  console.error('No Chromium is here. Install one (Debian: apt install chromium), or name it with CHROMIUM.')
+  console.error('Chromium was not found. Install it (Debian: apt install chromium), or set CHROMIUM to its path.')
   process.exit(1)
 }
 const HEIGHT = 1_500

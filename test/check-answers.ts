@@ -1,4 +1,4 @@
-/** Checks every response of every sandbox in a test against the service's own OpenAPI description. */
+/** Validates every response of every sandbox in a test against the service's own OpenAPI document. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { afterAll, afterEach, expect } from 'vitest'
 
@@ -18,7 +18,7 @@ let problems = new Set<string>()
 let check: ((response: PublishedResponse) => void) | undefined
 let loading: Promise<void> | undefined
 
-/** Loaded with the first response: most tests have no sandbox. */
+/** Loaded on the first response, because most tests have no sandbox. */
 const load = async (): Promise<void> => {
   const { unofficial } = await import('./clients/official.ts')
   check = ({ method, path, status, body }) => {
@@ -40,11 +40,11 @@ const expectOfficial = async (): Promise<void> => {
   await loading
   const found = problems
   problems = new Set()
-  expect([...found], 'responses that differ from the service description').toEqual([])
+  expect([...found], "responses that do not match the service's OpenAPI document").toEqual([])
 }
 afterEach(expectOfficial)
 afterAll(async () => {
-  // The worker runs another file next, which subscribes for itself.
-  unsubscribe(CHANNEL, note)
+  // The next test file in this worker subscribes again.
+  unsubscribe(ANSWERS, note)
   await expectOfficial()
 })

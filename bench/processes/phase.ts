@@ -21,7 +21,7 @@ const measure = async <T>(work: () => T | Promise<T>): Promise<T> => {
 
 const parse = (text: string) => {
   const { desired, diagnostics } = parseManifests([{ path: 'fleet.yaml', text }])
-  if (diagnostics.length > 0) throw new Error(`the bench's own manifest is wrong: ${diagnostics[0]?.message}`)
+  if (diagnostics.length > 0) throw new Error(`the bench's own manifest is invalid: ${diagnostics[0]?.message}`)
   return desired
 }
 
@@ -37,7 +37,7 @@ const look = async (desired: ReturnType<typeof parse>) => {
 
 const planned = (desired: ReturnType<typeof parse>, observed: Awaited<ReturnType<typeof look>>) => {
   const result = plan(desired, observed)
-  if (!result.ok) throw new Error(`the bench's own fleet has no plan: ${result.diagnostics[0]?.message}`)
+  if (!result.ok) throw new Error(`the bench's own fleet cannot be planned: ${result.diagnostics[0]?.message}`)
   return result.plan
 }
 

@@ -22,7 +22,7 @@ export const neonSection = async (bench: Bench): Promise<Section> => {
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
     await run('npm', ['ci', '--prefix', 'bench', '--ignore-scripts', '--no-audit', '--no-fund'], { env })
   } catch {
-    return { name, about, rows: [], skipped: ['the package neon could not be installed in bench/.'] }
+    return { name, about, rows: [], skipped: ['the npm package neon could not be installed in bench/.'] }
   }
   const rows: Record<string, Cell>[] = []
   for (const branches of bench.quick ? [1] : [1, 10]) {

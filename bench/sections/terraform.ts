@@ -17,7 +17,7 @@ export const terraformSection = async (bench: Bench): Promise<Section> => {
   try {
     await run('terraform', ['version'], { env })
   } catch {
-    return { name, about: ABOUT, rows: [], skipped: ['there is no terraform on the PATH.'] }
+    return { name, about: ABOUT, rows: [], skipped: ['terraform is not on the PATH.'] }
   }
   const rows: Record<string, Cell>[] = []
   for (const computes of bench.quick ? [100] : [1, 100, 1_000]) {

@@ -1,16 +1,16 @@
-// Keeps one GitHub issue for each thing that needs a person: opened when it is raised, closed when it is resolved.
-// Run it: node github-issue.mjs
-//   GITHUB_TOKEN           may write issues of the repository
+// Keeps one GitHub issue for each condition that needs attention: opened when it is reported, closed when it is resolved.
+// Usage: node github-issue.mjs
+//   GITHUB_TOKEN           a token that can write issues in the repository
 //   GITHUB_REPOSITORY      owner/name
-//   ESPALIER_EVENT_SECRET  as in the agent's --notify-secret-file
+//   ESPALIER_EVENT_SECRET  the secret in the agent's --notify-secret-file
 import { receive } from './receive.mjs'
 
 const RAISED = ['blocked', 'failing', 'invalid', 'out-of-sync']
 
-/** In a code block, a name is not a mention, a link or markup. */
+/** In a code block, names cannot become mentions, links or markup. */
 const block = (text) => ['```text', String(text).replaceAll('```', "'''"), '```'].join('\n')
 
-/** Found again by this line of its body. */
+/** A line in the issue's body by which it is found again. */
 const marker = ({ subject, data }) =>
   `<!-- espalier ${encodeURIComponent([subject, data.state, data.reason].join(' '))} -->`
 
@@ -20,7 +20,7 @@ export const issueOf = (event) => ({
   body: [
     marker(event),
     block(event.data.message ?? ''),
-    ...(event.data.command ? ['To settle it:', block(event.data.command)] : []),
+    ...(event.data.command ? ['To resolve it:', block(event.data.command)] : []),
     ...(event.data.differences ?? []).map(({ kind, compute = 'compute', branch, path = '', origin }) =>
       block(`${kind} ${compute} on ${branch} ${path} (${origin})`),
     ),
@@ -38,7 +38,7 @@ export const keepIssues =
         headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      if (!answer.ok) throw new Error(`GitHub answered ${answer.status} to ${method} issues${path}`)
+      if (!answer.ok) throw new Error(`GitHub returned ${answer.status} for ${method} issues${path}`)
       return answer.json()
     }
     const open = await call('GET', '?labels=espalier&state=open&per_page=100')

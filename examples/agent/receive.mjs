@@ -1,11 +1,11 @@
-// Receives the agent's events, checks their signature, and hands each to one function, once.
-// Needs nothing but Node: the recipes next to it use it.
+// Receives the agent's events, verifies their signature, and passes each event to a function once.
+// Has no dependencies. The recipes in this folder use it.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 
 const MAX_AGE_SECONDS = 5 * 60
 
-/** @param secret `whsec_…`, as in the file of --notify-secret-file. */
+/** @param secret `whsec_…`, the content of the agent's --notify-secret-file. */
 export const isSigned = (headers, body, secret, now = Date.now()) => {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': given = '' } = headers
   if (!(Math.abs(now / 1000 - Number(timestamp)) <= MAX_AGE_SECONDS)) return false
@@ -18,8 +18,8 @@ export const isSigned = (headers, body, secret, now = Date.now()) => {
 }
 
 /**
- * Answers 204 once `handle` has taken the event, else 500: then the agent sends it again. An event that was handled
- * before is not handled again, although the agent may send it twice.
+ * Returns 204 once `handle` has processed the event. Otherwise it returns 500, and the agent sends the event again.
+ * An event that arrives twice is processed only once.
  */
 export const receive = ({ secret, port, host = '127.0.0.1', handle, log = console.error }) => {
   const handled = new Set()

@@ -1,7 +1,7 @@
 // Posts the agent's events to a Slack channel: node slack.mjs
-//   SLACK_WEBHOOK_URL      an incoming webhook of Slack
-//   ESPALIER_EVENT_SECRET  as in the agent's --notify-secret-file
-// The agent: espalier agent run … --notify http://127.0.0.1:8080 --notify-secret-file secret
+//   SLACK_WEBHOOK_URL      a Slack incoming webhook
+//   ESPALIER_EVENT_SECRET  the secret in the agent's --notify-secret-file
+// Start the agent with: espalier agent run … --notify http://127.0.0.1:8080 --notify-secret-file secret
 import { receive } from './receive.mjs'
 
 const SYMBOLS = {
@@ -13,7 +13,7 @@ const SYMBOLS = {
   resolved: ':white_check_mark:',
 }
 
-/** So that a name cannot mention people or make links. */
+/** Names must not mention people or create links. */
 const escaped = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
 export const slackMessage = ({ type, subject, data }) => {
@@ -36,7 +36,7 @@ export const postToSlack = (url) => async (event) => {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(slackMessage(event)),
   })
-  if (!answer.ok) throw new Error(`Slack answered ${answer.status}`)
+  if (!answer.ok) throw new Error(`Slack returned ${answer.status}`)
 }
 
 if (process.argv[1] === import.meta.filename) {

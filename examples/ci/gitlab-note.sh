@@ -1,14 +1,14 @@
 #!/bin/sh
-# GitLab: the plan as one note on the merge request, edited in place. GITLAB_TOKEN is a project access token with the scope api.
+# GitLab: keeps the plan as one note on the merge request. GITLAB_TOKEN is a project access token with the scope api.
 set -eu
 
 marker='<!-- espalier plan -->'
 notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
-# The token is read from stdin, so that no list of processes shows it.
+# The token is read from stdin, so that process lists do not show it.
 api() { printf 'PRIVATE-TOKEN: %s\n' "$GITLAB_TOKEN" | curl --fail-with-body --silent --show-error --header @- "$@"; }
 
 { printf '%s\n' "$marker"; cat espalier-plan.md; } > espalier-note.md
-# Only a note of the token's own account is edited.
+# Edit only a note by the token's own account.
 own=$(api "$CI_API_V4_URL/user" | jq -r .username)
 id=$(api "$notes?per_page=100&sort=desc" | jq -r --arg marker "$marker" --arg own "$own" \
   'map(select(.author.username == $own and (.body | startswith($marker)))) | .[0].id // empty')

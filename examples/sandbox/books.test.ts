@@ -1,4 +1,4 @@
-/** An application's tests against the sandbox: a Postgres branch for each test, gone after it. */
+/** Tests an application against the sandbox, with a separate Postgres branch per test. */
 import { type Sandbox, startSandbox } from 'espalier/sandbox'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ let sandbox: Sandbox
 
 beforeAll(async () => {
   sandbox = await startSandbox({ computes: 'postgres', seed: new URL('seed.yaml', import.meta.url).pathname })
-  // What every test starts from: an application would run its migrations here.
+  // The initial state for every test. An application would run its migrations here.
   await query(await sandbox.connectionString('main'), 'CREATE TABLE books (title text PRIMARY KEY)')
 })
 afterAll(() => sandbox.close())
@@ -29,7 +29,7 @@ test('a book is added', async () => {
   await branch.delete()
 })
 
-test('another test does not see it', async () => {
+test('another test does not see the book', async () => {
   const branch = await sandbox.createBranch({ parent: 'main' })
   expect(await query(branch.connectionString, 'TABLE books')).toEqual([])
   await branch.delete()

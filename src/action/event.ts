@@ -1,6 +1,7 @@
 /** Reads the event that started the workflow. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { defined } from '../base/index.ts'
 import type { Environment } from './inputs.ts'
 
 export interface PullRequest {
@@ -29,25 +30,19 @@ export interface WorkflowEvent {
 }
 
 const sha = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
-const side = z.object({
-  sha,
-  repo: z.object({ full_name: z.string() }).nullish(),
-})
+const side = z.object({ sha, repo: z.object({ full_name: z.string() }).nullish() })
 const payloadShape = z.object({
   pull_request: z.object({ number: z.int(), base: side, head: side, merged: z.boolean().nullish() }).optional(),
   merge_group: z.object({ base_sha: sha }).optional(),
   before: sha.optional().catch(undefined),
-  commits: z
-    .array(z.object({ id: sha }))
-    .optional()
-    .catch(undefined),
+  commits: z.array(z.object({ id: sha })).catch([]),
 })
 
 /** An unreadable payload is treated as empty. */
 export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
-  const pull = payload.success ? payload.data.pull_request : undefined
-  const { before, commits = [], merge_group: group } = payload.success ? payload.data : {}
+  const pull = payload.data?.pull_request
+  const { before, commits = [], merge_group: group } = payload.data ?? {}
   const branch = /^refs\/heads\/(.+)$/.exec(env.GITHUB_REF ?? '')?.[1]
   const event = {
     name: env.GITHUB_EVENT_NAME ?? '',
@@ -55,14 +50,10 @@ export const readEvent = (env: Environment): WorkflowEvent => {
     commits: commits.map(({ id }) => id),
     // Zeros mean that the push created the branch.
     ...(before === undefined || /^0+$/.test(before) ? {} : { before }),
-    ...(branch === undefined ? {} : { branch }),
+    ...defined({ branch }),
   }
   if (pull === undefined) {
-    return {
-      ...event,
-      sha: env.GITHUB_SHA ?? '',
-      ...(group === undefined ? {} : { mergeGroupBase: group.base_sha }),
-    }
+    return { ...event, sha: env.GITHUB_SHA ?? '', ...defined({ mergeGroupBase: group?.base_sha }) }
   }
   return {
     ...event,

@@ -1,8 +1,9 @@
 /**
- * Hides what an untrusted pull request must not learn about live projects: values of Postgres settings that it did not
- * write, and names of branches and computes that neither the base nor the pull request declares by name. Otherwise,
- * anybody could read them in the comment and the log by opening a pull request with a harmless declaration.
+ * Hides live values from untrusted pull requests: values of Postgres settings that the pull request did not write, and
+ * names of branches and computes that neither it nor the base declares by name. Otherwise, anyone could read them in the
+ * comment and the log by opening a pull request with a harmless declaration.
  */
+import { defined } from '../base/index.ts'
 import {
   type AttributeChange,
   type BranchName,
@@ -69,7 +70,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
 
   const branchOf = (branch: BranchName): BranchName =>
     hiddenIds.has(branch.id) ? { id: branch.id, name: branch.id } : branch
-  /** @param claimed ids of computes that a declaration claims. */
+  /** @param claimed ids of the computes that a declaration matches. */
   const textWithout = (claimed: ReadonlySet<string>) => {
     const bare = new Set(
       computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
@@ -99,7 +100,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
     (diagnostic: Diagnostic): Diagnostic => ({
       ...diagnostic,
       message: without(diagnostic.message),
-      ...(diagnostic.hint === undefined ? {} : { hint: without(diagnostic.hint) }),
+      ...defined({ hint: diagnostic.hint && without(diagnostic.hint) }),
     })
 
   return {
@@ -113,11 +114,11 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
         ...one,
         branch: branchOf(one.branch),
         compute: computeOf(one.compute),
-        ...(one.refused === undefined ? {} : { refused: without(one.refused) }),
+        ...defined({ refused: one.refused && without(one.refused) }),
       })
       const changeOf = (change: Change): Change => ({
         ...common(change),
-        ...(change.from === undefined ? {} : { from: branchOf(change.from) }),
+        ...defined({ from: change.from && branchOf(change.from) }),
         attributes: change.attributes.map(attributeOf),
       })
       return withAliases({
@@ -127,16 +128,12 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           steps: plan.steps.map((step) => withoutSettings(common(step))),
           unmanaged: [],
           warnings: plan.warnings.map(diagnosticOf(without)),
-          ...(plan.leftOut === undefined
-            ? {}
-            : {
-                leftOut: plan.leftOut.map(({ project, diagnostics }) => ({
-                  project,
-                  diagnostics: diagnostics.map(diagnosticOf(without)),
-                })),
-              }),
+          ...defined({
+            leftOut: plan.leftOut?.map((one) => ({ ...one, diagnostics: one.diagnostics.map(diagnosticOf(without)) })),
+          }),
         },
         origin: {
+          ...origin,
           introduced: origin.introduced.map(changeOf),
           drift: origin.drift.map(changeOf),
           settled: origin.settled.map(changeOf),
@@ -146,7 +143,6 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
             branch: branchOf(one.branch),
             compute: computeOf(one.compute),
           })),
-          ...(origin.gaps === undefined ? {} : { gaps: origin.gaps }),
         },
       })
     },

@@ -1,22 +1,22 @@
 /** With `require-reviewed`, applies only changes that the plan on the merged pull request showed. */
 import { mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
-import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
-import { baseOf, firstParent, present, readBase } from './base.ts'
+import { type Manifests, planLive, select } from '../workflow/index.ts'
+import { baseOf, fetchIfMissing, firstParent, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'
 import type { GitHub } from './github.ts'
-import { connect, type Job } from './job.ts'
+import { type Job, withReadClient } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 import { withGitHub } from './with-github.ts'
 
-/** What the reviewers were shown. */
+/** What the reviewers saw. */
 export interface Review {
   readonly digests: ReadonlySet<string>
-  /** The pull requests, and what is missing. */
+  /** One sentence for each pull request. */
   readonly notes: readonly string[]
 }
 
-/** For a push with more commits, only the newest are checked. */
+/** Of a push with more commits, only the newest are checked. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
@@ -24,7 +24,10 @@ const MOST_LISTED = 20
 export const findReview = async (job: Job): Promise<Review> => {
   const { inputs, event } = job
   if (inputs.githubToken === '') {
-    throw new EspalierError('E_INPUT', 'require-reviewed needs the input github-token to read the reviewed plans.')
+    throw new EspalierError(
+      'E_INPUT',
+      '`require-reviewed` requires the input github-token, to read the reviewed plans.',
+    )
   }
   const records = await withGitHub(job, READING, async (github) => {
     const pulls = await mergedPulls(job, github)
@@ -83,14 +86,14 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
 }
 
 /**
- * Selects the reviewed changes. Unrelated drift is left alone.
+ * Selects the reviewed changes. Unrelated drift is not applied.
  *
  * @throws {EspalierError} `E_NOT_REVIEWED` if another change was not reviewed.
  */
 export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
   const { cwd, runner } = job
   const base = await readBase(() => beforeMerge(job), manifests, cwd)
-  const { result, comparison } = await withClient(connect(job).then(openReadClient), (api) =>
+  const { result, comparison } = await withReadClient(job, (api) =>
     planLive(api, manifests, { base: base?.manifests, estimate: false }),
   )
   const { changes } = result.plan
@@ -99,7 +102,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   for (const note of review.notes) runner.print(note)
   if (verdict.unrelated.length === 0) return manifests
   runner.notice(
-    `Not applied, because this drifted after the review and is not related to this merge: ${listed(verdict.unrelated)}.`,
+    `Not applied, since it drifted after the review and is unrelated to this merge: ${listed(verdict.unrelated)}.`,
   )
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
@@ -111,7 +114,7 @@ export const refuseUnreviewed = (changes: readonly Change[], review: Review): vo
 const refuse = (differing: readonly Change[], { notes }: Review): void => {
   if (differing.length === 0) return
   throw notReviewed(
-    `${differing.length === 1 ? 'One change is' : `${differing.length} changes are`} not what the pull request showed: ${listed(differing)}. ${notes.join(' ')}`,
+    `${differing.length === 1 ? 'One change does' : `${differing.length} changes do`} not match the plan on the pull request: ${listed(differing)}. ${notes.join(' ')}`,
     HOW_TO_REVIEW,
   )
 }
@@ -136,5 +139,5 @@ const listed = (changes: readonly Change[]): string => {
 /** The base commit of the merge. */
 const beforeMerge = async ({ event, cwd }: Job): Promise<string> => {
   if (event.pullRequest !== undefined) return baseOf(cwd, event.pullRequest)
-  return event.before === undefined ? firstParent(cwd) : present(cwd, event.before)
+  return event.before === undefined ? firstParent(cwd) : fetchIfMissing(cwd, event.before)
 }

@@ -1,7 +1,4 @@
-/**
- * Records what the reviewers of a pull request were shown, as digests of changes in the plan's comment. The digests can
- * be recomputed, so tampering with the record does not go unnoticed.
- */
+/** Records the changes that the reviewers of a pull request saw, as digests in the plan's comment. */
 import { createHash } from 'node:crypto'
 import type { Change, Origin } from '../model/index.ts'
 

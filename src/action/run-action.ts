@@ -1,11 +1,11 @@
 /** Runs a step of the GitHub Action. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
+import type { OnSignal } from '../base/index.ts'
+import { CHANGE_KINDS, type Clock, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
-import { type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
-import type { ActionIo } from './io.ts'
+import { type Environment, type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
 import { reportKeyKind } from './key-kind.ts'
 import { forNamedPullRequest } from './named-pull-request.ts'
@@ -16,6 +16,17 @@ import { runMerge } from './run-merge.ts'
 import { runPlan } from './run-plan.ts'
 import { runValidate } from './run-validate.ts'
 import { openRunner, type Runner } from './runner.ts'
+
+/** Everything through which the Action accesses the outside world. Only main.ts uses `process`. */
+export interface ActionIo {
+  readonly env: Environment
+  /** The folder of the step, absolute. */
+  readonly cwd: string
+  /** Writes to the step's log. */
+  readonly write: (text: string) => void
+  readonly clock: Required<Clock>
+  readonly onSignal: OnSignal
+}
 
 const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge, import: runImport } as const
 
@@ -53,14 +64,14 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
 }
 
 /**
- * Without its pull request, such a run would count as one of merged manifests.
+ * Without its pull request, the run would count as one for merged manifests.
  *
- * @throws {EspalierError} `E_INPUT` if the event names a pull request or a merge group that its payload does not hold.
+ * @throws {EspalierError} `E_INPUT` if the event is for a pull request or merge group, but its payload contains none.
  */
 const checkEvent = ({ event, env }: Job): void => {
   const isReadable = event.name === 'merge_group' ? event.mergeGroupBase : event.pullRequest
   if (!/^(pull_request|merge_group)/.test(event.name) || isReadable !== undefined) return
-  throw new EspalierError('E_INPUT', `The payload of the event ${event.name} is not as GitHub documents it.`, {
+  throw new EspalierError('E_INPUT', `The payload of the event ${event.name} does not match GitHub's documentation.`, {
     hint: `It is read from ${env.GITHUB_EVENT_PATH || 'GITHUB_EVENT_PATH, which is not set'}. Check the runner.`,
   })
 }
@@ -74,12 +85,12 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
     cause = error
   }
   throw new EspalierError('E_INPUT', `The input working-directory is not a folder: ${inputs.workingDirectory}`, {
-    hint: 'It is relative to the root of the repository, which actions/checkout must have checked out before.',
+    hint: 'It is relative to the root of the repository. Run actions/checkout first.',
     cause,
   })
 }
 
-/** If an input is invalid: just enough to find the comment; `undefined` if that is invalid too. */
+/** If an input is invalid: just enough to find the comment; `undefined` if one of these inputs is invalid too. */
 const describedJob = (io: ActionIo): Job | undefined => {
   try {
     return jobOf(readDescribingInputs(io.env), io)

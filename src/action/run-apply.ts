@@ -11,6 +11,7 @@ import {
   shardText,
 } from '../model/index.ts'
 import {
+  counted,
   diagnosticAnnotations,
   eventLine,
   outcomeComment,
@@ -127,7 +128,7 @@ const refuseOtherPlan = async (
   const differs = (what: string, saved: string, here: string): EspalierError =>
     new EspalierError(
       'E_OTHER_PLAN',
-      `The saved plan ${path} was made with the ${what} ${saved || '(none)'}, and this step has ${here || '(none)'}. Nothing was changed.`,
+      `The saved plan ${path} was made with the ${what} ${saved || '(none)'}, but this step has ${here || '(none)'}. Nothing was changed.`,
       { hint: 'Give `apply` the same paths, label and shard as the `plan` step whose plan it should apply.' },
     )
   if (label !== inputs.label) throw differs('label', label, inputs.label)
@@ -170,8 +171,8 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
   await comment(job, { kind: 'outcome', body: (limit) => outcomeComment(view, limit) })
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
   if (scheduled.length > 0) {
-    const when = first === undefined ? '' : ` The first one opens at ${first}.`
-    job.runner.notice(`Not done yet: ${scheduled.length} steps wait for their restart window.${when}`)
+    const when = first === undefined ? '' : ` The first window opens at ${first}.`
+    job.runner.notice(`Waiting for a restart window: ${counted(scheduled.length, 'step')}.${when}`)
   }
   const failure = reasonOfOutcome(outcome)
   // If nothing else failed, the policy is the reason.

@@ -3,33 +3,29 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { replaceFile } from '../base/index.ts'
 import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
-import { adoptFile, openReadClient, planLive, readManifests, withClient } from '../workflow/index.ts'
-import { connect, type Ending, type Job } from './job.ts'
+import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
+import { type Ending, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './problems.ts'
 
 /** Only branches with drift are imported, so other unmanaged computes stay unmanaged. */
 export const runImport = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd, event } = job
   if (event.pullRequest !== undefined) {
-    throw new EspalierError('E_INPUT', 'The command import is for a checkout of a branch, not of a pull request.', {
-      hint: 'Run it on a schedule, and open a pull request with what it changed.',
+    throw new EspalierError('E_INPUT', 'The command import cannot run for a pull request.', {
+      hint: 'Run it on a schedule, on a checkout of a branch, and open a pull request with its changes.',
     })
   }
   const manifests = await readManifests(inputs.paths, { cwd })
   const { diagnostics, desired } = manifests.loaded
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
-  const { result, observed } = await withClient(connect(job).then(openReadClient), (api) =>
-    planLive(api, manifests, { estimate: false }),
-  )
+  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { estimate: false }))
   if (!result.ok) return reportProblems(job, [...diagnostics, ...result.diagnostics])
   const changed: string[] = []
   const notes: string[] = []
   for (const [project, path] of placesOf(desired)) {
     const seen = observed.projects.find(({ id }) => id === project)
     const own = result.plan.changes.filter((change) => change.project === project)
-    const branches = [
-      ...new Set(own.flatMap(({ branch, from }) => [branch.name, ...(from === undefined ? [] : [from.name])])),
-    ]
+    const branches = [...new Set(own.flatMap(({ branch, from = branch }) => [branch.name, from.name]))]
     if (seen === undefined || branches.length === 0) continue
     const text = await readFile(resolve(cwd, path), 'utf8')
     const adopted = await adoptFile({ path, text }, seen, observed, { branches, pin: false }, cwd)
@@ -57,7 +53,7 @@ const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
     const known = places.get(project) ?? source.file
     if (known !== source.file) {
       throw new EspalierError('E_IMPORT', `The project ${project} is declared in ${known} and in ${source.file}.`, {
-        hint: 'Nothing was written. Write the live values into the one that you want, with `espalier import --out FILE`.',
+        hint: 'Nothing was written. Write the live values into one of them with `espalier import --out FILE`.',
       })
     }
     places.set(project, known)

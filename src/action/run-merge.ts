@@ -14,15 +14,15 @@ const NO_BASE = 'The plans were made without a base, so drift is shown as introd
 export const runMerge = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd } = job
   if (inputs.planFile === '') {
-    throw new EspalierError('E_INPUT', 'The command merge needs the input plan-file.', {
+    throw new EspalierError('E_INPUT', 'The command merge requires the input plan-file.', {
       hint: 'Give the JSON plans of all shards, as files or globs: plans/*.json',
     })
   }
   const patterns = inputs.planFile.split(/\s+/)
   const paths = (await glob(patterns, { cwd, absolute: true, expandDirectories: false })).sort()
   if (paths.length === 0) {
-    throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}, so no shard was planned.`, {
-      hint: 'See why the jobs that plan the shards have failed.',
+    throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}.`, {
+      hint: 'Check why the jobs that plan the shards failed.',
     })
   }
   const { plan, origin, missing, createdAt } = await mergePresentPlans(paths)

@@ -5,15 +5,11 @@ import { dirname, join } from 'node:path'
 import { PRIVATE, replaceFile } from '../base/index.ts'
 import type { Job } from './job.ts'
 
-export interface StepFiles {
-  /** For the saved plan, unless `plan-file` is given. */
-  readonly plan: string
-  /** For the plan as JSON. */
-  readonly view: string
-}
-
-/** Named by label and shard, so that artifacts of several jobs can be downloaded into one folder. */
-export const stepFiles = ({ env, inputs: { label, shard } }: Job): StepFiles => {
+/**
+ * Paths of the saved plan, unless `plan-file` is given, and of its view as JSON. They contain label and shard, so that
+ * artifacts of several jobs can be downloaded into one folder.
+ */
+export const stepFiles = ({ env, inputs: { label, shard } }: Job): { readonly plan: string; readonly view: string } => {
   const root = env.RUNNER_TEMP || tmpdir()
   mkdirSync(root, { recursive: true })
   const folder = mkdtempSync(join(root, 'espalier-'))

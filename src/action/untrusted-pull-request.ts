@@ -5,7 +5,7 @@
 import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
-import { baseOf, present } from './base.ts'
+import { baseOf, fetchIfMissing } from './base.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'
 
@@ -29,23 +29,20 @@ export const isUntrusted = ({ event, inputs }: Job): boolean =>
 export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<UntrustedManifests> => {
   const pull = event.pullRequest
   if (pull === undefined) {
-    throw new EspalierError('E_FORK_BASE', `An event ${event.name} without a pull request is not supported.`)
+    throw new EspalierError('E_FORK_BASE', `The event ${event.name} has no pull request.`)
   }
   const { baseSha, headSha, notes } =
     event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
-  const base = await manifestsAt(baseSha, { paths: inputs.paths, policyPaths: inputs.policy }, { cwd })
+  const files = { paths: inputs.paths, policyPaths: inputs.policy }
+  const base = await manifestsAt(baseSha, files, { cwd })
   if (hasErrors(base.loaded.diagnostics)) {
     throw new EspalierError(
       'E_FORK_BASE',
       `The base's manifests (${baseSha.slice(0, 12)}) have errors, so it is unknown which projects may be read: ${firstError(base)}`,
-      { hint: 'Fix the manifests of the base first.' },
+      { hint: "Fix the base's manifests first." },
     )
   }
-  const head = await manifestsAt(
-    headSha,
-    { paths: inputs.paths, policyPaths: inputs.policy },
-    { cwd, missing: 'report' },
-  )
+  const head = await manifestsAt(headSha, files, { cwd, missing: 'report' })
   return { head, base, baseSha, refused: foreign(base, head), notes }
 }
 
@@ -71,9 +68,9 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   const merge = await mergeOf(cwd, pull)
   if (merge !== undefined) return merge
   return {
-    baseSha: await present(cwd, pull.baseSha),
-    headSha: await present(cwd, pull.headSha),
-    notes: ['The merge commit could not be fetched, so the head is planned alone, without newer commits of the base.'],
+    baseSha: await fetchIfMissing(cwd, pull.baseSha),
+    headSha: await fetchIfMissing(cwd, pull.headSha),
+    notes: ['The merge commit could not be fetched, so the head is planned without newer commits of the base.'],
   }
 }
 
@@ -91,7 +88,7 @@ const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<S
   }
 }
 
-/** If the merge or the head is checked out, and the job has a key although the pull request is from a fork. */
+/** If the merge or the head is checked out. */
 const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
   baseSha: await baseOf(cwd, pull),
   headSha: await commitOf(cwd, 'HEAD'),
@@ -106,8 +103,8 @@ const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
     .map(({ project, source }) => ({
       severity: 'error',
       code: 'E_FORK_PROJECT',
-      message: `No manifest of the base names the project \`${project}\`, so this pull request may not read it.`,
-      hint: `The base names ${known.size === 0 ? 'none' : [...known].sort().join(', ')}. A maintainer adds a project from a branch of this repository.`,
+      message: `No manifest of the base names the project \`${project}\`, so this pull request must not read it.`,
+      hint: `The base names ${known.size === 0 ? 'none' : [...known].sort().join(', ')}. A maintainer can add a project in a pull request from a branch of this repository.`,
       source,
     }))
 }

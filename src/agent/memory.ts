@@ -6,6 +6,7 @@ import type { ProjectFile } from './data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from './record.ts'
 import { begunChanges, movedBy } from './recovery.ts'
 import { type Refusal, type Sighting, waitAfter } from './retries.ts'
+import { partsOf } from './round.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
@@ -135,10 +136,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
   const failed = steps.filter(({ status }) => status === 'failed' || status === 'stale')
   const keysOf = (outcome: StepOutcome): readonly string[] => {
     const change = plan.changes.find(({ id }) => id === byId.get(outcome.step)?.change)
-    if (change === undefined) return []
-    return change.kind === 'update'
-      ? change.attributes.map((attribute) => differenceKey(change, attribute))
-      : [differenceKey(change)]
+    return change === undefined ? [] : partsOf(change).map((attribute) => differenceKey(change, attribute))
   }
   const entryOf = (key: string) => file.record?.entries[key]
   const refusals = failed.flatMap((outcome): readonly Refusal[] => {

@@ -15,11 +15,10 @@ import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
 import { leavesGap, operationsStuck } from './recovery.ts'
 import { waitAfter } from './retries.ts'
-import type { Round } from './round.ts'
+import { type Round, worstOf } from './round.ts'
 import type { WakeCause } from './scheduler.ts'
 import type { Shared } from './shared.ts'
-import { worstOf } from './state.ts'
-import { isSuspended, type Suspension } from './suspension.ts'
+import type { Suspension } from './suspension.ts'
 import type { RoundView } from './view.ts'
 
 /** An apply may unblock another. Whatever remains after this many waits for the next wake. */
@@ -215,7 +214,6 @@ export class AgentProject {
 
   async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
-    const at = this.#shared.now()
     const isDue =
       this.#store.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#store.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
@@ -224,7 +222,6 @@ export class AgentProject {
     const message = failure ?? stuck?.message
     const status = worstOf([
       round.status,
-      ...(isSuspended(this.#store.file.suspension, at) ? [{ state: 'Suspended' } as const] : []),
       ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
       ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
       ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
@@ -236,7 +233,7 @@ export class AgentProject {
         status.state === 'Failing' && failure === undefined && compute !== undefined
           ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
           : undefined,
-      differences: differencesOf(round.whole, round, this.#store.file),
+      differences: differencesOf(round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
@@ -254,13 +251,8 @@ export class AgentProject {
     if (isRecent && this.#live.readAt === undefined)
       return this.#display.show({ state: 'Unknown' }, declaration.version, error)
     if (isRecent && this.view.state !== 'Progressing') return
-    await this.#display.show(
-      { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' },
-      declaration.version,
-      {
-        message: error.message,
-      },
-    )
+    const reason = isRefused ? 'KeyRefused' : 'Unreachable'
+    await this.#display.show({ state: 'Failing', reason }, declaration.version, { message: error.message })
   }
 }
 

@@ -118,9 +118,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     notes: [
       ...overrideNotes(plan),
       ...pinNotes(plan, outcomes, aliases),
-      ...(overridden === 0
-        ? []
-        : [`--now: ${overridden} step${overridden === 1 ? '' : 's'} ran outside its restart window.`]),
+      ...(overridden === 0 ? [] : [outsideWindows(overridden)]),
       ...(recorder.broken === undefined ? [] : [recorder.broken]),
     ],
   }
@@ -202,6 +200,11 @@ const isContinuation = (
     return isCoupled && outcomes.get(id)?.status === 'done'
   })
 }
+
+const outsideWindows = (count: number): string =>
+  count === 1
+    ? '--now: 1 step ran outside its restart window.'
+    : `--now: ${count} steps ran outside their restart windows.`
 
 const interrupted = (step: Step, why = 'Interrupted before it started: run `espalier apply` again.'): StepOutcome =>
   notStarted(step, 'skipped', 'interrupted', why)

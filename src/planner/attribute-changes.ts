@@ -1,5 +1,5 @@
 /** Differences between a declared and a live compute, in manifest terms. */
-import { compare } from '../base/index.ts'
+import { compare, defined } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
@@ -34,18 +34,17 @@ export const attributeChanges = (
       after: AttributeValue,
       textOf: (value: AttributeValue) => string,
     ): AttributeChange => {
-      const source = desired.sources[path] ?? desired.sources[row.path]
-      return {
+      return defined({
         path,
-        ...(before === undefined ? {} : { before }),
+        before,
         after,
-        ...(before === undefined ? {} : { beforeText: textOf(before) }),
+        beforeText: before === undefined ? undefined : textOf(before),
         afterText: textOf(after),
-        impact: inUse ? row.impact(live[key], desired.attributes[key]) : 'none',
+        impact: inUse ? row.impact(live[key], desired.attributes[key]) : ('none' as const),
         reason: row.reason.code,
         rule: row.rule,
-        ...(source === undefined ? {} : { source }),
-      }
+        source: desired.sources[path] ?? desired.sources[row.path],
+      })
     }
     if (row.type === 'map') {
       const before = new Map(Object.entries((live[key] ?? {}) as Readonly<Record<string, string>>))

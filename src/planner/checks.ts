@@ -51,13 +51,10 @@ const crowdedBranches = (
     branches.flatMap(({ branch, shape, prune, source }) => {
       const primaries = (primariesOn.get(branch.id) ?? []).map(({ id }) => id).sort(compare)
       if (primaries.length < 2 || (shape.primary === undefined && !prune)) return []
-      const found = problem(
-        'E_TWO_PRIMARIES',
-        `Branch \`${branch.name}\` has ${primaries.length} primaries, and the service allows one: ${primaries.join(', ')}. Its state is corrupt.`,
-        'Nothing is planned for this project. Find out in the console which of them is in use, and ask the support of the service.',
-        source,
-      )
-      return [[branch.id, found]]
+      const message = `Branch \`${branch.name}\` has ${primaries.length} primaries, but the service allows only one: ${primaries.join(', ')}. Its state is corrupt.`
+      const hint =
+        "This project is not planned. Check in the console which primary is in use, and contact the service's support."
+      return [[branch.id, problem('E_TWO_PRIMARIES', message, hint, source)]]
     }),
   )
 }
@@ -74,16 +71,10 @@ const checkScaleToZero = (
   if (size === undefined || canBecome(desired.attributes, live, table)) return []
   const where = desired.attributes.size === undefined ? desired.sources.scaleToZero : desired.sources.size
   const kept = desired.attributes.scaleToZero === undefined && observed !== undefined
-  return [
-    problem(
-      'E_SCALE_TO_ZERO_SIZE',
-      `A compute above ${table.scaleToZeroMaxCu} CU cannot scale to zero: ${size.max} CU on branch \`${branch.name}\`${
-        kept ? ' would keep the live scale to zero' : ''
-      }.`,
-      'Add `scaleToZero: never`, or choose a smaller size.',
-      where ?? desired.source,
-    ),
-  ]
+  const rule = `A compute above ${table.scaleToZeroMaxCu} CU cannot scale to zero`
+  const message = `${rule}: ${size.max} CU on branch \`${branch.name}\`${kept ? ' would keep the live scale to zero' : ''}.`
+  const hint = 'Add `scaleToZero: never`, or choose a smaller size.'
+  return [problem('E_SCALE_TO_ZERO_SIZE', message, hint, where ?? desired.source)]
 }
 
 /** A branch that keeps its primary has no room for another one. */
@@ -92,17 +83,12 @@ const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedComp
     staying.filter(({ type }) => type === 'read_write').map((live) => [live.branchId, live] as const),
   )
   return claims.flatMap((claim) => {
-    const rival = claim.type === 'read_write' ? primaryOn.get(claim.branch.id) : undefined
-    if (rival === undefined) return []
+    const { id } = (claim.type === 'read_write' ? primaryOn.get(claim.branch.id) : undefined) ?? {}
+    if (id === undefined) return []
     const own = claim.observed?.id ?? 'a new compute'
-    return [
-      problem(
-        'E_PRIMARY_TAKEN',
-        `Branch \`${claim.branch.name}\` has the primary ${rival.id}, and can have one only: ${own} cannot take its place.`,
-        `Declare where ${rival.id} is to go (\`id: ${rival.id}\` on another branch), or set \`prune: true\` to have it deleted.`,
-        claim.desired.sources.id ?? claim.desired.source,
-      ),
-    ]
+    const message = `Branch \`${claim.branch.name}\` already has the primary ${id}, so ${own} cannot be its primary.`
+    const hint = `Pin ${id} on another branch (\`id: ${id}\`), or set \`prune: true\` to delete it.`
+    return [problem('E_PRIMARY_TAKEN', message, hint, claim.desired.sources.id ?? claim.desired.source)]
   })
 }
 
@@ -114,7 +100,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   }
   for (const { branch, desired, observed, type } of claims) {
     if (observed?.type === type && desired.attributes.name === undefined) {
-      stays(branch.id, observed.attributes.name, `${observed.id}, whose name is not declared,`)
+      stays(branch.id, observed.attributes.name, `${observed.id} (whose name is not declared)`)
     }
   }
   for (const { id, branchId, attributes } of staying) {
@@ -124,14 +110,8 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
     const name = desired.attributes.name
     const namesake = name === undefined ? undefined : names.get(`${branch.id} ${name}`)
     if (namesake === undefined) return []
-    return [
-      warning(
-        'W_NAME_TAKEN',
-        `On branch \`${branch.name}\` ${namesake} is named \`${name}\` as well.`,
-        'Pin the right one with `id:`, or rename one of the two.',
-        desired.source,
-      ),
-    ]
+    const message = `On branch \`${branch.name}\`, ${namesake} is also named \`${name}\`.`
+    return [warning('W_NAME_TAKEN', message, 'Pin the right one with `id:`, or rename one of the two.', desired.source)]
   })
 }
 
@@ -150,13 +130,8 @@ const checkRenames = (claims: readonly Claim[], staying: readonly ObservedComput
     const differs = differingKeys(attributes, live.attributes).some((attribute) => attribute !== 'name')
     const { name } = live.attributes
     if (differs || name === undefined) return []
-    return [
-      warning(
-        'W_RENAMED',
-        `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, and the identical ${live.id}, named \`${name}\`, is no longer declared.`,
-        `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`,
-        source,
-      ),
-    ]
+    const message = `Replica \`${key}\` of branch \`${claim.branch.name}\` will be created, although ${live.id}, named \`${name}\`, is identical and undeclared.`
+    const hint = `If \`${name}\` was renamed to \`${key}\`, write \`renamedFrom: ${name}\` under \`${key}\` to keep the compute and its host.`
+    return [warning('W_RENAMED', message, hint, source)]
   })
 }

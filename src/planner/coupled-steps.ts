@@ -6,7 +6,6 @@ import type { Consent } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
 import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { refuse } from './protection.ts'
-import type { StepDraft } from './steps.ts'
 
 /** Propagates refusals and consents to the steps that make room. */
 export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
@@ -18,14 +17,17 @@ export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): read
   for (const ring of slots.rings) {
     const blocking = ring.map((id) => byId.get(id)).find((step) => step?.refused !== undefined)
     if (blocking === undefined) continue
-    const why = `it is part of a cycle of moves, of which that of ${blocking.compute.id} is refused (${blocking.refused})`
+    const why = `it is part of a cycle in which the move of ${blocking.compute.id} is refused (${blocking.refused})`
     for (const id of ring) refused.set(id, why)
   }
   for (const draft of all) {
     const room = roomFor(draft, slots)?.step
     if (room?.reason !== 'PRUNED') continue
     consents.set(room.id, draft.step.consents)
-    if (draft.step.refused !== undefined) refused.set(room.id, whyNoRoom(draft.step))
+    const { compute, refused: why } = draft.step
+    if (why !== undefined) {
+      refused.set(room.id, `it makes room for ${compute.id ?? 'a new primary'}, whose step is refused (${why})`)
+    }
   }
   return drafts.map((draft) => {
     const steps = draft.steps.map(({ step, ...rest }) => ({
@@ -38,6 +40,3 @@ export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): read
     )
   })
 }
-
-const whyNoRoom = ({ compute, refused }: StepDraft['step']): string =>
-  `it makes room for ${compute.id ?? 'a new primary'}, whose own step is refused (${refused})`

@@ -9,8 +9,8 @@ export const didYouMean = (wanted: string, known: readonly string[], otherwise: 
 const MAX_LISTED = 8
 
 export const listNames = (names: readonly string[]): string => {
-  if (names.length === 0) return 'It has none.'
+  if (names.length === 0) return 'The project has no branches.'
   const more = names.length - MAX_LISTED
   const shown = [...names].sort(compare).slice(0, MAX_LISTED)
-  return `It has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+  return `The project has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }

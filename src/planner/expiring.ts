@@ -1,4 +1,5 @@
 /** Branches that the service is about to delete: skips changes not worth making there, warns about the others. */
+import { defined } from '../base/index.ts'
 import {
   type Change,
   type Diagnostic,
@@ -32,8 +33,7 @@ export const withoutExpiring = (
     const branch = byId.get(change.branch.id)
     const skipSeconds = resolved.get(change.branch.id)?.skipExpiring
     const interrupts = change.impact !== 'none' || change.unlessIdle !== undefined
-    const reason =
-      branch && expiryReason(branch, { interrupts, now, ...(skipSeconds === undefined ? {} : { skipSeconds }) })
+    const reason = branch && expiryReason(branch, { interrupts, now, ...defined({ skipSeconds }) })
     if (reason !== undefined) reasons.set(change.id, reason)
   }
   if (reasons.size === 0) return { drafts: all, skipped: [] }
@@ -53,7 +53,7 @@ export const withoutExpiring = (
         project,
         branch,
         compute,
-        sentence: reasons.get(id) ?? 'it needs a change that is skipped',
+        sentence: reasons.get(id) ?? 'it depends on a skipped change',
       }))
       .sort((a, b) => (a.change < b.change ? -1 : 1)),
   }
@@ -84,23 +84,17 @@ export const expiryWarnings = (
   return [
     ...changes
       .filter(({ kind, branch }) => kind === 'move' && expiring.has(branch.id))
-      .map(({ compute, branch, source }) =>
-        warning(
-          'W_MOVE_TO_EXPIRING',
-          `${compute.id} of project \`${project}\` moves to branch \`${branch.name}\`, which will be deleted, and the compute with it.`,
-          'Move it to a branch that stays, or remove the expiry of the branch.',
-          source,
-        ),
-      ),
+      .map(({ compute, branch, source }) => {
+        const message = `${compute.id} of project \`${project}\` moves to branch \`${branch.name}\`, which expires. The compute will be deleted with the branch.`
+        const hint = "Move it to a branch that does not expire, or remove the branch's expiry."
+        return warning('W_MOVE_TO_EXPIRING', message, hint, source)
+      }),
     ...branches
       .filter(({ branch, shape }) => shape.protect && expiring.has(branch.id))
-      .map(({ branch, shape, source }) =>
-        warning(
-          'W_PROTECT_EXPIRING',
-          `Branch \`${branch.name}\` of project \`${project}\` will be deleted when it expires: \`protect: true\` does not stop the service.`,
-          'Remove the expiry of the branch, or `protect`.',
-          shape.protectSource ?? source,
-        ),
-      ),
+      .map(({ branch, shape, source }) => {
+        const message = `The service will delete branch \`${branch.name}\` of project \`${project}\` when it expires, despite \`protect: true\`.`
+        const hint = "Remove the branch's expiry or `protect`."
+        return warning('W_PROTECT_EXPIRING', message, hint, shape.protectSource ?? source)
+      }),
   ]
 }

@@ -51,6 +51,9 @@ export interface MatchOptions {
 
 type Slot = Omit<Claim, 'observed'>
 
+const PIN_HINT =
+  'Correct the pin, or remove it to create a compute. A deleted compute never returns under its id. An apply that was interrupted during a replacement also causes this.'
+
 /** Assumes that no compute is pinned twice, which the manifest reader rejects. */
 export const match = (
   { id: project, computes }: ObservedProject,
@@ -74,14 +77,8 @@ export const match = (
     const compute = free.get(pinAliases[pin] ?? pin)
     if (compute !== undefined) claim(slot, compute)
     else {
-      diagnostics.push(
-        problem(
-          'E_PIN_UNKNOWN',
-          `Project \`${project}\` has no compute \`${pin}\`.`,
-          'Correct the pin, or remove it to have a compute created. A deleted compute never comes back under its id; an apply that was interrupted while replacing it leads here too.',
-          sources.id ?? source,
-        ),
-      )
+      const message = `Project \`${project}\` has no compute \`${pin}\`.`
+      diagnostics.push(problem('E_PIN_UNKNOWN', message, PIN_HINT, sources.id ?? source))
     }
   }
 
@@ -92,7 +89,7 @@ export const match = (
     for (const { slot, compute } of pairsOf(open, namesakes, sizeTable)) {
       const chosen = claimed.get(slot)
       if (chosen === undefined) claim(slot, compute)
-      else ambiguous.set(compute.id, `${chosen.id} has the name of the declared replica \`${slot.desired.key}\` too`)
+      else ambiguous.set(compute.id, `${chosen.id} also has the name of the declared replica \`${slot.desired.key}\``)
     }
   }
 
@@ -109,7 +106,7 @@ export const match = (
     for (const { slot, compute, cost } of pairs) {
       if (!free.has(compute.id) || costs.get(slot) !== cost) continue
       const { id } = claimed.get(slot) ?? {}
-      ambiguous.set(compute.id, `it fits the declared replica \`${slot.desired.key}\` as well as ${id} does`)
+      ambiguous.set(compute.id, `it matches the declared replica \`${slot.desired.key}\` as well as ${id} does`)
     }
   }
 
@@ -179,12 +176,9 @@ const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute, table: Si
   return IMPACTS.indexOf(worstImpact(impacts)) * 100 + keys.length
 }
 
-const adopted = ({ desired, branch }: Slot, { id, attributes }: ObservedCompute): Diagnostic =>
-  warning(
-    'W_ADOPTED',
-    `Replica \`${desired.key}\` of branch \`${branch.name}\` is taken to be ${id}, which ${
-      attributes.name === undefined ? 'has no name' : `is named \`${attributes.name}\``
-    }.`,
-    `Pin it with \`id: ${id}\` if that is right, or name the right compute.`,
-    desired.source,
-  )
+const adopted = ({ desired, branch }: Slot, { id, attributes: { name } }: ObservedCompute): Diagnostic => {
+  const live = name === undefined ? 'has no name' : `is named \`${name}\``
+  const message = `Replica \`${desired.key}\` of branch \`${branch.name}\` is matched to ${id}, which ${live}.`
+  const hint = `If this is correct, pin it with \`id: ${id}\`. Otherwise pin the right compute.`
+  return warning('W_ADOPTED', message, hint, desired.source)
+}

@@ -1,13 +1,14 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
   bySource,
+  type Change,
   countChanges,
   type Origin,
   PLAN_FORMAT_VERSION,
   type Plan,
   type PlanSummary,
+  totalCost,
 } from '../model/index.ts'
-import { mergeCosts } from './merge-costs.ts'
 import { NO_CAPACITY } from './summary.ts'
 
 /** The plan that a single run over all projects would have produced. The plans must not share projects. */
@@ -52,6 +53,29 @@ const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
       ...first,
       results: byProject(all.flatMap(({ results }) => results)),
       changes: [...new Set(all.flatMap(({ changes }) => changes))],
+    },
+  }
+}
+
+/**
+ * Absent if a plan has no cost: the sum would be too low.
+ *
+ * @param changes of all plans, in the order in which their costs are listed
+ */
+const mergeCosts = (plans: readonly Plan[], changes: readonly Change[]): Pick<Plan, 'cost'> => {
+  const costs = plans.map(({ cost }) => cost).filter((cost) => cost !== undefined)
+  const [first] = costs
+  if (first === undefined || costs.length < plans.length) return {}
+  const position = new Map(changes.map(({ id }, index) => [id, index]))
+  const projects = costs.flatMap((cost) => cost.projects).sort((a, b) => compare(a.project, b.project))
+  return {
+    cost: {
+      ...first,
+      total: totalCost(costs.map(({ total }) => total)),
+      projects,
+      computes: costs
+        .flatMap(({ computes }) => computes)
+        .sort((a, b) => (position.get(a.change) ?? 0) - (position.get(b.change) ?? 0)),
     },
   }
 }

@@ -87,12 +87,10 @@ const parkAll = (
 
 const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   const moves = ring.map(({ step: { compute, branch } }) => `${compute.id} to \`${branch.name}\``)
-  return problem(
-    'E_MOVE_CYCLE',
-    `These moves wait for each other, since a branch has at most one primary: ${moves.join(', ')}.`,
-    'Name a branch without a primary in `parkOn:`, on which one of them can wait; or remove one of the pins and set `prune: true`, so that its compute is deleted and a new one created.',
-    ring[0]?.step.source,
-  )
+  const message = `These moves form a cycle, because a branch can have only one primary: ${moves.join(', ')}.`
+  const hint =
+    'Set `parkOn` to a branch without a primary, where one of them can be parked. Or remove a pin and set `prune: true`, so that its compute is deleted and a new one is created.'
+  return problem('E_MOVE_CYCLE', message, hint, ring[0]?.step.source)
 }
 
 /**

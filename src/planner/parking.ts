@@ -34,14 +34,9 @@ export const parkingPlaces = (
             : undefined
     if (why === undefined) places.push({ id: branch.id, name: branch.name })
     else {
-      diagnostics.push(
-        problem(
-          'E_PARK_ON',
-          `Branch \`${branch.name}\` cannot be parked on: ${why}.`,
-          'Name a branch that has no primary and is to have none.',
-          reference.source,
-        ),
-      )
+      const message = `Branch \`${branch.name}\` cannot be used for parking: ${why}.`
+      const hint = 'Use a branch that has no primary and for which none is declared.'
+      diagnostics.push(problem('E_PARK_ON', message, hint, reference.source))
     }
   }
   return { places, diagnostics }

@@ -84,7 +84,7 @@ export const planProject = (
       ? refuse(draft, `the base manifest does not prune branch \`${resolved.branch.name}\``)
       : draft
     const twin = ambiguous.get(live.id)
-    return refuse(allowed, twin && `${twin}: pin the one to keep with \`id:\` before the other may be deleted`)
+    return refuse(allowed, twin && `${twin}: pin the one to keep with \`id:\` before deleting the other`)
   })
   const asked = claims.flatMap((claim) => {
     const draft = draftClaim(claim, context)
@@ -137,29 +137,19 @@ export const planProject = (
   }
 }
 
-const connectionsShrink = ({ before, after, compute, branch, project, source }: Change): readonly Diagnostic[] =>
-  before === undefined || after === undefined || after.maxConnections >= before.maxConnections
-    ? []
-    : [
-        warning(
-          'W_CONNECTIONS_SHRINK',
-          `max_connections of ${compute.id} on branch \`${branch.name}\` of project \`${project}\` shrinks from ${before.maxConnections} to ${after.maxConnections}.`,
-          'Check that its clients need no more than that.',
-          source,
-        ),
-      ]
+const connectionsShrink = ({ before, after, compute, branch, project, source }: Change): readonly Diagnostic[] => {
+  if (before === undefined || after === undefined || after.maxConnections >= before.maxConnections) return []
+  const message = `max_connections of ${compute.id} on branch \`${branch.name}\` of project \`${project}\` shrinks from ${before.maxConnections} to ${after.maxConnections}.`
+  return [warning('W_CONNECTIONS_SHRINK', message, 'Check that its clients need no more connections.', source)]
+}
 
-const pinReplaced = ({ kind, compute, project, source }: Change): readonly Diagnostic[] =>
-  kind === 'replace'
-    ? [
-        warning(
-          'W_PIN_REPLACED',
-          `${compute.id} of project \`${project}\` is replaced by a compute with a new id, so its pin will name nothing.`,
-          'Apply prints the new id: put it into the manifest then.',
-          source,
-        ),
-      ]
-    : []
+const pinReplaced = ({ kind, compute, project, source }: Change): readonly Diagnostic[] => {
+  if (kind !== 'replace') return []
+  const message = `${compute.id} of project \`${project}\` is replaced by a compute with a new id, so its pin will no longer match.`
+  return [
+    warning('W_PIN_REPLACED', message, 'After the apply, write the new id that it prints into the manifest.', source),
+  ]
+}
 
 /** By branch name, primary before replicas, then by id. */
 const byPlace = (a: Change, b: Change): number =>

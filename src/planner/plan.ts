@@ -59,9 +59,9 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     formatVersion: PLAN_FORMAT_VERSION,
     projects: projects.map(({ id }) => id),
     ...namesOf(observed.projects),
-    ...(leftOut.length === 0 ? {} : { leftOut }),
-    ...(desired.waves === undefined ? {} : { waves: wavesIn(desired.waves, projectIds(desired)) }),
-    ...(options.selection === undefined ? {} : { selection: withLeftOut(options.selection, parts) }),
+    ...(leftOut.length > 0 && { leftOut }),
+    ...(desired.waves && { waves: wavesIn(desired.waves, projectIds(desired)) }),
+    ...(options.selection && { selection: withLeftOut(options.selection, parts) }),
     changes,
     steps,
     unmanaged,
@@ -73,8 +73,8 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       capacity: capacityTotals(projects, changes, options.sizeTable),
       calls: steps.length,
     },
-    ...(skipped.length === 0 ? {} : { skipped }),
-    ...(expiring.length === 0 ? {} : { expiring }),
+    ...(skipped.length > 0 && { skipped }),
+    ...(expiring.length > 0 && { expiring }),
     warnings: parts.flatMap(({ diagnostics }) => diagnostics).sort(bySource),
   }
   const whole = withEstimates(made, observed)

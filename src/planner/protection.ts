@@ -24,7 +24,7 @@ export const removedPolicies = (project: string, head: ManifestPolicy, base: Man
     warning(
       'W_POLICY_REMOVED',
       `Branch \`${branch.name}\` of project \`${project}\` is ${what}.`,
-      'The base manifests still count here. After the merge they no longer do.',
+      'The base manifests apply to this plan, but no longer after the merge.',
       head.branches.get(branch.id)?.source,
     )
   return [

@@ -1,10 +1,11 @@
 /** Resolves branch names to ids, and rules to the live branches that they match. */
-import { compare, groupBy } from '../base/index.ts'
+import { compare, defined, groupBy } from '../base/index.ts'
 import {
   type BranchReference,
   compareSource,
   type DeclaredWindow,
   type DesiredDocument,
+  type DesiredRule,
   type DesiredShape,
   type Diagnostic,
   globMatcher,
@@ -43,8 +44,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
       branch,
       shape,
       prune,
-      ...(restartWindow === undefined ? {} : { restartWindow }),
-      ...(skipExpiring === undefined ? {} : { skipExpiring }),
+      ...defined({ restartWindow, skipExpiring }),
       source: shape.source,
     })
   }
@@ -60,14 +60,8 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
         add(branch, declared, document)
         continue
       }
-      diagnostics.push(
-        problem(
-          'E_TWO_CLAIMS',
-          `Branch \`${branch.name}\` (${branch.id}) is declared twice, here and at ${other.file}:${other.line}.`,
-          'Keep one of the two.',
-          declared.source,
-        ),
-      )
+      const message = `Branch \`${branch.name}\` (${branch.id}) is declared twice: here and at ${other.file}:${other.line}.`
+      diagnostics.push(problem('E_TWO_CLAIMS', message, 'Keep one of the two.', declared.source))
     }
   }
 
@@ -86,21 +80,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) add(branch, rule, document)
       if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue
-      diagnostics.push(
-        matching.length === 0
-          ? warning(
-              'W_RULE_UNUSED',
-              `The rule \`${rule.match}\` matches no branch of project \`${project.id}\` that is not already listed by name or id.`,
-              'Check the spelling, or ignore this where such branches come and go.',
-              rule.source,
-            )
-          : warning(
-              'W_RULE_SHADOWED',
-              `Every branch that the rule \`${rule.match}\` matches is already matched by an earlier rule.`,
-              'The first match wins: put the narrower rule first.',
-              rule.source,
-            ),
-      )
+      diagnostics.push(matching.length === 0 ? unusedRule(rule, project) : shadowedRule(rule))
     }
   }
 
@@ -109,6 +89,16 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     return reference === undefined || branch === undefined ? [] : [{ reference, branch }]
   })
   return { branches: [...resolved.values()].sort((a, b) => compare(a.branch.id, b.branch.id)), parkOn, diagnostics }
+}
+
+const unusedRule = ({ match, source }: DesiredRule, { id }: ObservedProject): Diagnostic => {
+  const message = `The rule \`${match}\` matches no branch of project \`${id}\`, except branches that are listed by name or id.`
+  return warning('W_RULE_UNUSED', message, 'Check the spelling. Ignore this if such branches are temporary.', source)
+}
+
+const shadowedRule = ({ match, source }: DesiredRule): Diagnostic => {
+  const message = `Every branch that the rule \`${match}\` matches is already matched by an earlier rule.`
+  return warning('W_RULE_SHADOWED', message, 'The first match applies: put the narrower rule first.', source)
 }
 
 const isBranchId = (ref: string): boolean => ref.startsWith('br-')
@@ -127,14 +117,8 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
     }
     if (others.length === 0) return branch
     const ids = [branch, ...others].map(({ id }) => id).sort(compare)
-    diagnostics.push(
-      problem(
-        'E_BRANCH_AMBIGUOUS',
-        `Project \`${project.id}\` has ${ids.length} branches named \`${ref}\`: ${ids.join(', ')}.`,
-        'Use the id of the one you mean, or rename the others.',
-        source,
-      ),
-    )
+    const message = `Project \`${project.id}\` has ${ids.length} branches named \`${ref}\`: ${ids.join(', ')}.`
+    diagnostics.push(problem('E_BRANCH_AMBIGUOUS', message, 'Use the id of one of them, or rename the others.', source))
     return undefined
   }
 }

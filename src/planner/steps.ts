@@ -1,4 +1,5 @@
 /** The API calls that make changes, exactly as they will be sent. */
+import { defined } from '../base/index.ts'
 import {
   type AttributeKey,
   apiPath,
@@ -40,9 +41,9 @@ export const branchNamer = ({ branches }: ObservedProject): DraftContext['branch
   return (id) => ({ id, name: names.get(id) ?? id })
 }
 
-export const MOVE_RULE = 'a move keeps the compute and its host, and leads to the data of the other branch'
-const DELETE_RULE = 'a deleted compute never comes back: a later one has other connection details'
-const CREATE_RULE = 'a new compute interrupts no one'
+export const MOVE_RULE = 'a move keeps the compute and its host, but serves the data of the other branch'
+const DELETE_RULE = 'a deleted compute cannot be restored: a new one has different connection details'
+const CREATE_RULE = 'creating a compute interrupts no connections'
 
 type Parts = Pick<Step, 'kind' | 'request' | 'rule' | 'impact' | 'unlessIdle' | 'consents' | 'actions'>
 
@@ -57,7 +58,7 @@ const stepOf = (change: Change, position: number, { kind, request, rule, ...rest
   request,
   reason: change.reasons[0] ?? 'NOT_OBSERVED',
   rule,
-  ...(change.source === undefined ? {} : { source: change.source }),
+  ...defined({ source: change.source }),
   ...rest,
 })
 
@@ -83,8 +84,8 @@ export const createStep = (
       consents: [],
       actions: ['start_compute'],
     }),
-    ...(type === 'read_write' ? { fills: branch.id } : {}),
-    ...(deletion === undefined ? {} : { follows: deletion.step.id }),
+    ...(type === 'read_write' && { fills: branch.id }),
+    ...(deletion && { follows: deletion.step.id }),
   }
 }
 
@@ -129,7 +130,7 @@ export const patchStep = (
       },
       rule,
       impact: change.impact,
-      ...(change.unlessIdle === undefined ? {} : { unlessIdle: change.unlessIdle }),
+      ...defined({ unlessIdle: change.unlessIdle }),
       consents: consentsOf(impacts),
       actions: keys.length > 0 ? ['apply_config'] : [],
     }),
@@ -163,17 +164,13 @@ export const plannedCompute = (
   live?: ObservedCompute,
 ): PlannedCompute => {
   const name = desired.key ?? desired.attributes.name ?? live?.attributes.name
-  return {
-    type,
-    ...(name === undefined ? {} : { name }),
-    ...(live === undefined ? {} : { id: live.id, host: live.host, state: live.state }),
-  }
+  return { type, ...defined({ name, id: live?.id, host: live?.host, state: live?.state }) }
 }
 
 /** A live compute as displayed in plans. */
 export const livePlanned = ({ type, attributes: { name }, id, host, state }: ObservedCompute): PlannedCompute => ({
   type,
-  ...(name === undefined ? {} : { name }),
+  ...defined({ name }),
   id,
   host,
   state,
@@ -186,7 +183,7 @@ export const unmanagedCompute = (
   project,
   branch: branchName(live.branchId),
   compute: livePlanned(live),
-  ...(live.attributes.size === undefined ? {} : { size: live.attributes.size }),
+  ...defined({ size: live.attributes.size }),
 })
 
 /** In order of impact, without duplicates. */

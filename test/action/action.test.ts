@@ -183,7 +183,7 @@ test('a pull request from a fork without a key is only validated, and gets no co
   const event = pullRequest(world, true)
   const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
   expect(code, log).toBe(0)
-  expect(log.match(/^::notice::This pull request comes from a fork/gm)).toHaveLength(1)
+  expect(log.match(/^::notice::This pull request is from a fork/gm)).toHaveLength(1)
   expect(summary).toContain('the manifests are valid')
   expect(world.github.comments).toEqual([])
 })
@@ -321,13 +321,13 @@ test('a job succeeds while steps wait for their restart window, and `now: true` 
   const waiting = await run({ command: 'apply' }, { event: merged(event) })
   expect(waiting.code, waiting.log).toBe(0)
   expect(waiting.outputs).toMatchObject({ scheduled: '4' })
-  expect(waiting.log).toMatch(/^::notice::Not done yet: 4 steps wait for their restart window\. The first/m)
+  expect(waiting.log).toMatch(/^::notice::Waiting for a restart window: 4 steps\. The first/m)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier: apply scheduled: 0 done, 4 scheduled')
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
-  expect(github.comments.at(-1)?.body).toContain('ran outside its restart window')
+  expect(github.comments.at(-1)?.body).toContain('ran outside their restart windows')
 })
 
 test('computes that a pull request removes from the manifests are listed as no longer managed', async () => {

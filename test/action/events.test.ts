@@ -41,7 +41,9 @@ test.each([
   for (const command of ['plan', 'apply']) {
     const { code, log } = await run({ command }, { event: { name, payload } })
     expect(code).toBe(1)
-    expect(log).toContain(`::error title=E_INPUT::The payload of the event ${name} is not as GitHub documents it.`)
+    expect(log).toContain(
+      `::error title=E_INPUT::The payload of the event ${name} does not match GitHub's documentation.`,
+    )
   }
   expect(sandbox.control.requests()).toEqual([])
 })

@@ -60,7 +60,7 @@ test('a change to the same compute after the review stops apply', async () => {
   const before = writes(world).length
   const { code, log, outputs } = await world.run(APPLY, world.push)
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'not-reviewed' })
-  expect(log).toContain('::error title=E_NOT_REVIEWED::One change is not what the pull request showed: ')
+  expect(log).toContain('::error title=E_NOT_REVIEWED::One change does not match the plan on the pull request: ')
   expect(log).toContain('update primary on main in shop (size 8 CU → 4 CU)')
   expect(writes(world)).toHaveLength(before)
 })

@@ -63,7 +63,7 @@ test('apply without paths is rejected if there are no manifests', async () => {
   const { run, event, push } = await withTwo()
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
   const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
-  expect(log).toContain('with the paths staging.yaml, and this step has (none).')
+  expect(log).toContain('with the paths staging.yaml, but this step has (none).')
 })
 
 test('a label identifies the plan instead of its paths, and is part of file names', async () => {

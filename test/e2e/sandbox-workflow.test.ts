@@ -41,7 +41,7 @@ test('a workflow creates a branch, connects an application through DATABASE_URL,
   })
   await expect.poll(() => said).toMatch(/^Computes/m)
 
-  bash(step('Make a branch'))
+  bash(step('Create a branch'))
   const outputs = new Map(
     readFileSync(join(folder, 'output'), 'utf8')
       .trim()

@@ -57,7 +57,7 @@ test('for a declared setting, the name and the declared value are shown, but the
   expect(body).toContain('app.jwt_secret')
   expect(body).toContain('(hidden)')
   expect(everything).not.toContain('S3CRET')
-  expect(body).toContain('Live values of Postgres settings, and names that only the live project has, are not shown')
+  expect(body).toContain('Live values of Postgres settings, and names that exist only in the live project, are hidden')
 })
 
 test.each([

@@ -85,7 +85,7 @@ rules:
   const made = planned(swap, live({ 'preview/y': 10 }))
   expect(made.steps).toEqual([])
   expect((made.skipped ?? []).map(({ kind, sentence }) => `${kind}: ${sentence}`)).toEqual([
-    'move: it needs a change that is skipped',
+    'move: it depends on a skipped change',
     'move: preview/y expires in 10 min',
   ])
 })

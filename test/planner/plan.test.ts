@@ -369,7 +369,7 @@ describe('errors', () => {
 
   test.each([
     ['mian', 'Did you mean `main`?'],
-    ['new-branch', 'It has `main`, `staging`.'],
+    ['new-branch', 'The project has `main`, `staging`.'],
   ])('the hint for the unknown branch `%s` is "%s"', (name, hint) => {
     const result = plan(desired({ branches: { [name]: {} } }), world({ main: {}, staging: {} }))
     expect(result.ok ? [] : result.diagnostics.map((one) => one.hint)).toEqual([hint])

@@ -38,7 +38,7 @@ onRunner('pull-request.yml validates a fork without a key', async () => {
   const payload = world.openPull(RESIZED, true)
   const ended = await world.run({ name: 'pull_request', payload }, '')
   expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toContain('This pull request comes from a fork')
+  expect(ended.log).toContain('This pull request is from a fork')
   expect(world.github.comments).toEqual([])
 })
 
@@ -132,7 +132,7 @@ onRunner('drift-pull-request.yml opens one pull request with the drifted values'
   expect(succeeded(await world.run(DISPATCH))).toBe(true)
   expect(world.github.problems).toEqual([])
   expect(world.github.pulls).toMatchObject([
-    { title: 'Keep what has drifted', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
+    { title: 'Write drift into the manifests', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
   ])
   world.git('fetch', '-q', 'origin')
   expect(world.git('show', 'origin/espalier/drift:espalier.yaml')).toBe(manifest(AS_LIVE).trim())

@@ -1,9 +1,9 @@
-# Judges a plan: espalier plan --format json > plan.json && conftest test --policy policy plan.json
+# Checks a plan: espalier plan --format json > plan.json && conftest test --policy policy plan.json
 package main
 
 import rego.v1
 
-# Plans leave out empty keys: count(step.windows) == 0 would pass in silence where `windows` is absent.
+# Plans omit empty keys: `count(step.windows) == 0` would never match if `windows` is absent.
 deny contains message if {
 	some step in object.get(input, "steps", [])
 	step.branch.name == "main"
@@ -12,7 +12,7 @@ deny contains message if {
 	message := sprintf("%s restarts a compute on main outside of any restart window", [step.id])
 }
 
-# A relation between two values, which no Espalier policy can state.
+# A relation between two values, which Espalier policies cannot express.
 deny contains message if {
 	some change in object.get(input, "changes", [])
 	change.kind in {"create", "update"}

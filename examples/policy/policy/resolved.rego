@@ -1,4 +1,4 @@
-# Judges manifests: espalier show --resolved espalier.yaml --format json > resolved.json && conftest test --policy policy resolved.json
+# Checks manifests: espalier show --resolved espalier.yaml --format json > resolved.json && conftest test --policy policy resolved.json
 package main
 
 import rego.v1

@@ -57,7 +57,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'When the window opens that scheduled steps wait for.',
     ['project'],
   )
-  const missed = counter('espalier_windows_missed_total', 'Windows that passed without their work being done.', [
+  const missed = counter('espalier_windows_missed_total', 'Restart windows that closed before their steps were done.', [
     'project',
   ])
   const intervals = gauge(
