@@ -45,6 +45,6 @@ const expectOfficial = async (): Promise<void> => {
 afterEach(expectOfficial)
 afterAll(async () => {
   // The next test file in this worker subscribes again.
-  unsubscribe(ANSWERS, note)
+  unsubscribe(CHANNEL, note)
   await expectOfficial()
 })
