@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config'
 
-/** The tests that `npm run mutants` runs on mutants of the planner, of apply and of the manifest: those of the module. */
+/** The tests that `npm run mutants` runs: those of the planner, apply and manifest modules. */
 export default defineConfig({
   test: {
     include: ['test/{planner,apply,manifest}/**/*.test.ts'],
-    // Random cases take seconds, and run once for each mutant: what they alone notice counts as a survivor.
+    // These take seconds per mutant. A mutant that only they detect counts as a survivor.
     exclude: [
       'test/planner/{left-out,outcome,places,properties}.test.ts',
       'test/manifest/{adopt,export,format,schema}.test.ts',
