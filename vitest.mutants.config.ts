@@ -1,15 +1,16 @@
 import { defineConfig } from 'vitest/config'
 
-/** The tests that `npm run mutants` runs: those of the planner, apply and manifest modules. */
+/** The tests that `npm run mutants` runs. */
 export default defineConfig({
   test: {
     include: ['test/{planner,apply,manifest}/**/*.test.ts'],
-    // These take seconds per mutant. A mutant that only they detect counts as a survivor.
+    // Random cases are too slow to run for each mutant. A mutant that only they detect counts as a survivor.
     exclude: [
       'test/planner/{left-out,outcome,places,properties}.test.ts',
       'test/manifest/{adopt,export,format,schema}.test.ts',
     ],
     testTimeout: 60_000,
+    // Test files share a worker, so that modules are loaded once per mutant.
     isolate: false,
   },
 })
