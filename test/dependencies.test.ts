@@ -1,4 +1,4 @@
-/** What is installed with the program: few packages, each with a reason, none that runs while it is installed. */
+/** The packages installed with the program: few, each with a reason, and without install scripts. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -19,7 +19,7 @@ const manifest = json<Locked>('package.json')
 const { packages } = json<{ readonly packages: Readonly<Record<string, Locked>> }>('package-lock.json')
 const runtime = Object.keys(manifest.dependencies ?? {})
 
-/** Where Node finds `name` for the package at `from`. */
+/** The path where Node resolves `name` for the package at `from`. */
 const find = (name: string, from: string): string | undefined => {
   const nested = `${from === '' ? '' : `${from}/`}node_modules/${name}`
   if (packages[nested] !== undefined) return nested
@@ -43,29 +43,29 @@ const installed = (): ReadonlySet<string> => {
   return found
 }
 
-test('each dependency has its reason, and no reason is left over', () => {
+test('every dependency has a documented reason, and every reason belongs to a dependency', () => {
   const page = readFileSync('docs/decisions/dependencies.md', 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
   const named = rows.map(([, name]) => name)
   expect(runtime.filter((name) => !named.includes(name))).toEqual([])
-  // What is built into the bundle is installed for development only, and still part of the program.
+  // Bundled packages are part of the program, although they are development dependencies.
   const known = [...runtime, ...Object.keys(manifest.devDependencies ?? {})]
   expect(named.filter((name) => !known.includes(name ?? ''))).toEqual([])
   for (const [row, , reason = ''] of rows) expect(reason.length, row).toBeGreaterThan(5)
 })
 
-test('nothing that is installed with the program runs a script while it is installed', () => {
+test('no package installed with the program runs a script during installation', () => {
   const all = [...installed()]
   expect(all.length).toBeGreaterThanOrEqual(runtime.length)
   expect(all.filter((path) => packages[path]?.hasInstallScript === true)).toEqual([])
 })
 
-test('their licences are permissive', () => {
+test('all installed packages have permissive licences', () => {
   const permissive = /^\(?(MIT|ISC|BSD-[23]-Clause|Apache-2\.0|0BSD|BlueOak-1\.0\.0)\b/
   expect([...installed()].filter((path) => !permissive.test(packages[path]?.license ?? ''))).toEqual([])
 })
 
-test('the lock file has a checksum of every package, and no address', () => {
+test('the lock file contains a checksum for every package and no URL', () => {
   const entries = Object.entries(packages).filter(([path]) => path.includes('node_modules/'))
   expect(entries.length).toBeGreaterThan(100)
   const own = entries.filter(([, { link }]) => link === true)
@@ -78,7 +78,7 @@ test('the lock file has a checksum of every package, and no address', () => {
   }
 })
 
-test('no package comes from git, an address or a folder', () => {
+test('no package comes from git, a URL or a folder', () => {
   const wanted = Object.entries(packages).flatMap(([path, { dependencies, devDependencies, optionalDependencies }]) =>
     Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies }).map(
       ([name, range]) => [`${path} > ${name}`, range] as const,

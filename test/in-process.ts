@@ -1,4 +1,4 @@
-/** Runs the program inside of the test: through its front door, with streams, folder, environment and signals of its own. */
+/** Runs the program in-process, with its own streams, folder, environment and signals. */
 import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
@@ -13,18 +13,18 @@ export interface Ended {
 }
 
 export interface Running {
-  /** Resolves once stdout or stderr holds `text`. */
+  /** Resolves once stdout or stderr contains `text`. */
   says(text: string): Promise<void>
-  /** What it printed until now. */
+  /** The output so far. */
   readonly sofar: Omit<Ended, 'code'>
   readonly ended: Promise<Ended>
-  /** Ctrl-C, unless another signal is named. */
+  /** Default: SIGINT, as from Ctrl-C. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): void
 }
 
 export type Environment = Readonly<Record<string, string>>
 
-/** Nothing of the tester's own environment that the program reads is passed on. */
+/** Does not inherit variables that configure the program. */
 export const environment = (env: Environment): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   HOME: process.env.HOME,
@@ -32,7 +32,7 @@ export const environment = (env: Environment): NodeJS.ProcessEnv => ({
   ...env,
 })
 
-/** What was printed, and who waits for it. */
+/** Collects output, and notifies those who wait for it. */
 export class Output {
   readonly #printed = { stdout: '', stderr: '' }
   readonly #waiting = new Set<() => void>()
@@ -57,7 +57,7 @@ export class Output {
       this.#waiting.add(check)
       ended.then(() => {
         const { stdout, stderr } = this.#printed
-        reject(new Error(`it ended without saying ${text}:\n${stdout}${stderr}`))
+        reject(new Error(`it exited without printing ${text}:\n${stdout}${stderr}`))
       }, reject)
       check()
     })
@@ -67,7 +67,7 @@ export class Output {
 interface Surroundings {
   readonly env?: Environment
   readonly cwd: string
-  /** What is piped in. */
+  /** Piped input. */
   readonly stdin?: string
 }
 
@@ -97,7 +97,7 @@ export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
       return () => void signals.off(signal, handle)
     },
   }
-  /** A run that does not listen yet is told once it does. */
+  /** A signal sent before the program listens is delivered once it does. */
   const send = (signal: Parameters<OnSignal>[0]): void => {
     if (!signals.emit(signal)) early.add(signal)
   }
@@ -107,7 +107,7 @@ export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
 export const startInProcess = (args: readonly string[], surroundings: Surroundings): Running => {
   const { io, output, send } = fakeIo(surroundings)
   const run = async (): Promise<Ended> => {
-    // Loaded only here: tests of processes alone do without.
+    // Loaded lazily, because tests that only start processes do not need it.
     const { runProgram } = await import('../src/cli/program.ts')
     const code = await runProgram(args, io)
     return { code, ...output.sofar }

@@ -1,18 +1,18 @@
 import { expect } from 'vitest'
 
-/** How much is tried: `npm test` tries a part, `npm run test:long` everything. A test that imports this runs in both. */
+/** `npm test` runs a part of the cases, `npm run test:long` all of them. Tests that import this file run in both. */
 export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 
-/** Every n-th of `all` by default, from the first on. */
+/** By default, every n-th case, starting with the first. */
 export const part = <T>(all: readonly T[], n: number): readonly T[] =>
   all.filter((_, index) => isLong || index % n === 0)
 
-/** Runs of a property test: 5% of `all` by default, but never fewer than 20. */
+/** The number of runs of a property test: by default 5% of `all`, but at least 20. */
 export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.05))))
 
 /**
- * That a property was not true of nothing: more than `least` of its random cases reached what it is about. Only the
- * long run checks that, since a part of the cases may miss it by chance.
+ * Verifies that a property test is not vacuous: more than `least` of its random cases must have been relevant. Checked
+ * only in the long run, because a part of the cases may miss it by chance.
  */
 export const expectEnough = (count: number, least: number): void => {
   if (isLong) expect(count).toBeGreaterThan(least)

@@ -1,8 +1,8 @@
-/** Time that runs faster than real time, for waits on something that is itself real, such as a server on loopback. */
+/** A clock that runs faster than real time, for waiting on real resources such as a server on loopback. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../src/model/index.ts'
 
-/** The calendar, `date`, is the real one. */
+/** `date` returns the real date. */
 export const quickClock = (factor = 20): Required<Clock> => {
   const start = Date.now() - performance.now() * factor
   return {

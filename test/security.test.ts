@@ -1,4 +1,4 @@
-/** docs/security.md promises nothing that is not tested. */
+/** Every defence in docs/security.md has a test. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
@@ -8,7 +8,7 @@ const rows = page
   .filter((line) => line.startsWith('| ') && !line.startsWith('| attack |'))
   .map((line) => line.slice(2, -2).split(' | '))
 
-test('each attack has a defence and a test', () => {
+test('every attack has a defence and a test', () => {
   expect(rows.length).toBeGreaterThan(30)
   for (const row of rows) {
     expect(row, row.join()).toHaveLength(3)
@@ -17,12 +17,12 @@ test('each attack has a defence and a test', () => {
 })
 
 test.each(rows.flatMap(([attack = '', , tests = '']) => tests.split('<br>').map((one) => [attack, one] as const)))(
-  '%s → %s',
+  'the test for the attack "%s" exists: %s',
   (_attack, named) => {
     const [, file = '', name = ''] = /^`(test\/[\w./-]+\.test\.ts)`: (.+)$/.exec(named) ?? []
     expect(name, named).not.toBe('')
     const source = readFileSync(file, 'utf8')
-    // As a title is in the source: in one kind of quotes or another.
+    // Titles in the source have single or double quotes.
     const titles = [name, name.replaceAll("'", "\\'")].flatMap((title) => [`'${title}'`, `"${title}"`])
     expect(titles.some((title) => source.includes(title))).toBe(true)
   },

@@ -3,17 +3,17 @@ import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What all tests leave together, and as much again. */
+/** Twice the size of the files that all tests leave. */
 const ENOUGH_BYTES = 6 * 1024 ** 3
 
-/** Linux: memory as a file system. To write and to remove so many small files keeps a disk busy. */
+/** A file system in memory, on Linux. Writing and deleting this many small files is slow on a disk. */
 const MEMORY = '/dev/shm'
 
-/** Whatever tests and the programs that they start put into the folder for temporary files is removed afterwards. */
+/** Removes all temporary files of the tests, and of the programs that they start, at the end. */
 export default function temporaryFolder(): () => void {
   const before = process.env.TMPDIR
   const folder = (before === undefined ? makeIn(MEMORY) : undefined) ?? mkdtempSync(join(tmpdir(), PREFIX))
-  // Postgres may run as another user, who must get through.
+  // Postgres may run as another user, who needs access.
   chmodSync(folder, 0o755)
   process.env.TMPDIR = folder
   return () => {
@@ -25,7 +25,7 @@ export default function temporaryFolder(): () => void {
 
 const PREFIX = 'espalier-tests-'
 
-/** `undefined` where there is no such place, too little room in it, or no program may be run from it. */
+/** `undefined` if the folder does not exist, has too little space, or programs cannot run from it. */
 const makeIn = (place: string): string | undefined => {
   try {
     const { bavail, bsize } = statfsSync(place)

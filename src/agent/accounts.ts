@@ -1,7 +1,7 @@
 /** API keys and their accounts. Keys of the same account share one request allowance. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
 import { type AccountView, globMatcher } from '../model/index.ts'
-import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits, type Share } from './request-share.ts'
+import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits } from './request-share.ts'
 
 export interface AgentKey {
   readonly name: string
@@ -20,7 +20,7 @@ export interface AccountsOptions {
   /** Options common to all clients. */
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
   /** Fraction of the account's request limit, 0 to 1. */
-  readonly share: number
+  readonly requestShare: number
   readonly interval: number
   readonly now: () => number
 }
@@ -46,28 +46,26 @@ export interface Accounts {
 /** A project locked for longer gives up its place in the queue. */
 const LOCK_TIMEOUT_MS = 60_000
 
-interface Opened {
+interface Opened extends KeyOfProject {
   readonly key: AgentKey
   readonly isFor: (project: string) => boolean
-  readonly mayDeclare: (file: string) => boolean
   text: string
   api: WriteApi
   account: string
 }
 
 export const openAccounts = async (options: AccountsOptions): Promise<Accounts> => {
-  const { keys, interval, now } = options
-  const shares = new Map<string, Share & { limitedAt?: number }>()
-  const requests = new Map<string, Map<string, number>>()
+  const { keys, interval, requestShare, now } = options
+  const limitedAt = new Map<string, number>()
+  const requests = new Map<string, Record<string, number>>()
   const opened: Opened[] = []
 
-  const allowed = (account: string): number => allowance(shares.get(account) ?? { share: options.share }, now())
-  const count = (account: string, status: number | undefined): void => {
-    const counts = requests.get(account) ?? new Map<string, number>()
-    const code = status === undefined ? 'none' : String(status)
-    counts.set(code, (counts.get(code) ?? 0) + 1)
-    requests.set(account, counts)
-    if (status === 429) shares.set(account, { share: options.share, limitedAt: now() })
+  const allowed = (account: string): number =>
+    allowance({ share: requestShare, limitedAt: limitedAt.get(account) }, now())
+  const count = (account: string, status: number | 'none' = 'none'): void => {
+    const counts = requests.get(account) ?? {}
+    requests.set(account, { ...counts, [status]: (counts[status] ?? 0) + 1 })
+    if (status === 429) limitedAt.set(account, now())
   }
   const connect = (apiKey: string, accountOf: () => string): WriteApi =>
     createWriteApi({
@@ -83,11 +81,12 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
     })
   for (const key of keys) {
     const text = await key.read()
+    const mayDeclare = matcherOf(key.paths)
     const one: Opened = {
       key,
       text,
       isFor: matcherOf(key.projects),
-      mayDeclare: matcherOf(key.paths),
+      foreignFile: (files) => (key.paths === undefined ? undefined : files().find((file) => !mayDeclare(file))),
       account: UNKNOWN,
       api: connect(text, () => one.account),
     }
@@ -98,16 +97,7 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
   const fitting = (account: string, projects: readonly string[]): number =>
     intervalThatFits(interval, projects.filter((id) => keyOf(id)?.account === account).length, allowed(account))
   return {
-    of: (project) => {
-      const key = keyOf(project)
-      if (key === undefined) return undefined
-      return {
-        api: key.api,
-        account: key.account,
-        foreignFile: (files) =>
-          key.key.paths === undefined ? undefined : files().find((file) => !key.mayDeclare(file)),
-      }
-    },
+    of: keyOf,
     intervalOf: (project, projects) => fitting(keyOf(project)?.account ?? UNKNOWN, projects),
     rereadKeys: async () => {
       for (const one of opened) {
@@ -127,7 +117,7 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
           projects: projects.filter((id) => keyOf(id)?.account === name).length,
           intervalSeconds: Math.round(fits / 1_000),
           isStretched: fits > interval,
-          requests: Object.fromEntries(requests.get(name) ?? []),
+          requests: requests.get(name) ?? {},
         }
       }),
     close: async () => {

@@ -1,26 +1,16 @@
 /** The differences of a project's last round, and the command for its state. Pure. */
-import {
-  type AgentStatus,
-  type AttributeChange,
-  type Change,
-  computeTitle,
-  type DifferenceView,
-  type Plan,
-  type Step,
-} from '../model/index.ts'
+import { type AgentStatus, type Change, computeTitle, type DifferenceView, type Step } from '../model/index.ts'
 import { differenceKey } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { originOf } from './record.ts'
-import type { Round } from './round.ts'
+import { partsOf, type Round } from './round.ts'
 
 export const differencesOf = (
-  whole: Plan,
-  { verdicts, steps, plan, exhausted }: Round,
+  { whole, verdicts, steps, plan, exhausted }: Round,
   file: ProjectFile,
 ): readonly DifferenceView[] =>
   whole.changes.flatMap((change) => {
-    const parts: readonly (AttributeChange | undefined)[] = change.kind === 'update' ? change.attributes : [undefined]
-    return parts.map((attribute): DifferenceView => {
+    return partsOf(change).map((attribute): DifferenceView => {
       const key = differenceKey(change, attribute)
       const entry = file.record?.entries[key]
       const verdict = verdicts.get(key)

@@ -13,13 +13,12 @@ import { ProjectPlan } from './project-plan.ts'
 import { ProjectStore } from './project-store.ts'
 import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
-import { leavesGap, operationsStuck } from './recovery.ts'
+import { leavesGap, unresolvedFailures } from './recovery.ts'
 import { waitAfter } from './retries.ts'
-import type { Round } from './round.ts'
+import { type Round, worstOf } from './round.ts'
 import type { WakeCause } from './scheduler.ts'
 import type { Shared } from './shared.ts'
-import { worstOf } from './state.ts'
-import { isSuspended, type Suspension } from './suspension.ts'
+import type { Suspension } from './suspension.ts'
 import type { RoundView } from './view.ts'
 
 /** An apply may unblock another. Whatever remains after this many waits for the next wake. */
@@ -82,7 +81,7 @@ export class AgentProject {
   }
 
   /** Reports an unexpected error on this project without ending the agent. */
-  async broke(error: unknown): Promise<void> {
+  async showError(error: unknown): Promise<void> {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
     const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
@@ -104,7 +103,7 @@ export class AgentProject {
   }
 
   /** Clears back-off, rejections and conflicts. */
-  forgive(): Promise<void> {
+  clearFailures(): Promise<void> {
     return this.#store.saveAs((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
   }
 
@@ -209,13 +208,12 @@ export class AgentProject {
   async #checkFailedOperations(api: WriteApi): Promise<void> {
     const { failedOperations: failed } = this.#store.file
     if (Object.keys(failed).length === 0) return
-    const failedOperations = await operationsStuck(api, this.id, failed)
+    const failedOperations = await unresolvedFailures(api, this.id, failed)
     this.#store.change((file) => ({ ...file, failedOperations }))
   }
 
   async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
     await this.#checkFailedOperations(api)
-    const at = this.#shared.now()
     const isDue =
       this.#store.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#store.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
@@ -224,7 +222,6 @@ export class AgentProject {
     const message = failure ?? stuck?.message
     const status = worstOf([
       round.status,
-      ...(isSuspended(this.#store.file.suspension, at) ? [{ state: 'Suspended' } as const] : []),
       ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
       ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
       ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
@@ -236,7 +233,7 @@ export class AgentProject {
         status.state === 'Failing' && failure === undefined && compute !== undefined
           ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
           : undefined,
-      differences: differencesOf(round.whole, round, this.#store.file),
+      differences: differencesOf(round, this.#store.file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
@@ -254,13 +251,8 @@ export class AgentProject {
     if (isRecent && this.#live.readAt === undefined)
       return this.#display.show({ state: 'Unknown' }, declaration.version, error)
     if (isRecent && this.view.state !== 'Progressing') return
-    await this.#display.show(
-      { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' },
-      declaration.version,
-      {
-        message: error.message,
-      },
-    )
+    const reason = isRefused ? 'KeyRefused' : 'Unreachable'
+    await this.#display.show({ state: 'Failing', reason }, declaration.version, { message: error.message })
   }
 }
 

@@ -14,7 +14,7 @@ const JITTER = 0.2
 export interface Share {
   /** Fraction of the account's limit, 0 to 1. */
   readonly share: number
-  readonly limitedAt?: number
+  readonly limitedAt?: number | undefined
 }
 
 /** Requests per minute. Halved for five minutes after a 429. */

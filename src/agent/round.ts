@@ -1,5 +1,12 @@
 /** One round of one project. */
-import type { AgentStatus, AttributeChange, Change, Plan, Step } from '../model/index.ts'
+import {
+  AGENT_STATES,
+  type AgentStatus,
+  type AttributeChange,
+  type Change,
+  type Plan,
+  type Step,
+} from '../model/index.ts'
 import { differenceKey, type Selected } from '../planner/index.ts'
 import {
   type Difference,
@@ -12,7 +19,13 @@ import {
 } from './decide.ts'
 import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
-import { worstOf } from './state.ts'
+
+/** @param found statuses of a refreshed project; none means in sync. */
+export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>
+  found.reduce<AgentStatus>(
+    (worst, one) => (AGENT_STATES.indexOf(one.state) < AGENT_STATES.indexOf(worst.state) ? one : worst),
+    { state: 'Synced' },
+  )
 
 /** State left by earlier rounds. */
 export interface Memory {
@@ -75,28 +88,22 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   const decided = decide(first)
   // No check in the apply blocks these, so they must not be in the plan.
   const exhausted = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
-  if (exhausted.length === 0) {
-    return { whole, verdicts, plan: first, steps: decided, exhausted, status: worstOf([...held, ...decided.values()]) }
-  }
   const changes = new Set(exhausted.map(({ change }) => change))
-  const left = plan((change) => !changes.has(change.id) && select(change))
+  const left = exhausted.length === 0 ? first : plan((change) => !changes.has(change.id) && select(change))
   const rest = decide(left)
-  const skipped = exhausted.flatMap(({ id }) => {
-    const verdict = decided.get(id)
-    return verdict === undefined ? [] : [[id, verdict] as const]
-  })
+  const ids = new Set(exhausted.map(({ id }) => id))
   return {
     whole,
     verdicts,
     plan: left,
-    steps: new Map([...skipped, ...rest]),
+    steps: new Map([...[...decided].filter(([id]) => ids.has(id)), ...rest]),
     exhausted,
     status: worstOf([...held, ...decided.values(), ...rest.values()]),
   }
 }
 
 /** An update is decided per attribute; `undefined` stands for a change made as a whole. */
-const partsOf = ({ kind, attributes }: Change): readonly (AttributeChange | undefined)[] =>
+export const partsOf = ({ kind, attributes }: Change): readonly (AttributeChange | undefined)[] =>
   kind === 'update' ? attributes : [undefined]
 
 const differenceOf = (

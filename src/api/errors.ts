@@ -16,6 +16,8 @@ export interface ApiErrorDetails {
 
 /** A request that the control API refused, or that got no valid response. */
 export class ApiError extends EspalierError {
+  /** The message without the request and its status. */
+  readonly summary: string
   readonly method: string
   readonly path: string
   readonly status: number | undefined
@@ -27,6 +29,7 @@ export class ApiError extends EspalierError {
     const hint = details.hint ?? hintOf(code, details)
     super(code, `${message} (${describe(details)})`, { hint, cause: details.cause })
     this.name = 'ApiError'
+    this.summary = message
     this.method = details.method
     this.path = details.path
     this.status = details.status

@@ -56,8 +56,8 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
     const assessment = await assessNow()
     if (assessment.kind !== 'send') return { instead: ended(assessment) }
-    const held = await blockedNow(step, assessment.live, context)
-    if (held !== undefined) return { instead: held }
+    const blocked = await blockedNow(step, assessment.live, context)
+    if (blocked !== undefined) return { instead: blocked }
     attempts += 1
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })
@@ -83,7 +83,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       context.timings.sawRoundTrip(context.clock.now() - sentAt)
       return { kind: 'answered', mutation: answer, at: sentAt }
     } catch (error) {
-      if (!(error instanceof ApiError) || error.method === 'GET' || error.code === 'E_READ_BACK') throw error
+      if (!(error instanceof ApiError) || error.method === 'GET') throw error
       if (!error.ambiguous) {
         const seen = MAY_BE_STALE.has(error.status ?? 0) ? await assessAfterRefusal() : undefined
         if (seen !== undefined && seen.kind !== 'send') return ended(seen)
@@ -140,8 +140,8 @@ const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> =
     return await read()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const { method, path } = lost
-    const message = `${lost.message} Whether it took effect could not be read: ${error.message}`
-    throw new ApiError('E_READ_BACK', message, defined({ method, path, status: error.status }))
+    const { summary, method, path, status } = error
+    const message = `${lost.message}. Whether it took effect could not be read: ${summary}`
+    throw new ApiError('E_READ_BACK', message, defined({ method, path, status }))
   }
 }

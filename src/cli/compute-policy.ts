@@ -45,12 +45,16 @@ export interface Interruption {
  * @returns with `now`, those whose restart window is closed.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
-export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boolean, clock: Clock): readonly T[] => {
-  const refused = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
+export const enforcePolicies = <T extends Interruption>(
+  all: readonly T[],
+  now: boolean,
+  clock: Clock,
+): readonly T[] => {
+  const violations = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
     isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
   )
-  if (refused.length > 0) {
-    throw new EspalierError('E_PROTECTED', `${refused.join('\n')}\nNothing was changed.`, {
+  if (violations.length > 0) {
+    throw new EspalierError('E_PROTECTED', `${violations.join('\n')}\nNothing was changed.`, {
       hint: 'No flag overrides this. Remove the protection first.',
     })
   }
@@ -58,7 +62,7 @@ export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boo
   if (closed.length > 0 && !now) {
     throw new EspalierError(
       'E_OUTSIDE_WINDOW',
-      `${closed.map((one) => waiting(one, clock)).join('\n')}\nNothing was changed.`,
+      `${closed.map((one) => closedMessage(one, clock)).join('\n')}\nNothing was changed.`,
       {
         hint: 'Run it again in the window, or with --now to interrupt immediately.',
         exitCode: EXIT.scheduled,
@@ -70,7 +74,7 @@ export const obeyPolicies = <T extends Interruption>(all: readonly T[], now: boo
 
 const opening = (window: NonNullable<ComputePolicy['window']>, clock: Clock) => openingOf([window], clock.now())
 
-const waiting = ({ title, policy: { window } }: Interruption, clock: Clock): string => {
+const closedMessage = ({ title, policy: { window } }: Interruption, clock: Clock): string => {
   if (window === undefined) return title
   const { opensLocally } = opening(window, clock)
   const when = opensLocally === undefined ? 'which does not open within a year' : `which opens ${opensLocally}`

@@ -46,6 +46,8 @@ export const SELECTION_FLAGS = {
   branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', { array: true }),
 } as const
 
+type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
+
 /** For cost, account limits and policies. */
 export const REVIEW_FLAGS = {
   price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
@@ -113,17 +115,19 @@ export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anyt
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
 
-/** The ref of `--base`, if `--only introduced` is given. @throws {EspalierError} `E_USAGE` without `--base`. */
-export const introducedSince = ({
-  base,
-  only,
-}: {
-  readonly base?: string | undefined
-  readonly only?: string | undefined
-}): string | undefined => {
-  if (only === undefined) return undefined
-  if (base !== undefined) return base
-  throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
+/** The selection of `plan` and `apply`. @throws {EspalierError} `E_USAGE` if `--only` lacks `--base`. */
+export const selectionOf = (
+  flags: SelectionFlags & { readonly base?: string | undefined; readonly only?: string | undefined },
+) => {
+  if (flags.only !== undefined && flags.base === undefined) {
+    throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
+  }
+  return {
+    projects: flags.project,
+    branches: flags.branch,
+    wave: flags.wave,
+    introducedSince: flags.only === undefined ? undefined : flags.base,
+  }
 }
 
 /** @throws {EspalierError} `E_USAGE` if `text` is not a valid shard. */

@@ -4,9 +4,10 @@ import { rm, stat, writeFile } from 'node:fs/promises'
 import { PRIVATE, refuseLink, replaceFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
+import { STDIN } from './command.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
-import { STDIN } from './stdin.ts'
+import { print } from './terminal.ts'
 
 /** Page data from outside `report`. */
 export const PAGE_FRAME = {
@@ -14,17 +15,15 @@ export const PAGE_FRAME = {
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
 }
 
-export interface PageFile {
-  /** @throws {EspalierError} `E_OUT` */
-  write(text: string): Promise<void>
-}
+/** Writes the page and prints where. @throws {EspalierError} `E_OUT` */
+export type WritePage = (text: string) => Promise<void>
 
 /** Opens the file of `--out` for `--format html`. @throws {EspalierError} as {@link openPage}; `E_USAGE` without `--out`. */
 export const openPageOf = async (
   { format, out }: { readonly format: string; readonly out?: string | undefined },
   command: string,
   io: Io,
-): Promise<PageFile | undefined> => {
+): Promise<WritePage | undefined> => {
   if (format !== 'html') return undefined
   if (out !== undefined) return openPage(out, 'out', io)
   throw usageError('--format html needs --out FILE.', `For example: espalier ${command} --format html --out plan.html`)
@@ -36,12 +35,12 @@ export const openPageOf = async (
  * @param flag the flag that named the file.
  * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` if it cannot be written.
  */
-export const openPage = async (given: string, flag: string, { locate }: Io): Promise<PageFile> => {
+export const openPage = async (given: string, flag: string, { locate, stderr }: Io): Promise<WritePage> => {
   if (given === STDIN) {
     throw usageError(`--${flag} cannot write an HTML page to stdout.`, `Name a file: --${flag} page.html.`)
   }
   const path = locate(given)
-  const failed = (cause: NodeJS.ErrnoException): never => {
+  const fail = (cause: NodeJS.ErrnoException): never => {
     throw new EspalierError('E_OUT', `The page cannot be written to ${given} (${cause.code ?? cause.message}).`, {
       hint: `Name another file with --${flag}.`,
       cause,
@@ -49,11 +48,14 @@ export const openPage = async (given: string, flag: string, { locate }: Io): Pro
   }
   const there = await stat(path).catch(() => undefined)
   // A rename would replace a device, and fail for a folder only at the end of the run.
-  if (there !== undefined && !there.isFile()) failed(new Error('it exists and is not a regular file'))
-  await refuseLink(path).catch(failed)
+  if (there !== undefined && !there.isFile()) fail(new Error('it exists and is not a regular file'))
+  await refuseLink(path).catch(fail)
   const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))
-    .catch(failed)
-  return { write: (text) => replaceFile(path, text, 'The page', PRIVATE) }
+    .catch(fail)
+  return async (text) => {
+    await replaceFile(path, text, 'The page', PRIVATE)
+    print(`Wrote the page to ${given}.`, stderr)
+  }
 }

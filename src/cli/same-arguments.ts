@@ -8,21 +8,15 @@ type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTa
 
 /** ` espalier/ --project shop`, ready to be appended; empty if nothing was given. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>
-  [...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)]
-    .map((word) => ` ${quoted(word)}`)
-    .join('')
+  appended([...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)])
 
 /** ` espalier/ shop.yaml`, for a command that needs no connection. */
-export const samePaths = (paths: readonly string[]): string =>
-  pathArguments(paths)
-    .map((word) => ` ${quoted(word)}`)
-    .join('')
+export const samePaths = (paths: readonly string[]): string => appended(pathArguments(paths))
 
 /** For a saved plan, which does not include the connection. */
-export const sameConnection = (flags: ApiFlags): string =>
-  connectionArguments(flags)
-    .map((word) => ` ${quoted(word)}`)
-    .join('')
+export const sameConnection = (flags: ApiFlags): string => appended(connectionArguments(flags))
+
+const appended = (words: readonly string[]): string => words.map((word) => ` ${quoted(word)}`).join('')
 
 const pathArguments = (paths: readonly string[]): readonly string[] =>
   paths.length === 1 && DEFAULT_PATHS.some((path) => path === paths[0])

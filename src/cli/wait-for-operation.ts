@@ -3,26 +3,19 @@ import { type Clock, EspalierError } from '../model/index.ts'
 
 const POLL_MS = 1_000
 
-export interface WaitForOperation {
+/**
+ * @param options `deadline`: in the clock's milliseconds; `onRead`: called after each read.
+ * @throws {EspalierError} `E_TIMEOUT` if the operation has not ended by the deadline.
+ */
+export const waitForOperation = async (options: {
   readonly api: Pick<ReadApi, 'getOperation'>
   readonly clock: Clock
   readonly project: string
   readonly id: string
-  /** In the clock's milliseconds. */
   readonly deadline: number
-  /** Called after each read. */
   readonly onRead?: (operation: Operation) => void
-}
-
-/** @throws {EspalierError} `E_TIMEOUT` if the operation has not ended by the deadline. */
-export const waitForOperation = async ({
-  api,
-  clock,
-  project,
-  id,
-  deadline,
-  onRead,
-}: WaitForOperation): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
+}): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
+  const { api, clock, project, id, deadline, onRead } = options
   const ends = new OperationEnds(clock)
   for (;;) {
     const operation = await api.getOperation(project, id)

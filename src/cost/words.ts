@@ -48,11 +48,11 @@ export const basisSentence = (
   if (isNew) return 'an estimate from its settings'
   const parts = [sharePhrase(basis), averagePhrase(basis), ...basis.flags.map((flag) => FLAG_WORDS[flag])]
   const phrase = parts.filter((part) => part !== undefined).join(', ')
-  return movedFrom === undefined ? phrase : `as on ${movedFrom}, with other data: ${phrase}`
+  return movedFrom === undefined ? phrase : `assuming the same usage as on ${movedFrom}: ${phrase}`
 }
 
 const sharePhrase = ({ kind, activeHoursPerDay, since }: CostBasis): string => {
-  if (kind === 'unknown') return 'no history to go by'
+  if (kind === 'unknown') return 'no usage history'
   if (kind === 'settings') return 'never sleeps'
   const from = since === null ? '' : ` since ${formatDay(since)}`
   return activeHoursPerDay === null ? `used${from}` : `active ${formatCuHours(activeHoursPerDay)} h a day${from}`
@@ -63,7 +63,7 @@ const averagePhrase = ({ averageCu }: CostBasis): string | undefined =>
 
 const FLAG_WORDS = {
   'short-history': 'less than a week of history',
-  clamped: 'more hours counted than passed',
+  clamped: 'more active hours than elapsed hours',
   'split-evenly': "the branch's hours split evenly among its computes",
   'timeout-not-counted': 'how often it sleeps is unknown',
   'at-minimum': 'it stayed at its minimum size',

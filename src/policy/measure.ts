@@ -26,7 +26,7 @@ export interface Measure {
   readonly limit: string
   /** The plan itself makes the value unknown. */
   readonly isNew: boolean
-  readonly source?: Source
+  readonly source: Source | undefined
 }
 
 /** A project with an unknown name matches every name, so that an unreadable project cannot evade a policy. */
@@ -106,7 +106,7 @@ const ofCompute = (rule: ComputeRule, branch: PolicyBranch, compute: PolicyCompu
     branch: branch.name,
     compute: compute.title,
     isNew: compute.isNew ?? false,
-    ...(source === undefined ? {} : { source }),
+    source,
   }
   const where = `for ${compute.title} on ${branch.name}`
   switch (rule.kind) {
@@ -203,11 +203,6 @@ const ofCuHours = (
   limit: `at most ${most} a month`,
 })
 
-const atProject = ({ id }: PolicyProject) => ({ key: id, isNew: false })
+const atProject = ({ id }: PolicyProject) => ({ key: id, isNew: false, source: undefined })
 
-const atBranch = ({ name, source }: PolicyBranch) => ({
-  key: name,
-  branch: name,
-  isNew: false,
-  ...(source === undefined ? {} : { source }),
-})
+const atBranch = ({ name, source }: PolicyBranch) => ({ key: name, branch: name, isNew: false, source })

@@ -81,7 +81,7 @@ const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
           settings.subscription === undefined
             ? `The service does not show the plan of project \`${id}\`: its limits were not checked.`
             : `Plan \`${settings.subscription}\` of project \`${id}\` is not in the tier table: its limits were not checked.`,
-        hint: 'Name it with --tier, or give --tier-table.',
+        hint: 'Specify it with --tier, or provide a newer table with --tier-table.',
       }
 
 const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {

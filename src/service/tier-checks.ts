@@ -45,8 +45,8 @@ export const checkTierReplicas = (
         {
           severity: 'warning',
           code: 'W_TIER_REPLICAS',
-          message: `The ${title} plan allows ${replicas.max} read replicas a project (table ${table.version}), and this asks for ${count}`,
-          hint: 'Declare fewer, or give --tier-table if this has changed.',
+          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${table.version}); this plan needs ${count}`,
+          hint: 'Declare fewer, or provide a newer table with --tier-table.',
         },
       ]
 
@@ -58,8 +58,8 @@ export const checkTierCuHours = (expected: number | null, { title, cuHours }: Ti
         {
           severity: 'warning',
           code: 'W_TIER_CU_HOURS',
-          message: `The ${title} plan includes ${cuHours.max} CU-hours a project and month, and about ${Math.round(expected)} are expected after this plan`,
-          hint: 'All computes of the project are suspended once they are used up.',
+          message: `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan`,
+          hint: 'Once they are used up, all computes of the project are suspended.',
         },
       ]
 
@@ -71,7 +71,7 @@ const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, versi
       severity: limit.severity,
       code: limit.severity === 'error' ? 'E_TIER_SIZE' : 'W_TIER_SIZE',
       message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${version})`,
-      hint: 'Use a smaller size, or give --tier-table if this has changed.',
+      hint: 'Choose a smaller size, or provide a newer table with --tier-table.',
     },
   ]
 }
@@ -87,7 +87,7 @@ const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, versio
       severity,
       code: severity === 'error' ? 'E_TIER_SCALE_TO_ZERO' : 'W_TIER_SCALE_TO_ZERO',
       message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${durations}${never ? ' or never' : ''}, table ${version})`,
-      hint: `Write \`scaleToZero: ${formatDuration(min)}\`, or give --tier-table if this has changed.`,
+      hint: `Write \`scaleToZero: ${formatDuration(min)}\`, or provide a newer table with --tier-table.`,
     },
   ]
 }

@@ -94,7 +94,7 @@ const defaultPath = async (cwd: string): Promise<string> => {
     if (found !== undefined) return path
   }
   throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
-    hint: 'Name files, directories or globs.',
+    hint: 'Pass files, directories or globs.',
   })
 }
 
@@ -115,7 +115,7 @@ export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
     ...loaded.seeds.map((path) => `Note  ${plainText(path)} is a sandbox seed, not a manifest; it is ignored.`),
     ...loaded.policyFiles
       .filter((path) => !used.includes(path))
-      .map((path) => `Note  ${plainText(path)} is a policy file and is not used. To use it, add --policy.`),
+      .map((path) => `Note  ${plainText(path)} is a policy file, but is not used. To use it, pass --policy.`),
   ]
 }
 

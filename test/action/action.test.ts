@@ -327,7 +327,7 @@ test('a job succeeds while steps wait for their restart window, and `now: true` 
   expect(body).toContain('🕑 scheduled')
   const now = await run({ command: 'apply', now: 'true' }, { event: merged(event) })
   expect(now.outputs).toMatchObject({ scheduled: '0' })
-  expect(github.comments.at(-1)?.body).toContain('ran outside its restart window')
+  expect(github.comments.at(-1)?.body).toContain('ran outside their restart windows')
 })
 
 test('computes that a pull request removes from the manifests are listed as no longer managed', async () => {

@@ -13,12 +13,12 @@ test('the page lists every metric with its type', async () => {
     ([, name, type]) => `${name} ${type}`,
   )
   metrics.close()
-  const told = [...page.matchAll(/^\| `(espalier_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
-  expect(told.toSorted()).toEqual(exposed.toSorted())
+  const listed = [...page.matchAll(/^\| `(espalier_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
+  expect(listed.toSorted()).toEqual(exposed.toSorted())
 })
 
 test('the page lists every event type', () => {
   const rows = page.slice(page.indexOf('| type | sent when |'), page.indexOf('```json'))
-  const told = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
-  expect(told.toSorted()).toEqual([...EVENT_TYPES].toSorted())
+  const listed = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
+  expect(listed.toSorted()).toEqual([...EVENT_TYPES].toSorted())
 })

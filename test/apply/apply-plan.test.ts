@@ -276,6 +276,50 @@ describe('steps that do not run', () => {
       consent: allow('delete', 'move', 'replace', 'disconnect'),
     })
     expect(statuses(outcome)).toEqual([['not-allowed', 'protected']])
+    expect(outcome.steps[0]?.message).toBe('Refused: branch `main` is protected.')
+  })
+
+  test('a step that is not allowed names every missing consent', async () => {
+    const outcome = await apply({ plan: planWith(step('s', { consents: ['move', 'restart', 'delete'] })) })
+    expect(outcome.steps[0]?.message).toBe('Not allowed without --allow move,delete.')
+  })
+
+  test('a failed step stops a step that only follows it in the order', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: () => {
+        throw refused(422)
+      },
+    })
+    const plan = planWith(step('first'), step('next', { after: ['first'], inTurnAfter: ['first'] }))
+    expect(statuses(await apply({ plan, api }))).toEqual([
+      ['failed', 'apply-failed'],
+      ['skipped', 'depends-on-failed'],
+    ])
+  })
+
+  test('--max-failures counts only failed steps', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, _request, perform) => {
+        if (attempt > 1) throw refused(422)
+        return perform()
+      },
+    })
+    const resized = (id: string, cu: number) => {
+      const body = { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } }
+      return step(id, { request: { ...step('x').request, body } })
+    }
+    const plan = planWith(step('done'), step('denied', deleting), resized('a', 3), resized('b', 4), step('last'))
+    const outcome = await apply({ plan, api, maxFailures: 1 })
+    expect(statuses(outcome)).toEqual([
+      ['done', undefined],
+      ['not-allowed', 'not-consented'],
+      ['failed', 'apply-failed'],
+      ['failed', 'apply-failed'],
+      ['skipped', 'too-many-failures'],
+    ])
+    expect(outcome.steps[4]?.message).toBe('Not started: 2 steps have failed, and --max-failures is 1.')
   })
 
   test('a failed step stops only its dependents', async () => {
@@ -373,6 +417,19 @@ describe('interrupting and recording a run', () => {
       ['failed', 'interrupted'],
       ['skipped', 'interrupted'],
     ])
+    expect(outcome.interrupted).toBe(true)
+    expect(exitCodeOf(outcome)).toBe(130)
+    expect(outcome.steps[1]?.message).toBe('Interrupted before it started: run `espalier apply` again.')
+  })
+
+  test('an unexpected error is thrown instead of being reported as an interruption', async () => {
+    const api = {
+      ...fakeApi({ computes: [compute('ep-1')] }),
+      getCompute: async () => {
+        throw new TypeError('a bug')
+      },
+    }
+    await expect(apply({ plan: planWith(step('s')), api })).rejects.toThrow('a bug')
   })
 
   test('a request that cannot be recorded is not sent', async () => {
@@ -385,7 +442,10 @@ describe('interrupting and recording a run', () => {
       },
     })
     expect(api.sent).toEqual([])
-    expect(outcome.steps.map(({ status }) => status)).toEqual(['skipped', 'skipped'])
+    expect(outcome.steps.map(({ status, message }) => [status, message])).toEqual([
+      ['skipped', 'the disk is full'],
+      ['skipped', 'the disk is full'],
+    ])
     expect(outcome.notes).toEqual(['the disk is full'])
     expect(exitCodeOf(outcome)).toBe(3)
   })
@@ -623,6 +683,19 @@ describe('restart windows', () => {
       ['step-start', 'out'],
     ])
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
+  })
+
+  test('--now counts the steps that it ran outside their windows, but no harmless ones', async () => {
+    const outcome = await apply({
+      plan: planWith(
+        step('a', { windows: [FRIDAY] }),
+        step('b', { windows: [FRIDAY] }),
+        step('harmless', { ...harmless, windows: [FRIDAY] }),
+      ),
+      api: fakeApi({ computes: [compute('ep-1', { state: 'idle' })] }),
+      ignoreWindows: true,
+    })
+    expect(outcome.notes).toEqual(['--now: 2 steps ran outside their restart windows.'])
   })
 
   test('a step without consent is not allowed, even outside its window', async () => {

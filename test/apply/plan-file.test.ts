@@ -2,14 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  checkBudgets,
-  decodePlan,
-  decodePlanFile,
-  encodePlanFile,
-  jsonPlan,
-  openJournal,
-} from '../../src/apply/index.ts'
+import { decodePlan, decodePlanFile, encodePlanFile, jsonPlan, openJournal } from '../../src/apply/index.ts'
 import { type DeclaredDocument, planOf, world } from '../planner/world.ts'
 
 const manifest: DeclaredDocument = { branches: { main: { primary: { size: 2 } } } }
@@ -49,28 +42,6 @@ test('a printed plan is decoded, and rejected if it was edited', () => {
   expect(() => decodePlan(text.replace('"restarts": 1', '"restarts": 0'), 'p.json')).toThrow('edited')
 })
 
-describe('checking budgets', () => {
-  const value = planOf({ branches: { main: { primary: { size: 2 } }, other: { primary: 'absent' } } }, live)
-
-  test('a plan within its budgets returns no messages', () => {
-    expect(checkBudgets(value, { maxRestarts: 1, maxDeletes: 1, maxCuIncrease: 0 })).toEqual([])
-  })
-
-  test('each exceeded budget returns one sentence', () => {
-    expect(checkBudgets(value, { maxRestarts: 0, maxDeletes: 0, maxCuIncrease: -1 })).toEqual([
-      'The plan restarts 1 compute; --max-restarts allows 0.',
-      'The plan deletes 1 compute; --max-deletes allows 0.',
-      'The plan adds 0 CU; --max-cu-increase allows -1.',
-    ])
-  })
-})
-
-test('a plan that creates a compute without a size fails --max-cu-increase', () => {
-  const value = planOf({ branches: { main: { replicas: { r: {} } } } }, live)
-  expect(checkBudgets(value, { maxCuIncrease: 0 })).toEqual([expect.stringContaining('set its size in the manifest')])
-  expect(checkBudgets(value, { maxDeletes: 0 })).toEqual([])
-})
-
 describe('the journal', () => {
   const folders: string[] = []
   afterEach(() => {
@@ -103,6 +74,33 @@ describe('the journal', () => {
     await journal.write({ time: '2026-01-01T00:00:00.000Z', type: 'interrupt', message: 'whole' })
     await journal.close()
     expect(JSON.parse(readFileSync(file, 'utf8').split('\n')[1] ?? '')).toMatchObject({ message: 'whole' })
+  })
+
+  test('adds no empty lines to a new or complete file', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
+    folders.push(folder)
+    const file = join(folder, 'journal.jsonl')
+    const event = { time: '2026-01-01T00:00:00.000Z', type: 'interrupt' as const, message: 'one' }
+    for (const _run of ['first', 'second']) {
+      const journal = await openJournal(file)
+      await journal.write(event)
+      await journal.close()
+    }
+    expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(event)}\n`.repeat(2))
+  })
+
+  test('is closed only after the last event is written', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
+    folders.push(folder)
+    const file = join(folder, 'journal.jsonl')
+    const journal = await openJournal(file)
+    const written = journal.write({ time: '2026-01-01T00:00:00.000Z', type: 'interrupt', message: 'last' })
+    await journal.close()
+    await written
+    expect(readFileSync(file, 'utf8')).toContain('last')
+    await expect(
+      journal.write({ time: '2026-01-01T00:00:00.000Z', type: 'interrupt', message: 'too late' }),
+    ).rejects.toMatchObject({ code: 'E_JOURNAL' })
   })
 
   test('fails with a hint if it cannot be opened', async () => {

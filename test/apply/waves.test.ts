@@ -1,11 +1,12 @@
 /** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
-import type { ApplyEvent, Clock } from '../../src/model/index.ts'
+import type { ApplyEvent, Clock, Plan, Step } from '../../src/model/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
+import { apply as applySteps, planWith, step } from './small-plans.ts'
 
 const PROJECTS = ['canary-1', 'canary-2', 'shop', 'blog']
 const SHARED = `version: 1
@@ -118,4 +119,61 @@ test('a single wave can be applied, and the plan lists all waves', async () => {
   expect(terminalPlan(plan, { color: false, width: 100 })).toContain(
     ['Waves', '  1. canary (2 projects, 2 steps)', '  2. shops (1 project, 1 step)'].join('\n'),
   )
+})
+
+describe('a wave after one that is not done', () => {
+  const FRIDAY = { days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' } as const
+  const waves = [
+    { name: 'first', projects: ['a', 'b'] },
+    { name: 'second', projects: ['c'] },
+    { name: 'third', projects: ['d'] },
+  ]
+  const inProject = (project: string, overrides: Partial<Step> = {}): Step => step(project, { project, ...overrides })
+  const leftOut = (project: string): Pick<Plan, 'leftOut'> => ({ leftOut: [{ project, diagnostics: [] }] })
+  const run = async (steps: readonly Step[], more: Partial<Plan> = {}) => {
+    const outcome = await applySteps({ plan: { ...planWith(...steps), waves, ...more }, consent: { allow: new Set() } })
+    return outcome.steps.map(({ step, status, message }) => `${step}: ${status}${message ? `: ${message}` : ''}`)
+  }
+  const free = { impact: 'none', consents: [] } as const
+  const waiting = { consents: [], windows: [FRIDAY] } as const
+
+  test('is scheduled if all that is left of earlier waves is scheduled', async () => {
+    const steps = [inProject('a', waiting), inProject('b', free), inProject('c', free), inProject('d', free)]
+    expect((await run(steps)).slice(2)).toEqual([
+      'c: scheduled: An earlier wave, first, has 1 unfinished step.',
+      'd: scheduled: An earlier wave, first, has 1 unfinished step.',
+    ])
+  })
+
+  test.each([
+    [
+      'in the same wave as a scheduled one',
+      [inProject('a', waiting), inProject('b'), inProject('d', free)],
+      'first',
+      2,
+    ],
+    ['in another wave', [inProject('a', free), inProject('c'), inProject('d', free)], 'second', 1],
+  ])('is skipped if a step %s was not allowed', async (_where, steps, wave, count) => {
+    const unfinished = `${count} unfinished ${count === 1 ? 'step' : 'steps'}`
+    expect((await run(steps)).at(-1)).toBe(`d: skipped: An earlier wave, ${wave}, has ${unfinished}.`)
+  })
+
+  test('is skipped if a project of an earlier wave could not be planned', async () => {
+    expect(await run([inProject('c', free), inProject('d', free), inProject('none', free)], leftOut('b'))).toEqual([
+      'c: skipped: A project in an earlier wave, first, could not be planned.',
+      'd: skipped: An earlier wave, second, has 1 unfinished step.',
+      'none: skipped: An earlier wave, second, has 1 unfinished step.',
+    ])
+  })
+
+  test('is skipped, not scheduled, if a project could not be planned and a step is scheduled', async () => {
+    const steps = [inProject('a', waiting), inProject('c', free)]
+    expect((await run(steps, leftOut('b'))).at(-1)).toBe('c: skipped: An earlier wave, first, has 1 unfinished step.')
+  })
+
+  test('starts if only a project of its own, a later or no wave could not be planned', async () => {
+    for (const project of ['c', 'd', 'none']) {
+      expect(await run([inProject('c', free)], leftOut(project))).toEqual(['c: done'])
+    }
+  })
 })

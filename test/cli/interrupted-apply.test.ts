@@ -33,7 +33,7 @@ test('apply handles signals until it has written the report and the summary', as
   const spy = (stream: NodeJS.WritableStream): void => {
     const write = stream.write.bind(stream)
     stream.write = (text: string | Uint8Array): boolean => {
-      for (const words of ['Wrote the report', 'Apply complete'])
+      for (const words of ['Wrote the page', 'Apply complete'])
         if (String(text).includes(words)) heard[words] = listening
       return write(text)
     }
@@ -52,6 +52,6 @@ test('apply handles signals until it has written the report and the summary', as
     },
   })
   expect(code, output.sofar.stderr).toBe(0)
-  expect(heard).toEqual({ 'Wrote the report': 2, 'Apply complete': 2 })
+  expect(heard).toEqual({ 'Wrote the page': 2, 'Apply complete': 2 })
   expect(listening).toBe(0)
 })

@@ -105,7 +105,7 @@ test('totals add up known values, and the most expensive entries come first', ()
   ])
   expect(computes.map(({ compute: id, sentence }) => [id, sentence])).toEqual([
     ['ep-one', 'active 24 h a day since 1 November, 4 CU on average'],
-    ['ep-three', 'no history to go by'],
+    ['ep-three', 'no usage history'],
     ['ep-two', 'active 6 h a day since 1 November, 1.6 CU on average'],
   ])
 })

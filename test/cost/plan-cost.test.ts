@@ -94,7 +94,7 @@ test('the cost of a compute without history is unknown, never zero', () => {
     before: { low: 0, expected: null, high: 730 },
     after: { low: 0, expected: null, high: 1460 },
     delta: { low: 0, expected: null, high: 730 },
-    sentence: 'no history to go by',
+    sentence: 'no usage history',
   })
   expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })

@@ -193,7 +193,7 @@ test.each([
   [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
-  [['--repo', 'docs'], 'leave out --repo: espalier agent run docs'],
+  [['--repo', 'docs'], 'omit --repo: espalier agent run docs'],
   [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
   [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
 ])('agent run %j is rejected', async (flags, words) => {

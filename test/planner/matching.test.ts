@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Observed, ObservedProject } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { type DeclaredDocument, desired, errorsOf, planOf, world } from './world.ts'
+import { type Declared, type DeclaredDocument, desired, errorsOf, type LiveCompute, planOf, world } from './world.ts'
 
 const messageOf = (declared: DeclaredDocument, observed: Observed): string => {
   const result = plan(desired(declared), observed)
@@ -138,6 +138,55 @@ describe('unmatched declared and live replicas', () => {
     })
     const made = planOf({ prune: true, branches: { dev: { replicas: { bi: { size: 2 } } } } }, observed)
     expect(made.changes.find(({ kind }) => kind === 'delete')).not.toHaveProperty('refused')
+  })
+})
+
+describe('a declared replica without a namesake', () => {
+  const adoptedFrom = (declared: Declared, ...replicas: readonly LiveCompute[]) => {
+    const { changes, warnings } = planOf(
+      { branches: { dev: { replicas: { bi: declared } } } },
+      world({ dev: { replicas } }),
+    )
+    return { id: changes.find(({ compute }) => compute.id !== undefined)?.compute.id, warnings }
+  }
+
+  test('is matched to the live one whose change interrupts least, even if more attributes differ', () => {
+    const found = adoptedFrom(
+      { size: 1, scaleToZero: 600, settings: { work_mem: '8MB' } },
+      { id: 'ep-small', size: 2, scaleToZero: 600, settings: { work_mem: '8MB' } },
+      { id: 'ep-same', size: 1, settings: { work_mem: '8MB' } },
+    )
+    expect(found.id).toBe('ep-same')
+  })
+
+  test('is matched to an idle one that differs, since its restart interrupts no one', () => {
+    expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 2 }, { id: 'ep-b', size: 2, state: 'idle' }).id).toBe('ep-b')
+  })
+
+  test('is matched to an active one if both need the same changes', () => {
+    expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 1, state: 'idle' }, { id: 'ep-b', size: 1 }).id).toBe('ep-b')
+  })
+
+  test('is matched to the one with the fewest differing attributes at equal impact', () => {
+    const found = adoptedFrom(
+      { size: 1, settings: { work_mem: '8MB' } },
+      { id: 'ep-a', size: 2 },
+      { id: 'ep-b', size: 2, settings: { work_mem: '8MB' } },
+    )
+    expect(found.id).toBe('ep-b')
+  })
+
+  test('causes a warning that says whether the live one has a name', () => {
+    expect(adoptedFrom({ size: 1 }, { id: 'ep-a' }).warnings).toMatchObject([
+      { code: 'W_ADOPTED', message: 'Replica `bi` of branch `dev` is matched to ep-a, which has no name.' },
+    ])
+    const pruned = planOf(
+      { prune: true, branches: { dev: { replicas: { bi: {} } } } },
+      world({ dev: { replicas: [{ id: 'ep-a', name: 'old' }] } }),
+    )
+    expect(pruned.warnings).toMatchObject([
+      { message: 'Replica `bi` of branch `dev` is matched to ep-a, which is named `old`.' },
+    ])
   })
 })
 

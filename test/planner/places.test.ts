@@ -1,11 +1,11 @@
 /** Random rearrangements of primaries: chains, rings, parking, deletions that make room, and consents that are missing. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CONSENTS, type Consent, type Observed, type Plan, type Step } from '../../src/model/index.ts'
+import { CONSENTS, type Consent, type Observed, type Step } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { expectEnough, runs } from '../long-runs.ts'
 import { observe, perform, type Simulated, shuffled, start } from './simulator.ts'
-import { branchId, type DeclaredShape, desired, errorsOf, type LiveBranch, planOf, world } from './world.ts'
+import { branchId, type DeclaredShape, desired, type LiveBranch, world } from './world.ts'
 
 const PARK = 'park'
 
@@ -189,68 +189,4 @@ test('no primary on a protected branch is deleted, and none is moved from or to 
     }),
     RUNS,
   )
-})
-
-const consentsOf = (made: Plan, kind: Step['kind']): readonly (readonly Consent[])[] =>
-  made.steps.filter((step) => step.kind === kind).map(({ consents }) => consents)
-
-const SWAP = { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }
-const swapped = (first: LiveBranch['primary'], park: LiveBranch) =>
-  world({ a: { primary: { id: 'ep-1', ...first } }, b: { primary: { id: 'ep-2' } }, park, far: {} })
-
-test('a swap parks the idle primary', () => {
-  for (const [state, parked] of [
-    ['active', 'ep-2'],
-    ['idle', 'ep-1'],
-  ] as const) {
-    const { steps } = planOf({ branches: SWAP, parkOn: PARK }, swapped({ state }, {}))
-    expect(steps.filter(({ reason }) => reason === 'PARKED').map(({ compute }) => compute.id)).toEqual([parked])
-  }
-})
-
-test('a primary is parked only after the current primary of the parking branch has moved away', () => {
-  const { steps } = planOf(
-    { branches: { ...SWAP, far: { primary: { id: 'ep-3' } } }, parkOn: PARK },
-    swapped({}, { primary: { id: 'ep-3' } }),
-  )
-  const parking = steps.find(({ reason }) => reason === 'PARKED')
-  expect(parking?.after).toEqual([steps.find(({ compute }) => compute.id === 'ep-3')?.id])
-})
-
-test('a branch with a declared primary cannot be used for parking', () => {
-  const declared = { branches: { ...SWAP, park: { primary: {} } }, parkOn: PARK }
-  expect(errorsOf(declared, swapped({}, {}))).toEqual(['E_MOVE_CYCLE', 'E_PARK_ON'])
-})
-
-test('pruning a primary to free its branch requires the consents of the move to that branch', () => {
-  const made = planOf(
-    { branches: { a: { primary: { id: 'ep-2', size: 2 } }, b: {} }, prune: true },
-    world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
-  )
-  expect(consentsOf(made, 'move')).toEqual([['move', 'restart']])
-  expect(consentsOf(made, 'delete')).toEqual([['delete', 'move', 'restart']])
-})
-
-test('a primary is not pruned when the move to its branch is rejected', () => {
-  const made = planOf(
-    { branches: { a: { primary: { id: 'ep-2' } }, b: { protect: true } }, prune: true },
-    world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
-  )
-  expect(made.changes.map(({ kind, refused }) => [kind, refused !== undefined])).toEqual([
-    ['delete', true],
-    ['move', true],
-  ])
-})
-
-test('a replaced compute is deleted only after the branch of its successor is free', () => {
-  const made = planOf(
-    { branches: { a: { primary: { id: 'ep-r' } }, b: { primary: { id: 'ep-a' } } } },
-    world({ a: { primary: { id: 'ep-a' } }, b: { replicas: [{ id: 'ep-r' }] } }),
-  )
-  expect(made.steps.map(({ kind, compute }) => [kind, compute.id])).toEqual([
-    ['move', 'ep-a'],
-    ['delete', 'ep-r'],
-    ['create', undefined],
-  ])
-  expect(made.steps[1]?.after).toEqual([made.steps[0]?.id])
 })

@@ -1,7 +1,8 @@
 /** `protect: true`: what a plan refuses for it, and what it still does. */
 import { expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
-import { type DeclaredDocument, planOf, world } from './world.ts'
+import { policyRemovals } from '../../src/planner/index.ts'
+import { type DeclaredDocument, desired, planOf, world } from './world.ts'
 
 const live = world({
   main: { primary: { id: 'ep-main', size: 1 } },
@@ -40,4 +41,44 @@ test.each<readonly [string, DeclaredDocument['branches'], string]>([
   ['an update on a protected branch', { main: { protect: true, primary: { size: 2 } } }, 'update'],
 ])('%s is allowed', (_what, branches, kind) => {
   expect(refusals(planOf({ branches: branches ?? {} }, live))).toEqual([[kind, undefined]])
+})
+
+test('a branch stays protected by the base, with a warning, when the head removes `protect: true`', () => {
+  const basePolicy = desired({ branches: { main: { protect: true, primary: {} } } })
+  const made = planOf({ branches: { main: { primary: 'absent' } } }, live, { basePolicy })
+  expect(refusals(made)).toEqual([
+    ['delete', 'branch `main` is protected (the base manifest says `protect: true`): nothing on it may be deleted'],
+  ])
+  expect(made.warnings).toMatchObject([
+    { code: 'W_POLICY_REMOVED', message: expect.stringMatching(/^Branch `main` of .* is no longer protected\.$/) },
+  ])
+})
+
+test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[]]>([
+  [
+    'a head without `protect: true`',
+    { branches: { main: { protect: true } } },
+    { branches: { main: {} } },
+    ['main is no longer protected'],
+  ],
+  ['a head without the branch', { branches: { main: { protect: true } } }, {}, ['main is no longer protected']],
+  [
+    'a head that keeps `protect: true`',
+    { branches: { main: { protect: true } } },
+    { branches: { main: { protect: true } } },
+    [],
+  ],
+  ['a base without `protect: true`', { branches: { main: {} } }, { branches: { main: {} } }, []],
+  [
+    'a head that newly prunes',
+    { branches: { main: {}, empty: {} } },
+    { prune: true, branches: { main: {} } },
+    ['main is now pruned'],
+  ],
+  ['a base that also prunes', { prune: true, branches: { main: {} } }, { prune: true, branches: { main: {} } }, []],
+])('the policies removed by %s are listed', (_what, base, head, expected) => {
+  const removed = policyRemovals(desired(base), desired(head), live).map(({ message }) =>
+    message.replace(/^Branch `(.*)` of project `.*` (is .*)\.$/, '$1 $2'),
+  )
+  expect(removed).toEqual(expected)
 })

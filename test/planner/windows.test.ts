@@ -130,6 +130,18 @@ describe('restart windows of steps', () => {
     )
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'delete main r': 'Sun', 'create main primary': 'any' })
   })
+
+  it('lists the windows of a step in a fixed order', () => {
+    const windowsOf = (own: RestartWindow, other: RestartWindow) => {
+      const branches = {
+        bare: { primary: { id: 'ep-br-main', restartWindow: own } },
+        main: { primary: { id: 'ep-br-other', restartWindow: other } },
+      }
+      return planOf({ branches }, LIVE).steps.map(({ windows = [] }) => windows.map((one) => one.days[0]))
+    }
+    expect(windowsOf(SUN, MON)).toEqual([['mon', 'sun'], ['mon']])
+    expect(windowsOf(MON, SUN)).toEqual([['mon', 'sun'], ['sun']])
+  })
 })
 
 describe('the restart windows of the base', () => {
@@ -165,5 +177,12 @@ describe('the restart windows of the base', () => {
     const plan = planOf(declared, LIVE, { basePolicy: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })
     expect(plan.warnings.map(({ code }) => code)).toEqual(warnings)
+  })
+
+  it.each([
+    ['another window', head(MON), 'Sun 02:00–04:00 UTC in the base manifest and Mon 02:00–04:00 UTC here.'],
+    ['no window', head(), 'Sun 02:00–04:00 UTC in the base manifest and none here.'],
+  ])('are named in the warning next to %s', (_what, declared, words) => {
+    expect(planOf(declared, LIVE, { basePolicy: basePolicy(SUN) }).warnings[0]?.message).toContain(words)
   })
 })

@@ -1,11 +1,11 @@
-/** docs/compared.md: a claim about somebody else's tool says where it was read. */
+/** In docs/compared.md, every claim about another tool links to its source. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 const page = readFileSync('docs/compared.md', 'utf8')
 const rows = page.split('\n').filter((line) => line.startsWith('| ') && !/^\|\s+\|/.test(line))
 
-test('each cell has a source', () => {
+test('every cell links to a source', () => {
   expect(rows.length).toBeGreaterThan(30)
   for (const row of rows) {
     const [name, ...cells] = row.split(' | ').map((cell) => cell.trim().replace(/^\|\s*|\s*\|$/g, ''))
@@ -14,7 +14,7 @@ test('each cell has a source', () => {
   }
 })
 
-test('sources are of one commit or version, and each is used', () => {
+test('every source is pinned to a commit or version, and is cited', () => {
   const sources = new Map([...page.matchAll(/^\[(\d+)\]: (\S+)$/gm)].map(([, id = '', url = '']) => [id, url]))
   for (const [id, url] of sources) {
     expect(url).toMatch(

@@ -1,4 +1,4 @@
-/** What other programs read: the skill of coding assistants, hooks of pre-commit, the catalog of schemas. */
+/** Files for other programs: the skill for coding assistants, pre-commit hooks, SchemaStore entries. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -6,7 +6,7 @@ import { pathOf, readCommandLine } from '../../src/cli/command-line.ts'
 
 const skill = readFileSync('docs/skill/SKILL.md', 'utf8')
 
-test('the skill has a name and says when to use it, within what assistants read', () => {
+test('the skill has a name and a description within the length limits of coding assistants', () => {
   const [, front = ''] = /^---\n([\s\S]+?)\n---\n/.exec(skill) ?? []
   const { name, description } = parse(front) as { name: string; description: string }
   expect(name).toMatch(/^[a-z-]{1,64}$/)
@@ -14,7 +14,7 @@ test('the skill has a name and says when to use it, within what assistants read'
   expect(skill.split('\n').length).toBeLessThan(200)
 })
 
-test('every command that the skill recommends exists, and none of them changes anything', () => {
+test('the skill recommends only commands that exist and change nothing', () => {
   const [before = '', after = ''] = skill.split('## How to change a manifest')
   expect(before).toContain('Never without being asked')
   const lines = [...after.matchAll(/^\s*(espalier .+)$|`(espalier [^`]+)`/gm)].map(
@@ -31,7 +31,7 @@ test('every command that the skill recommends exists, and none of them changes a
   }
 })
 
-test('the hooks run commands that there are, offline', () => {
+test('the pre-commit hooks run existing commands that work offline', () => {
   const hooks = parse(readFileSync('.pre-commit-hooks.yaml', 'utf8')) as { entry: string; files: string }[]
   for (const { entry, files } of hooks) {
     const [program, ...words] = entry.split(' ')
@@ -44,7 +44,7 @@ test('the hooks run commands that there are, offline', () => {
   }
 })
 
-test('the entry for the catalog of schemas names schemas by their own address', () => {
+test('the SchemaStore entries use the $id of each schema as its URL', () => {
   const entries = JSON.parse(readFileSync('docs/schemastore.json', 'utf8')) as { url: string; fileMatch: string[] }[]
   for (const { url, fileMatch } of entries) {
     const file = url.replace(/^.*\/schemas\//, 'schemas/')

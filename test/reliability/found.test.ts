@@ -1,4 +1,4 @@
-/** What random applies have found, each as small as it got. */
+/** Failures that the model-based test has found, in their smallest form. */
 import { expect, test } from 'vitest'
 import { CONSENTS } from '../../src/model/index.ts'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
@@ -10,7 +10,7 @@ interface Case {
   readonly live: Readonly<Record<string, LiveBranch>>
   readonly manifest: DeclaredDocument
   readonly faults: readonly FaultOrder[]
-  /** Of the one step. */
+  /** The status of the only step. */
   readonly status?: string
 }
 
@@ -30,7 +30,7 @@ const lag = (list: string, ms: number): FaultOrder => ({
 
 test.each<readonly [string, Case]>([
   [
-    'a create whose answer is lost, and a list of computes that lags by more than seven seconds: not made twice',
+    'a create is not repeated if its response is lost and the list of computes lags by 20 s',
     {
       live: { main: { primary: {} } },
       manifest: { branches: { main: { replicas: { a: {} } } } },
@@ -38,7 +38,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'an update whose answer is lost, and a list of operations that lags: not done before its operation is',
+    'an update whose response is lost waits for its operation even if the list of operations lags',
     {
       live: { main: { primary: { size: 1 } } },
       manifest: { branches: { main: { primary: { size: 2 } } } },
@@ -46,7 +46,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'a list of computes that lags after a complete success: no false alarm',
+    'a lagging list of computes after a successful apply is not reported as a difference',
     {
       live: { main: { primary: { size: 1 } }, old: { primary: {} } },
       manifest: { branches: { main: { replicas: { a: {} } } } },
@@ -54,7 +54,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'somebody resizes the compute while its update waits for their lock: not overwritten',
+    'an update that waits for a lock does not overwrite a size that another client has set meanwhile',
     {
       live: { main: { primary: { size: 1 } } },
       manifest: { branches: { main: { primary: { size: 4 } } } },
@@ -63,7 +63,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'somebody makes the same replica while its create waits for their lock: not made twice',
+    'a create that waits for a lock does not create a replica that another client has created meanwhile',
     {
       live: { main: { primary: {} } },
       manifest: { branches: { main: { replicas: { a: {} } } } },

@@ -1,4 +1,4 @@
-/** What a person reads when a fault strikes: what happened, what was done, what was not, and what to run next. */
+/** The terminal output when faults occur: what happened, what was done, what was not, and what to run next. */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ const LIVE = world({
   staging: { primary: { size: 1 }, replicas: [{ name: 'unasked', size: 1 }] },
 })
 
-/** An update, a create and a delete: each fault strikes one of them, and the others must get through. */
+/** An update, a create and a delete. Each fault affects one of them; the others must succeed. */
 const MANIFESTS: Manifests = {
   paths: [],
   loaded: {
@@ -35,8 +35,8 @@ const MANIFESTS: Manifests = {
   },
 }
 
-/** Everything that people are told while such a fault is about. */
-const told = async (...faults: readonly FaultOrder[]): Promise<string> => {
+/** The complete terminal output of an apply with these faults. */
+const outputWith = async (...faults: readonly FaultOrder[]): Promise<string> => {
   const stage = await openStage()
   const { sandbox, clock } = stage
   sandbox.control.load(worldOf(LIVE, clock.now()))
@@ -90,7 +90,7 @@ const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], m
   ...more,
 })
 
-/** One line, whatever the width. */
+/** Removes line breaks, which depend on the width. */
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const LOOKING = 'checking whether the request took effect, since its answer was lost: '
@@ -101,7 +101,7 @@ const CREATE = 'failed create replica "reader" on main'
 const UPDATE = 'failed update primary on main (ep-br-main)'
 const AT = '(POST /projects/quiet-river-12345678/endpoints'
 
-describe('what a retry overcomes is reported while waiting, and the plan completes', () => {
+describe('a temporary fault', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
     ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'did not respond: ', AT]],
@@ -114,22 +114,22 @@ describe('what a retry overcomes is reported while waiting, and the plan complet
       [LOOKING, 'The control API failed: no reason given', 'status 524'],
     ],
     [
-      '500',
+      'status 500',
       [request({ kind: 'status', status: 500 }, { times: 1 })],
       [LOOKING, 'failed: injected fault', 'status 500'],
     ],
     [
-      '503',
+      'status 503',
       [request({ kind: 'status', status: 503 }, { times: 1 })],
       ['waiting 0.3 s: the control API is unavailable'],
     ],
     [
-      '429 with Retry-After',
+      'status 429 with Retry-After',
       [request({ kind: 'status', status: 429, retryAfter: 7 }, { times: 1 })],
       ["waiting 7 s: the control API's rate limit is reached"],
     ],
     [
-      '429 without',
+      'status 429 without Retry-After',
       [request({ kind: 'status', status: 429 }, { times: 1 })],
       ["waiting 0.3 s: the control API's rate limit is reached"],
     ],
@@ -139,7 +139,7 @@ describe('what a retry overcomes is reported while waiting, and the plan complet
       ['waiting 0.3 s: the project is locked, but no operation is running: project already has'],
     ],
     [
-      "rival-update: somebody else's operation is named",
+      'rival-update, and names the operation of the other client',
       [
         request(
           { kind: 'rival-update', endpoint_id: 'ep-br-staging', endpoint: { autoscaling_limit_max_cu: 2 } },
@@ -148,22 +148,26 @@ describe('what a retry overcomes is reported while waiting, and the plan complet
       ],
       ['the project is locked by operation ', '(apply_config on ep-br-staging, running)'],
     ],
-    ['rival-delete of what is to be deleted', [request({ kind: 'rival-delete' }, { method: 'DELETE' })], []],
+    ['rival-delete of a compute that the plan deletes', [request({ kind: 'rival-delete' }, { method: 'DELETE' })], []],
     [
-      'lag, and the answer is lost',
+      'lag combined with a lost response',
       [request({ kind: 'reset-after' }), request({ kind: 'lag', ms: 20_000 }, { method: 'GET' })],
       [`waiting 15 s: ${LOOKING}`],
     ],
-    ['fail, and then finish', [operation({ kind: 'fail' }, { times: 2 })], ['apply_config failed, 1 failure ']],
+    [
+      'operations that fail and then succeed',
+      [operation({ kind: 'fail' }, { times: 2 })],
+      ['apply_config failed, 1 failure '],
+    ],
     ['skip', [operation({ kind: 'skip' })], ['apply_config skipped']],
     ['slow', [operation({ kind: 'slow', ms: 20_000 })], ['apply_config running']],
-  ])('%s', async (_name, faults, phrases) => {
-    const text = flat(await told(...faults))
+  ])('completes all steps despite %s', async (_name, faults, phrases) => {
+    const text = flat(await outputWith(...faults))
     for (const phrase of [...phrases, ALL_DONE]) expect(text).toContain(phrase)
   })
 })
 
-describe('the report of a lasting failure: what happened, what was done, what was not, and what to run next', () => {
+describe('a permanent failure', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     [
       'reset-before',
@@ -184,7 +188,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '500',
+      'status 500',
       [request({ kind: 'status', status: 500 })],
       [
         `${CREATE} (apply-failed): The control API failed: injected fault ${AT}, status 500, request `,
@@ -192,7 +196,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      'lost once, then refused',
+      'reset-before followed by status 422',
       [request({ kind: 'reset-before' }, { times: 1 }), request({ kind: 'status', status: 422, message: 'no room' })],
       [
         `${CREATE} (apply-failed): The control API rejected the request: no room`,
@@ -200,7 +204,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '503',
+      'status 503',
       [request({ kind: 'status', status: 503 })],
       [
         'waiting 6.3 s: the control API is unavailable',
@@ -209,7 +213,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '429',
+      'status 429',
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
@@ -217,7 +221,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '423',
+      'status 423',
       [request({ kind: 'lock' })],
       [
         `${CREATE} (project-busy): The control API rejected the request: project already has running conflicting operations`,
@@ -225,7 +229,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '422',
+      'status 422',
       [request({ kind: 'status', status: 422, message: 'over the plan' })],
       [
         `${CREATE} (apply-failed): The control API rejected the request: over the plan`,
@@ -233,7 +237,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      '401',
+      'status 401',
       [request({ kind: 'status', status: 401, message: 'no' })],
       [
         `${CREATE} (auth): The control API rejected the request: no`,
@@ -249,7 +253,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       ],
     ],
     [
-      'fail for good',
+      'operations that fail permanently',
       [operation({ kind: 'fail' })],
       [
         `${UPDATE} (operation-failed): Operation `,
@@ -269,13 +273,13 @@ describe('the report of a lasting failure: what happened, what was done, what wa
       [operation({ kind: 'cancel' })],
       ['(apply_config) ended as cancelled. Run `espalier plan` to see the state of the compute.'],
     ],
-  ])('%s', async (_name, faults, phrases) => {
-    const text = flat(await told(...faults))
+  ])('reports the cause and the next command for %s', async (_name, faults, phrases) => {
+    const text = flat(await outputWith(...faults))
     for (const phrase of [...phrases, ONE_FAILED, NEXT]) expect(text).toContain(phrase)
   })
 
-  test('hang: the step that it blocks and the one that waits for it are both reported', async () => {
-    const text = flat(await told(operation({ kind: 'hang' })))
+  test('reports both the step whose operation hangs and the step that waits for its lock', async () => {
+    const text = flat(await outputWith(operation({ kind: 'hang' })))
     expect(text).toContain(`${UPDATE} (operation-timeout): Still not done after 60 s: operation `)
     expect(text).toMatch(/the project is locked by operation \S+ \(apply_config on ep-br-main, running\)/)
     expect(text).toContain('failed delete replica "unasked" on staging (ep-br-staging-0) (project-busy)')
@@ -283,25 +287,25 @@ describe('the report of a lasting failure: what happened, what was done, what wa
     expect(text).toContain(NEXT)
   })
 
-  test('an answer is lost, and whether it took effect cannot be read', async () => {
+  test('reports a request whose response is lost and whose effect cannot be read', async () => {
     const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints', after: 1 })
-    const text = flat(await told(request({ kind: 'reset-after' }), reads))
+    const text = flat(await outputWith(request({ kind: 'reset-after' }), reads))
     expect(text).toContain(`${CREATE} (apply-failed): The control API did not respond: `)
     expect(text).toContain('Whether it took effect could not be read: The control API failed: injected fault (GET ')
     for (const phrase of [ONE_FAILED, NEXT]) expect(text).toContain(phrase)
   })
 
-  test('it was accepted, and what came of it cannot be read', async () => {
+  test('reports an accepted request whose effect cannot be read', async () => {
     const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
-    const text = flat(await told(reads))
+    const text = flat(await outputWith(reads))
     expect(text).toContain(`${UPDATE} (auth): The control API rejected the request: injected fault (GET `)
     expect(text).toContain('The request was accepted, but its result could not be read.')
     expect(text).toContain('Apply incomplete: 0 done, 3 failed.')
     expect(text).toContain(NEXT)
   })
 
-  test('rival-delete', async () => {
-    const text = flat(await told(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
+  test('reports a rival-delete of a compute that the plan updates', async () => {
+    const text = flat(await outputWith(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
     expect(text).toContain(
       'stale update primary on main (ep-br-main) (changed-meanwhile): ep-br-main has changed since the plan was made: it was deleted.',
     )
@@ -309,9 +313,9 @@ describe('the report of a lasting failure: what happened, what was done, what wa
     expect(text).toContain('Apply incomplete: 2 done, 1 stale.')
   })
 
-  test('rival-create: all steps are done, and what somebody else made is left over', async () => {
+  test('reports a compute that another client created during the apply', async () => {
     const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
-    const text = flat(await told(request({ kind: 'rival-create', endpoint }, { times: 1 })))
+    const text = flat(await outputWith(request({ kind: 'rival-create', endpoint }, { times: 1 })))
     expect(text).toContain(
       'The project does not match the manifests yet (not-converged): delete replica "rival" on main (ep-',
     )
@@ -319,7 +323,7 @@ describe('the report of a lasting failure: what happened, what was done, what wa
   })
 })
 
-test('every kind of fault that the sandbox knows is among these', async () => {
+test('these tests inject every kind of fault that the sandbox supports', async () => {
   const text = await readFile(fileURLToPath(import.meta.url), 'utf8')
   const missing = faultKinds().filter((kind) => !text.includes(`kind: '${kind}'`))
   expect(missing).toEqual([])

@@ -7,10 +7,10 @@ import { openStage, type Stage } from './stage.ts'
 import { type Application, Trial } from './trial.ts'
 import { application, manifest } from './worst-cases.ts'
 
-/** What a person can do; every one of them may be done at any time. */
+/** A user's action. All actions are possible at any time. */
 type Command = fc.AsyncCommand<object, Trial>
 
-const complain = ({ wrong }: Trial): void => {
+const throwIfWrong = ({ wrong }: Trial): void => {
   if (wrong.length > 0) throw new Error(wrong.join('\n'))
 }
 
@@ -18,7 +18,7 @@ const applying = (one: Application): Command => ({
   check: () => true,
   run: async (_model, trial) => {
     await trial.apply(one)
-    complain(trial)
+    throwIfWrong(trial)
   },
   toString: () => `apply ${JSON.stringify(one)}`,
 })
@@ -38,7 +38,7 @@ const passing = (ms: number): Command => ({
 })
 
 const { ESPALIER_MODEL_RUNS, ESPALIER_MODEL_SEED, ESPALIER_MODEL_PATH, ESPALIER_MODEL_REPLAY } = process.env
-/** About 100 ms each. */
+/** A run takes about 100 ms. */
 const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 25))
 
 const commands = fc.commands(
@@ -50,12 +50,12 @@ const howToReplay = (details: Pick<fc.RunDetails<unknown[]>, 'seed' | 'counterex
   const replay = /replayPath="([^"]*)"/.exec(String(details.counterexample?.at(-1)))?.[1] ?? ''
   const values = { SEED: details.seed, PATH: details.counterexamplePath, REPLAY: replay }
   const words = Object.entries(values).map(([name, value]) => `ESPALIER_MODEL_${name}=${value}`)
-  return `To run this case again:\n${words.join(' ')} npx vitest run --project unit test/reliability/model`
+  return `To reproduce this case:\n${words.join(' ')} npx vitest run --project unit test/reliability/model`
 }
 
 let stage: Stage
 let current: Trial | undefined
-/** Ids come of it, so that a seed gives the same run again. */
+/** The state of the generator for ids, so that a seed reproduces a run. */
 let drawn = 0
 
 beforeAll(async () => {
@@ -69,20 +69,20 @@ beforeAll(async () => {
 })
 afterAll(() => stage.sandbox.close())
 
-test('whatever fails, nothing is created twice, deleted without consent or given two primaries, and a second apply converges', async () => {
+test('under random faults, nothing is created twice or deleted without consent, no branch gets two primaries, and a second apply converges', async () => {
   let [done, tried] = [0, 0]
   const property = fc.asyncProperty(manifest, liveWorld, application, commands, async (first, live, one, later) => {
     drawn = 1
     const trial = new Trial(stage, world(live), first)
     current = trial
     await trial.apply(one)
-    complain(trial)
+    throwIfWrong(trial)
     await fc.asyncModelRun(() => ({ model: {}, real: trial }), later)
     await trial.recover()
     current = undefined
     done += trial.done
     tried += 1
-    complain(trial)
+    throwIfWrong(trial)
   })
   const details = await fc.check(property, {
     numRuns: RUNS,
@@ -93,6 +93,6 @@ test('whatever fails, nothing is created twice, deleted without consent or given
   if (details.failed)
     throw new Error(`${howToReplay(details)}\n\n${fc.defaultReportMessage(details)}\n\n${details.errorInstance}`)
   process.stdout.write(`${tried} runs, ${done} steps done, ${stage.sandbox.requests} requests\n`)
-  // Most random pairs have a plan; were it not so, the runs would prove nothing.
+  // If most random inputs had no plan, the runs would prove nothing.
   if (ESPALIER_MODEL_PATH === undefined) expect(done).toBeGreaterThan(tried)
 }, 3_600_000)

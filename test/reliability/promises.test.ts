@@ -4,7 +4,7 @@ import { faultKinds } from '../sandbox/fault-kinds.ts'
 
 const page = await readFile('docs/reliability.md', 'utf8')
 
-/** The rows of the table of faults, without its head. */
+/** The rows of the fault table, without its head. */
 const rows = page
   .slice(page.indexOf('| fault |'))
   .split('\n')
@@ -18,13 +18,13 @@ const links = rows.flatMap((row) =>
   })),
 )
 
-test.each(links)('$file has a test "$title"', async ({ title, file }) => {
+test.each(links)('the test "$title" exists in $file', async ({ title, file }) => {
   const source = await readFile(file, 'utf8')
   const quoted = ["'", '"', '`'].some((quote) => source.includes(`${quote}${title}`))
-  expect(quoted, `no test of ${file} is called so`).toBe(true)
+  expect(quoted, `${file} has no test with this title`).toBe(true)
 })
 
-test('every row names its test, and every cell is filled', async () => {
+test('every row links to a test, and no cell is empty', async () => {
   expect(rows.length).toBeGreaterThan(25)
   for (const row of rows) {
     expect(
@@ -34,12 +34,12 @@ test('every row names its test, and every cell is filled', async () => {
         .filter((cell) => cell.trim() !== ''),
       row,
     ).toHaveLength(4)
-    expect(row, 'it names no test').toMatch(/\]\(\.\.\/test\/|npm run soak/)
+    expect(row, 'it links to no test').toMatch(/\]\(\.\.\/test\/|npm run soak/)
   }
   await access('bench/soak.ts')
 })
 
-test('every kind of fault has a row', () => {
+test('every kind of fault has a row in the table', () => {
   const faults = rows.map((row) => row.split('|')[1]).join(' ')
   expect(faultKinds().filter((kind) => !faults.includes(`\`${kind}\``))).toEqual([])
 })

@@ -1,4 +1,4 @@
-/** One trial of the model-based test: a live project, a manifest, and whoever applies it while things go wrong. */
+/** One run of the model-based test: a live project, a manifest, and applies with injected faults. */
 import { type ApplyOptions, applyPlan, type ReadCompute } from '../../src/apply/index.ts'
 import {
   CONSENTS,
@@ -17,7 +17,7 @@ import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { type Declared, type DeclaredDocument, type DeclaredShape, desired } from '../planner/world.ts'
 import type { Stage } from './stage.ts'
 
-/** When a person interrupts: at the so-manieth event, by a first Ctrl-C or by a second one at once. */
+/** Interrupts at the n-th event: `stop` with one Ctrl-C, `abort` with a second one immediately after. */
 export interface Interruption {
   readonly at: number
   readonly how: 'stop' | 'abort'
@@ -31,34 +31,34 @@ export interface Application {
 
 const isRival = (fault: FaultOrder): boolean => fault.on === 'request' && fault.effect.kind.startsWith('rival-')
 
-/** Long enough for what is slow, short of what never ends. */
+/** Longer than slow operations take; operations that hang exceed it. */
 const TIMEOUT_MS = 45_000
 
 const ENDED: ReadonlySet<string> = new Set(['finished', 'skipped', 'cancelled', 'error'])
 
-/** What somebody else makes is known by it; nobody declares it. */
+/** Marks computes that another client creates. No manifest declares this value. */
 export const RIVALS_SUSPEND_TIMEOUT = 777
 
-/** What is found wrong is kept until the end: on the server's side nobody would hear an exception. */
+/** Violations are collected until the end, because an exception on the server's side would be lost. */
 export class Trial {
   readonly wrong: string[] = []
-  /** Steps that ended well, in all applies. */
+  /** Successful steps in all applies. */
   done = 0
-  /** Applies that somebody else came in between. */
+  /** Applies that were disturbed by another client. */
   rivals = 0
   readonly #stage: Stage
   #manifest: DeclaredDocument
-  /** Whether the manifest had a plan before. */
+  /** Whether the current manifest could be planned before. */
   #wasPlanned = false
-  /** What was there when the manifest came. */
+  /** Compute ids when the manifest was declared. */
   #before: ReadonlySet<string>
   #seen: ReadonlySet<string>
   #hasRival = false
-  /** Of somebody else. */
+  /** Compute ids that another client created. */
   readonly #rivals = new Set<string>()
-  /** Whether a read may show what was. */
+  /** Whether reads may be out of date. */
   #lags = false
-  /** The computes as the plan saw them, and as they were after the last request. */
+  /** The computes in the plan's snapshot, and after the last request. */
   #planned: ReadonlyMap<string, string> = new Map()
   #last: ReadonlyMap<string, Live> = new Map()
 
@@ -83,7 +83,7 @@ export class Trial {
     return this.#stage.sandbox.clock.advance(ms)
   }
 
-  /** Plans and applies as the command does. */
+  /** Plans and applies like the command. */
   async apply({ faults, interruption, allow }: Application): Promise<{ result: PlanResult; outcome?: Outcome }> {
     const { sandbox, clock, during, connect, busy } = this.#stage
     const api = connect({ lockTimeoutMs: TIMEOUT_MS })
@@ -137,7 +137,7 @@ export class Trial {
     }
   }
 
-  /** No fault any more, and what hung goes on: now everything must come to be as declared. */
+  /** Without faults, and with hung operations resumed, the project must reach the declared state. */
   async recover(): Promise<void> {
     const { control } = this.#stage.sandbox
     control.load(control.dump())
@@ -164,7 +164,7 @@ export class Trial {
     return this.apply({ faults: [], interruption: undefined, allow: CONSENTS })
   }
 
-  /** What the message of a pin that names nothing tells to do. */
+  /** Follows the advice in the error message for unknown pins. */
   #dropDeadPins(diagnostics: readonly Diagnostic[]): boolean {
     const dead = diagnostics.filter(({ code }) => code === 'E_PIN_UNKNOWN')
     for (const { message } of dead) {
@@ -174,7 +174,7 @@ export class Trial {
     return dead.length > 0
   }
 
-  /** What the notes of an apply tell to do. */
+  /** Follows the advice in the notes of an apply. */
   #repin(plan: Plan, { notes }: Outcome): void {
     for (const note of notes) {
       const match = /^(ep-\S+) (?:was replaced: change its pin.* to `id: (ep-\S+)`|is deleted, and its successor)/.exec(
@@ -185,22 +185,22 @@ export class Trial {
     if (plan.steps.length === 0 && notes.length > 0) this.wrong.push(`notes without steps: ${notes.join(' ')}`)
   }
 
-  /** Everything that was sent is a step of the plan that was agreed to, and nothing was made twice. */
+  /** Every request sent belongs to a step with consent, and nothing was created twice. */
   #check(plan: Plan, allow: readonly Consent[]): void {
     const agreed = plan.steps.filter((step) => isCovered(step, allow))
     for (const sent of this.#stage.sandbox.control.requests()) {
       if (sent.method === 'GET' || agreed.some(({ request }) => isOf(request, sent))) continue
-      this.wrong.push(`${sent.method} ${sent.path} is no step that was agreed to`)
+      this.wrong.push(`${sent.method} ${sent.path} does not belong to a step with consent`)
     }
     const made = livesOf(this.#stage.sandbox).filter(({ id }) => !this.#before.has(id) && !this.#rivals.has(id))
     const places = made.filter(({ type }) => type === 'read_only').map(({ branchId, name }) => `${branchId}/${name}`)
     if (new Set(places).size < places.length) this.wrong.push(`created twice: ${places.join(', ')}`)
   }
 
-  /** What is called done has come to its end at the service. */
+  /** The operations of a step that is reported as done have ended on the service. */
   #checkEnd(plan: Plan, { step: id, status }: StepOutcome): void {
     const step = plan.steps.find((one) => one.id === id)
-    // What is gone is gone, whatever its operations still do; the answer that named them may have been lost.
+    // A deleted compute is deleted, even while its operations run; the response that names them may have been lost.
     if (status !== 'done' || step === undefined || step.kind === 'delete') return
     const { control } = this.#stage.sandbox
     const started = control.requests().flatMap((sent) => {
@@ -215,7 +215,7 @@ export class Trial {
     }
   }
 
-  /** A size that is neither as the plan saw it nor as it is asked for is somebody else's, and stays. */
+  /** A size that differs from both the plan's snapshot and the request was set by another client, and must stay. */
   #watchOverwritten(method: string, path: string, live: readonly Live[]): void {
     const id = /\/endpoints\/([^/]+)$/.exec(path)?.[1]
     const [before, after] = [this.#last.get(id ?? ''), live.find((one) => one.id === id)]
@@ -223,7 +223,7 @@ export class Trial {
     if (method !== 'PATCH' || before === undefined || after === undefined || planned === undefined) return
     const [was, is] = [sizeOf(before), sizeOf(after)]
     if (was !== planned && is !== was && is === this.#askedSize(path, before)) {
-      this.wrong.push(`${id} was ${planned} in the plan, somebody made it ${was}, and it was overwritten with ${is}`)
+      this.wrong.push(`${id} was ${planned} in the plan, another client set ${was}, and it was overwritten with ${is}`)
     }
   }
 
@@ -235,7 +235,7 @@ export class Trial {
     return `${endpoint.autoscaling_limit_min_cu ?? min}-${endpoint.autoscaling_limit_max_cu ?? max}`
   }
 
-  /** A replica of ours that is made although another client's of that name could be seen. */
+  /** Finds replicas that we created although another client's replica with that name was visible. */
   #watchMadeTwice(live: readonly Live[]): void {
     for (const one of live) {
       if (this.#last.has(one.id) || this.#before.has(one.id)) continue
@@ -245,11 +245,12 @@ export class Trial {
         ({ id, branchId, type, name }) =>
           this.#rivals.has(id) && branchId === one.branchId && type === one.type && name === one.name,
       )
-      if (twin !== undefined && !this.#planned.has(twin.id)) this.wrong.push(`${one.id} was made beside ${twin.id}`)
+      if (twin !== undefined && !this.#planned.has(twin.id))
+        this.wrong.push(`${one.id} was created although ${twin.id} existed`)
     }
   }
 
-  /** To be called whenever the server handled a request: what it sees at that moment. */
+  /** Must be called after every request that the server handled. */
   watch(method: string, path: string): void {
     const live = livesOf(this.#stage.sandbox)
     this.#watchOverwritten(method, path, live)
@@ -260,13 +261,13 @@ export class Trial {
     const ids = new Set(live.map(({ id }) => id))
     for (const id of this.#seen) {
       const isAsked = method === 'DELETE' && path.endsWith(`/${id}`)
-      if (!ids.has(id) && !isAsked && !this.#hasRival) this.wrong.push(`${id} is gone, and nobody deleted it`)
+      if (!ids.has(id) && !isAsked && !this.#hasRival) this.wrong.push(`${id} is gone, although no one deleted it`)
     }
     this.#seen = ids
   }
 }
 
-/** Judged again here: the engine's own judgement is what is on trial. */
+/** Implemented independently, because the engine's own decision is under test. */
 const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[]): boolean =>
   refused === undefined &&
   consents.every((consent) => allow.includes(consent)) &&
@@ -274,7 +275,7 @@ const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[])
 
 const sizeOf = ({ min, max }: Live): string => `${min}-${max}`
 
-/** What was sent is what was planned, less what somebody else had done already. */
+/** The request matches the plan, except for fields that another client had already set. */
 const isOf = (
   { method, path, body }: StepRequest,
   sent: { readonly method: string; readonly path: string; readonly body?: string },
@@ -303,7 +304,7 @@ const manifestsOf = (declared: DeclaredDocument): Manifests => ({
   },
 })
 
-/** With another pin instead of that one; `undefined`: with none. */
+/** Replaces a pin; `undefined` removes it. */
 const withPin = (declared: DeclaredDocument, old: string, id: string | undefined): DeclaredDocument => {
   const repin = <T extends Declared>({ id: pin, ...rest }: T) => {
     const now = pin === old ? id : pin

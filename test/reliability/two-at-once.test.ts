@@ -26,7 +26,7 @@ const LIVE: Readonly<Record<string, LiveBranch>> = {
   empty: {},
 }
 
-/** Both plan before either of them sends anything. */
+/** Both make their plan before either sends a change. */
 const together = async (...manifests: readonly DeclaredDocument[]) => {
   const stage = await openStage()
   const { sandbox, clock } = stage
@@ -70,13 +70,13 @@ const sized = (size: number): DeclaredDocument => ({
   branches: { main: { primary: { size }, replicas: { reader: { size } } }, staging: { primary: { size } } },
 })
 
-/** By step, what became of it in each of the two. */
+/** The status of each step in both applies. */
 const pairs = ([one, other]: readonly Outcome[]): readonly string[] =>
   (one?.steps ?? []).map(
     ({ step, status }) => `${status} ${other?.steps.find((theirs) => theirs.step === step)?.status}`,
   )
 
-test('different sizes for the same computes: one run changes each, and the other reports it', async () => {
+test('if two applies request different sizes, one changes each compute and the other reports the step as stale', async () => {
   const { outcomes, changes } = await together(sized(2), sized(4))
   for (const pair of pairs(outcomes)) expect(['done stale', 'stale done']).toContain(pair)
   const statuses = outcomes.flatMap(({ steps }) => steps.map(({ status }) => status))
@@ -91,7 +91,7 @@ test('different sizes for the same computes: one run changes each, and the other
   )
 })
 
-test('the same manifest twice: every change is made once, and both are content', async () => {
+test('if two applies use the same manifest, every change is made once and both succeed', async () => {
   const both: DeclaredDocument = {
     branches: {
       ...sized(2).branches,

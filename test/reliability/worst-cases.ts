@@ -1,4 +1,4 @@
-/** Whatever may go wrong during an apply, as arbitraries. */
+/** Arbitraries for everything that can go wrong during an apply. */
 import fc from 'fast-check'
 import { CONSENTS } from '../../src/model/index.ts'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
@@ -37,7 +37,7 @@ const rivalCreate: fc.Arbitrary<RequestEffect> = fc
   .record({
     branch_id: fc.constantFrom(...BRANCHES.map(branchId)),
     type: fc.constantFrom('read_write', 'read_only'),
-    // Some of them are declared.
+    // Some of these names are declared.
     name: fc.constantFrom(...NAMES, 'rival'),
   })
   .map((endpoint) => ({
@@ -64,7 +64,7 @@ const onRequest: fc.Arbitrary<FaultOrder> = fc
   })
   .map(({ method, ...fault }) => ({ on: 'request', ...fault, ...(method === undefined ? {} : { method }) }))
 
-/** Somebody else is there at the very moment of a change, or anywhere. */
+/** Another client acts right before one of our changes, or before any request. */
 const rival: fc.Arbitrary<FaultOrder> = fc
   .record({ effect: fc.oneof(rivalUpdate, rivalCreate), isAnywhere: fc.boolean(), ...when })
   .map(({ effect, isAnywhere, after, times }) => ({
@@ -81,7 +81,7 @@ const onOperation: fc.Arbitrary<FaultOrder> = fc.record({
   ...when,
 })
 
-/** Lists that lag for as long as an apply may take to look for what a lost request made. */
+/** Lists lag for up to as long as an apply looks for the effect of a lost request. */
 const lag: fc.Arbitrary<FaultOrder> = fc
   .record({ ms: fc.integer({ min: 500, max: 25_000 }), path: fc.constantFrom('endpoints', 'operations', '*') })
   .map(({ ms, path }) => ({
@@ -113,7 +113,7 @@ export const application: fc.Arbitrary<Application> = fc.record({
   ),
 })
 
-/** The service refuses a large compute that scales to zero, as a reader of manifests would have said. */
+/** The service rejects large computes that scale to zero; validation would have rejected such a manifest. */
 const acceptable = (one: Declared): Declared => (one.size === 24 ? { ...one, scaleToZero: -1 } : one)
 
 const acceptableShape = <T extends DeclaredShape>(shape: T): T => ({

@@ -38,7 +38,7 @@ describe('what the tiers allow', () => {
   test('the message names the tier, the limit and the version of the table', () => {
     expect(checkTierSettings(fixed(4), tier('free'), TIER_TABLE)[0]).toMatchObject({
       message: '4 CU is not available on the Free plan (at most 2 CU, table 2026-11)',
-      hint: 'Use a smaller size, or give --tier-table if this has changed.',
+      hint: 'Choose a smaller size, or provide a newer table with --tier-table.',
     })
     expect(checkTierSettings({ scaleToZero: SCALE_TO_ZERO_NEVER }, tier('free'), TIER_TABLE)[0]?.message).toBe(
       '`scaleToZero: never` is not available on the Free plan (5m, table 2026-11)',

@@ -139,7 +139,7 @@ test('the error for a CU-hours budget names computes whose usage is unknown', ()
 test('a restart before a service update is reported as applying the update', () => {
   const { plan } = planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }))
   expect(plan.maintenance).toMatchObject([
-    { sentence: 'this restart takes the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
+    { sentence: 'this restart also applies the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
   ])
   expect(planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-01T02:00:00Z' })).plan.maintenance).toBeUndefined()
 })

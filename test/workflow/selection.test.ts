@@ -71,7 +71,7 @@ test('a selected change is left out if it depends on a change that is not select
   const { ids, plan } = await changes({ branches: ['preview/1'] }, observed(), manifests(moves, ['shop']))
   expect(ids).toEqual([])
   expect(selectionNote(plan)).toBe(
-    'Only branches preview/1. Left out: 2 changes. 1 change of these is selected, but cannot be made without one that is not.',
+    'Only branches preview/1. Left out: 2 changes. 1 of these is selected, but depends on a change that is not selected.',
   )
   const both = await changes({ branches: ['preview/1', 'empty'] }, observed(), manifests(moves, ['shop']))
   expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])

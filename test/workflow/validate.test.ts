@@ -172,7 +172,7 @@ test('a policy file among the manifests is not read as a manifest, and is report
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({
     code: 0,
-    stderr: 'Note  espalier/policies.yaml is a policy file and is not used. To use it, add --policy.\n',
+    stderr: 'Note  espalier/policies.yaml is a policy file, but is not used. To use it, pass --policy.\n',
   })
   expect(await validate('--policy', 'espalier/policies.yaml')).toMatchObject({ code: 1, stderr: '' })
 })

@@ -79,10 +79,7 @@ export const privateRoutes = (
     if (project === undefined) return context.notFound()
     const plan = control.planOf(id)
     if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
-    const { refreshedAt } = project
-    return context.html(
-      planPage(plan, { ...frame, concurrency: 1, ...(refreshedAt === undefined ? {} : { takenAt: refreshedAt }) }),
-    )
+    return context.html(planPage(plan, { ...frame, concurrency: 1, takenAt: project.refreshedAt }))
   })
   app.route('/api/v1', apiRoutes(control, live, now))
   app.route('/', publicRoutes(served, host))
@@ -98,10 +95,8 @@ const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
     const openings = (control.planOf(id)?.steps ?? []).flatMap(({ windows = [] }) =>
       windows.length === 0 ? [] : [openingOf(windows, now)],
     )
-    const same = openings.find(
-      ({ opensAt }) => opensAt !== undefined && Date.parse(opensAt) === Date.parse(windowOpensAt),
-    )
-    return same?.opensLocally === undefined ? project : { ...project, windowOpensLocally: same.opensLocally }
+    const same = openings.find(({ opensAt = '' }) => Date.parse(opensAt) === Date.parse(windowOpensAt))
+    return { ...project, windowOpensLocally: same?.opensLocally }
   })
   return { ...view, projects }
 }

@@ -12,7 +12,6 @@ import {
   parseListenAddress,
   type RunningAgent,
   type Source,
-  type SourceSettings,
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
@@ -30,7 +29,7 @@ import { print } from '../terminal.ts'
 
 export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> => {
   const settings = settingsOf(flags)
-  if (flags.repo !== undefined) refuseMereFolder(flags.repo, io)
+  if (flags.repo !== undefined) rejectPlainFolder(flags.repo, io)
   const log = (line: string): void => print(plainText(line), io.stdout)
   const notifier = await notifierOf(flags, io, log)
   const webhookSecret = await secretIn(flags.webhookSecretFile, io)
@@ -111,71 +110,51 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 /** Checks all flags before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   const interval = durationMs('interval', flags.interval)
-  if (interval < 60_000) throw usageError(`--interval ${flags.interval} is too short.`, 'It is at least 60s.')
-  const { onGit, onDrift, onUnrecorded } = flags
+  if (interval < 60_000) throw usageError(`--interval ${flags.interval} is too short.`, 'It must be at least 60s.')
+  const { onGit, onDrift, onUnrecorded, requestShare, concurrency, listenPublic } = flags
+  const { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease } = flags
   return {
-    policy: {
-      onGit,
-      onDrift,
-      onUnrecorded,
-      allow: allowed(flags.allow ?? []),
-    },
-    budgets: {
-      maxRestarts: flags.maxRestarts,
-      maxDeletes: flags.maxDeletes,
-      maxCuIncrease: flags.maxCuIncrease,
-      maxCuHoursIncrease: flags.maxCuHoursIncrease,
-    },
+    policy: { onGit, onDrift, onUnrecorded, allow: allowed(flags.allow ?? []) },
+    budgets: { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease },
     interval,
     gitInterval: durationMs('git-interval', flags.gitInterval),
     keepMs: durationMs('keep', flags.keep),
     operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
-    requestShare: flags.requestShare,
-    concurrency: flags.concurrency,
+    requestShare,
+    concurrency,
     listen: parseListenAddress(flags.listen, '--listen'),
-    listenPublic:
-      flags.listenPublic === undefined ? undefined : parseListenAddress(flags.listenPublic, '--listen-public'),
+    listenPublic: listenPublic === undefined ? undefined : parseListenAddress(listenPublic, '--listen-public'),
   } as const
 }
 
+/** Policies and size table belong to the operator: commits do not change them. */
 const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
-  const { repo, ref, paths } = flags
-  const settings = await sourceSettings(flags, io)
-  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
-  return gitSource({
-    ...settings,
-    // Resolve a path here: git would take it as relative to the mirror.
-    repo: isPath(repo) ? resolve(io.cwd, repo) : repo,
-    ref,
-    paths,
-    folder: join(folder, 'repo'),
-  })
-}
-
-const isPath = (repo: string): boolean => !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
-
-/** git's own message for a folder that is no repository does not say how to follow a folder. */
-const refuseMereFolder = (repo: string, io: Io): void => {
-  const names = isPath(repo) ? namesIn(resolve(io.cwd, repo)) : []
-  // A bare repository has no `.git`. An empty or missing folder is left to git, which says why.
-  if (names.length === 0 || names.includes('.git') || names.includes('HEAD')) return
-  throw usageError(
-    `--repo ${repo} is not the top folder of a git repository.`,
-    `To follow a folder as it is, leave out --repo: espalier agent run ${repo}`,
-  )
-}
-
-/** These files belong to the operator: commits do not change them. */
-const sourceSettings = async (flags: AgentRunFlags, io: Io): Promise<SourceSettings> => {
-  const { sizeTable, policy = [] } = flags
+  const { repo, ref, paths, sizeTable, policy = [] } = flags
   const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
   // Reports mistakes in the flags now, as usage errors.
   await review({ loaded: parseManifests([]), paths: [] })
-  return {
+  const settings = {
     review,
     policyPaths: policy.map((path) => io.locate(path)),
     ...(sizeTable === undefined ? {} : { sizeTable: await readSizeTable(io.locate(sizeTable)) }),
   }
+  if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
+  // Resolve a path here: git would resolve it against the mirror.
+  const from = isPath(repo) ? resolve(io.cwd, repo) : repo
+  return gitSource({ ...settings, repo: from, ref, paths, folder: join(folder, 'repo') })
+}
+
+const isPath = (repo: string): boolean => !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
+
+/** git's own error for a folder that is not a repository does not say how to follow a folder. */
+const rejectPlainFolder = (repo: string, io: Io): void => {
+  const names = isPath(repo) ? namesIn(resolve(io.cwd, repo)) : []
+  // A bare repository has no `.git`. For an empty or missing folder, git's own error is clear.
+  if (names.length === 0 || names.includes('.git') || names.includes('HEAD')) return
+  throw usageError(
+    `--repo ${repo} is not the top folder of a git repository.`,
+    `To follow a plain folder, omit --repo: espalier agent run ${repo}`,
+  )
 }
 
 const connectionOf = async (flags: AgentRunFlags, io: Io) => {

@@ -6,10 +6,9 @@ import {
   type ExitCode,
   hasErrors,
   isEmptyPlan,
-  type Outcome,
-  type Plan,
   plainJson,
 } from '../../model/index.ts'
+import type { applyPage } from '../../report/html/index.ts'
 import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
@@ -28,10 +27,10 @@ import {
 import { askConsent, requireTerminal } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
-import { durationMs, introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.ts'
+import { durationMs, planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import { openPage, PAGE_FRAME, type PageFile } from '../page-file.ts'
+import { openPage, PAGE_FRAME, type WritePage } from '../page-file.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { readingLine } from '../reading-line.ts'
 import { printNote, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
@@ -43,10 +42,10 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
   const policy = { allow: allowed(flags.allow ?? []) }
   const operationTimeoutMs = durationMs('operation-timeout', flags.operationTimeout)
   const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
-  const since = introducedSince(flags)
+  const selection = selectionOf(flags)
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
   const saved = await savedPlan(flags, io)
-  const manifests = await manifestsFor(flags, since, saved, io)
+  const manifests = await manifestsFor(flags, selection, saved, io)
   if (!hasErrors(manifests.loaded.diagnostics) && flags.autoApprove !== true) requireTerminal(io, NO_TERMINAL)
   const reading = readingLine(io)
   const applied = await apply({
@@ -108,20 +107,19 @@ const isPlanPath = ({ plan, paths: [path = '', ...more] }: ApplyFlags): boolean 
 
 const manifestsFor = async (
   flags: ApplyFlags,
-  since: string | undefined,
+  selection: ReturnType<typeof selectionOf>,
   saved: SavedPlan | undefined,
   io: Io,
 ): Promise<Manifests> => {
   const given = isPlanPath(flags) ? [] : flags.paths
   const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
-  const { project: projects, branch: branches, wave } = flags
-  if (flags.base !== undefined && since === undefined) {
+  if (flags.base !== undefined && flags.only === undefined) {
     throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
   }
   const all = await readManifests(paths, flags.sizeTable, io, flags)
-  const shard = shardOfFlag(saved?.file.shard ?? flags.shard)
-  if (saved !== undefined || hasErrors(all.loaded.diagnostics)) return selectShard(all, shard)
-  return select(selectShard(all, shard), { projects, branches, wave, introducedSince: since }, io.cwd)
+  const manifests = selectShard(all, shardOfFlag(saved?.file.shard ?? flags.shard))
+  const isUnselected = saved !== undefined || hasErrors(all.loaded.diagnostics)
+  return isUnselected ? manifests : select(manifests, selection, io.cwd)
 }
 
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
@@ -146,7 +144,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
 }
 
 /** Prints events as lines or as a live view, then the outcome; writes the page if requested. */
-const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFlags, io: Io): Watcher => {
+const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyFlags, io: Io): Watcher => {
   const { plan, observed } = planned
   const isQuiet = isEmptyPlan(plan)
   const progress = flags.format === 'json' ? undefined : isQuiet ? NO_PROGRESS : progressOf(plan, flags, io)
@@ -159,18 +157,11 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
     },
     end: async (outcome) => {
       await progress?.end()
-      if (page !== undefined) await writePage(page, { plan, observed, events, outcome }, flags, io)
+      if (page !== undefined) await writeReport(page, { plan, observed, events, ...(outcome && { outcome }) }, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
-        print(
-          terminalOutcome(
-            plan,
-            outcome,
-            styleOf(io.stdout, flags, io.env),
-            true,
-            sameArguments(planned.manifests.paths, flags),
-          ),
-          io.stdout,
-        )
+        const style = styleOf(io.stdout, flags, io.env)
+        const args = sameArguments(planned.manifests.paths, flags)
+        print(terminalOutcome(plan, outcome, style, true, args), io.stdout)
       }
     },
   }
@@ -178,22 +169,12 @@ const watch = (planned: PlannedApply, page: PageFile | undefined, flags: ApplyFl
 
 const NO_PROGRESS: Progress = { report: () => undefined, end: async () => undefined }
 
-interface RunResult {
-  readonly plan: Plan
-  readonly observed: PlannedApply['observed']
-  readonly events: readonly ApplyEvent[]
-  readonly outcome: Outcome | undefined
-}
-
-/** The changes are already made, so a page that cannot be written is only a warning. */
-const writePage = async (page: PageFile, { outcome, ...rest }: RunResult, flags: ApplyFlags, io: Io) => {
+/** The changes are already made, so a report that cannot be written is only a warning. */
+const writeReport = async (write: WritePage, run: Parameters<typeof applyPage>[0], io: Io): Promise<void> => {
   // Loaded on demand, since it needs an HTML library.
   const { applyPage } = await import('../../report/html/index.ts')
-  try {
-    await page.write(applyPage({ ...rest, ...(outcome === undefined ? {} : { outcome }) }, PAGE_FRAME))
-    print(`Wrote the report to ${flags.report}.`, io.stderr)
-  } catch (error) {
+  await write(applyPage(run, PAGE_FRAME)).catch((error: unknown) => {
     if (!(error instanceof EspalierError)) throw error
     print(`Warning  ${error.code}: ${error.message}`, io.stderr)
-  }
+  })
 }

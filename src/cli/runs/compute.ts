@@ -1,4 +1,4 @@
-import { type Operation, snapshot, type WriteApi } from '../../api/index.ts'
+import { snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
 import {
   apiPath,
@@ -14,7 +14,7 @@ import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
 import { askYes, requireTerminal } from '../ask.ts'
 import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'
-import { obeyPolicies, policyHere } from '../compute-policy.ts'
+import { enforcePolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { openWriteApi } from '../connect.ts'
 import { durationMs } from '../flags.ts'
@@ -91,7 +91,7 @@ const outsideWindows = async (
     isDelete: command === 'delete',
     policy: policyFor(target.observed),
   }))
-  return obeyPolicies(interruptions, now === true, io.clock).map(({ id }) => id)
+  return enforcePolicies(interruptions, now === true, io.clock).map(({ id }) => id)
 }
 
 const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
@@ -155,17 +155,15 @@ const perform = async (
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  print(`done  ${command} ${titleOf(target)}${noteOn(command, operations)}`, io.stdout)
+  // Without an operation, the compute was already in this state. Only a delete may need none.
+  const isDone = operations.length > 0 || command === 'delete'
+  print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
 }
 
 const requestOf = (project: string, command: ComputeAction, id: string): StepRequest =>
   command === 'delete'
     ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
     : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
-
-/** Without operations, the compute was already in the wanted state, except for a delete, which may need none. */
-const noteOn = (command: ComputeAction, operations: readonly Operation[]): string =>
-  command !== 'delete' && operations.length === 0 ? '  nothing to do' : ''
 
 const titleOf = ({ type, name, branchName, id }: Target): string => {
   const role = type === 'read_write' ? 'primary' : name === undefined ? 'replica' : `replica "${name}"`

@@ -39,9 +39,8 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
     if (page === undefined) print(textOf(report, flags, io), io.stdout)
     else {
       const { costPage } = await import('../../report/html/index.ts')
-      await page.write(costPage(report, PAGE_FRAME))
       print(spendingWords(report), io.stdout)
-      print(`Wrote the page to ${flags.out}.`, io.stderr)
+      await page(costPage(report, PAGE_FRAME))
     }
   }
   for (const { diagnostics } of unread) printProblems(diagnostics, flags, io, manifests?.loaded.lineOf)

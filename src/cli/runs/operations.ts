@@ -18,13 +18,12 @@ const WATCHED = 100
 const MEASURED = 100
 
 export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> =>
-  withProject(flags, io, async (api, project) => {
-    const branches = await branchNames(api, project)
-    const isWanted = filterOf(flags, branches)
-    const printer = printerOf(branches, flags, io)
+  withProject(flags, io, async (session) => {
+    const isWanted = filterOf(flags, session)
+    const printer = printerOf(session, flags, io)
     const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
     let shown = 0
-    for await (const operation of streamOperations(api, project)) {
+    for await (const operation of streamOperations(session.api, session.project)) {
       // Newest first, so the remaining operations are older too.
       if (Date.parse(operation.createdAt) < oldest) break
       if (!isWanted(operation)) continue
@@ -39,46 +38,34 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
 
 export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> => {
   const everyMs = durationMs('interval', flags.interval)
-  return withProject(flags, io, async (api, project) => {
-    const branches = await branchNames(api, project)
-    const isWanted = filterOf(flags, branches)
+  return withProject(flags, io, async (session) => {
+    const isWanted = filterOf(flags, session)
     const read = async (): Promise<readonly Operation[]> =>
-      (await api.listOperations(project, { limit: WATCHED })).operations.filter(isWanted)
+      (await session.api.listOperations(session.project, { limit: WATCHED })).operations.filter(isWanted)
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
-      const draw = (operations: readonly Operation[]): string => tableText(operations, branches, flags, io)
+      const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
       await watchScreen({ title: `espalier operations, every ${flags.interval}.`, everyMs, read, draw }, io)
-    } else await printChanges(everyMs, read, printerOf(branches, flags, io), io)
-    return EXIT.ok
-  })
-}
-
-/** Prints a line for each operation that is new or has changed. */
-const printChanges = async (
-  everyMs: number,
-  read: () => Promise<readonly Operation[]>,
-  printer: Printer,
-  io: Io,
-): Promise<void> => {
-  const known = new Map<string, string>()
-  await untilInterrupted(
-    everyMs,
-    async () => {
+      return EXIT.ok
+    }
+    const printer = printerOf(session, flags, io)
+    const known = new Map<string, string>()
+    const printChanged = async (): Promise<void> => {
       for (const operation of (await read()).toReversed()) {
         const now = `${operation.status} ${operation.failuresCount}`
         if (known.get(operation.id) !== now) printer.print(operation)
         known.set(operation.id, now)
       }
       printer.end()
-    },
-    io,
-  )
+    }
+    await untilInterrupted(everyMs, printChanged, io)
+    return EXIT.ok
+  })
 }
 
 export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCode> =>
-  withProject(flags, io, async (api, project) => {
-    const operation = await api.getOperation(project, flags.ref)
-    const printer = printerOf(await branchNames(api, project), flags, io)
-    printer.print(operation)
+  withProject(flags, io, async (session) => {
+    const printer = printerOf(session, flags, io)
+    printer.print(await session.api.getOperation(session.project, flags.ref))
     printer.end()
     return EXIT.ok
   })
@@ -86,20 +73,23 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
 /** Waits until each operation has ended. The exit code is 1 if one failed, or at the timeout. */
 export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = durationMs('timeout', flags.timeout)
-  return withProject(flags, io, async (api, project) => {
-    const branches = await branchNames(api, project)
-    const printer = printerOf(branches, flags, io, 1)
-    const deadline = io.clock.now() + timeoutMs
+  return withProject(flags, io, async (session) => {
+    const printer = printerOf(session, flags, io, 1)
     const startedAt = io.clock.now()
     let isOk = true
     for (const id of flags.refs) {
       let latest: Operation | undefined
-      const done = waitingLine(() => waitText(latest, branches, io.clock.now() - startedAt), io)
+      const done = waitingLine(() => waitText(latest, session, io.clock.now() - startedAt), io)
       try {
-        const onRead = (operation: Operation): void => {
-          latest = operation
-        }
-        const { operation, end } = await waitForOperation({ api, clock: io.clock, project, id, deadline, onRead })
+        const { operation, end } = await waitForOperation({
+          ...session,
+          clock: io.clock,
+          id,
+          deadline: startedAt + timeoutMs,
+          onRead: (operation) => {
+            latest = operation
+          },
+        })
         printer.print(operation)
         isOk &&= end === 'good'
       } finally {
@@ -110,11 +100,7 @@ export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitC
   })
 }
 
-const waitText = (
-  operation: Operation | undefined,
-  branches: ReadonlyMap<string, string>,
-  elapsedMs: number,
-): string => {
+const waitText = (operation: Operation | undefined, { branches }: Session, elapsedMs: number): string => {
   if (operation === undefined) return ''
   const { action, status, failuresCount, branchId = '' } = operation
   const failures = failuresCount === 0 ? '' : `, ${counted(failuresCount, 'failure')}`
@@ -123,32 +109,37 @@ const waitText = (
   return plainText(`Waiting ${time(elapsedMs)}: ${action} on ${where} ${status}${failures}${retry}`)
 }
 
-const branchNames = async (api: ReadApi, project: string): Promise<ReadonlyMap<string, string>> =>
-  new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
+type Table = ReturnType<typeof operationsTable>
+
+interface Session {
+  readonly api: ReadApi
+  readonly project: string
+  /** Branch names by id. */
+  readonly branches: ReadonlyMap<string, string>
+  /** @param sample operations that decide the column widths. */
+  readonly tableOf: (sample: readonly Operation[]) => Table
+}
+
+const withProject = async (
+  flags: CommonFlags,
+  io: Io,
+  use: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> => {
+  const find = await oneProject(flags.project, io)
+  return withReadApi(flags, io, async (api) => {
+    const project = await find(api)
+    const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
+    const isWide = flags.format === 'wide'
+    const tableOf = (sample: readonly Operation[]): Table =>
+      operationsTable(sample, { branches, now: io.clock.date(), isWide }, tableStyle(io.stdout, flags, io.env))
+    return use({ api, project, branches, tableOf })
+  })
+}
 
 const isTable = ({ format }: CommonFlags): boolean => format !== 'json'
 
-const tableOf = (
-  sample: readonly Operation[],
-  branches: ReadonlyMap<string, string>,
-  flags: CommonFlags,
-  io: Io,
-): ReturnType<typeof operationsTable> =>
-  operationsTable(
-    sample,
-    { branches, now: io.clock.date(), isWide: flags.format === 'wide' },
-    tableStyle(io.stdout, flags, io.env),
-  )
-
-const tableText = (
-  operations: readonly Operation[],
-  branches: ReadonlyMap<string, string>,
-  flags: CommonFlags,
-  io: Io,
-): string => {
-  const table = tableOf(operations, branches, flags, io)
-  return [table.head, ...operations.map(table.line)].join('\n')
-}
+const textOf = (table: Table, operations: readonly Operation[]): string =>
+  [table.head, ...operations.map(table.line)].join('\n')
 
 interface Printer {
   print(operation: Operation): void
@@ -157,17 +148,17 @@ interface Printer {
 }
 
 /**
- * Prints JSON, one object a line, or a table whose rows are buffered until the column widths are known.
+ * Prints one JSON object per line, or a table whose rows are buffered until the column widths are known.
  *
  * @param measured number of rows that decide the column widths.
  */
-const printerOf = (branches: ReadonlyMap<string, string>, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
+const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
   if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
   const buffered: Operation[] = []
-  let table: ReturnType<typeof tableOf> | undefined
+  let table: Table | undefined
   const open = (): void => {
-    table = tableOf(buffered, branches, flags, io)
-    print([table.head, ...buffered.map(table.line)].join('\n'), io.stdout)
+    table = tableOf(buffered)
+    print(textOf(table, buffered), io.stdout)
   }
   return {
     print: (operation) => {
@@ -181,10 +172,10 @@ const printerOf = (branches: ReadonlyMap<string, string>, flags: CommonFlags, io
   }
 }
 
-/** The API has no filters (according to its public OpenAPI document). */
+/** Filters here, because the API has no filters (according to its public OpenAPI document). */
 const filterOf = (
   { branch, compute, action, status }: ListFlags,
-  branches: ReadonlyMap<string, string>,
+  { branches }: Session,
 ): ((operation: Operation) => boolean) => {
   const word = status?.toLowerCase()
   return (operation) =>
@@ -192,13 +183,4 @@ const filterOf = (
     (compute === undefined || operation.endpointId === compute) &&
     (action === undefined || operation.action === action) &&
     (word === undefined || operation.status === word || consoleStatus(operation.status).toLowerCase() === word)
-}
-
-const withProject = async (
-  flags: CommonFlags,
-  io: Io,
-  use: (api: ReadApi, project: string) => Promise<ExitCode>,
-): Promise<ExitCode> => {
-  const find = await oneProject(flags.project, io)
-  return withReadApi(flags, io, async (api) => use(api, await find(api)))
 }

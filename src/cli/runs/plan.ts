@@ -18,7 +18,7 @@ import {
 } from '../../workflow/index.ts'
 import type { PlanFlags } from '../commands/plan.ts'
 import { withReadApi } from '../connect.ts'
-import { introducedSince, planViewOf, shardOfFlag, usageError } from '../flags.ts'
+import { planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
@@ -40,13 +40,8 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   checkOverrides(manifests, base?.manifests)
   printShard(manifests, io)
-  const selection = {
-    projects: flags.project,
-    branches: flags.branch,
-    wave: flags.wave,
-    introducedSince: introducedSince(flags),
-  }
-  const planned = await planWithFlags(await select(manifests, selection, io.cwd), flags, base?.manifests, io)
+  const selected = await select(manifests, selectionOf(flags), io.cwd)
+  const planned = await planWithFlags(selected, flags, base?.manifests, io)
   const { result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {
     reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
@@ -62,9 +57,8 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     print(render(plan, planned, flags, since, io), io.stdout)
     if (flags.out !== undefined) await save(flags.out, planned, flags, io)
   } else {
-    await page.write(await htmlPage(plan, planned, flags, since, io))
     print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
-    print(`Wrote the page to ${flags.out}.`, io.stderr)
+    await page(await htmlPage(plan, planned, flags, since, io))
   }
   printNote(selectionNote(plan), io)
   const isComplete = reportLeftOut(plan, io)

@@ -21,8 +21,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (page === undefined) printPlan(plan, flags, io)
   else {
     const { planPage } = await import('../../report/html/index.ts')
-    await page.write(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
-    print(`Wrote the page to ${flags.out}.`, io.stderr)
+    await page(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
   }
   const part = shard === undefined ? '' : `, shard ${shard}`
   const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`

@@ -9,17 +9,10 @@ import {
   STEP_STATUSES,
   type Step,
 } from '../../model/index.ts'
-import {
-  applyVerdict,
-  counted,
-  emptyVerdict,
-  expectedMs,
-  isDisruptive,
-  nextSteps,
-  planLine,
-  statusWords,
-  time,
-} from '../words/index.ts'
+import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
+import { counted, time } from '../words/counts.ts'
+import { isDisruptive } from '../words/impacts.ts'
+import { emptyVerdict, expectedMs, planLine } from '../words/plan-lines.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -89,7 +82,7 @@ const effectChips = (plan: Plan, { counts, uncertain }: Effects): readonly Marku
   const none = unknown > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
   return [
     ...chips({ ...counts, refused: plan.summary.refused }, none),
-    ...(unknown > 0 ? [chip(STATUS_LOOKS.failed, `${unknown} not known`)] : []),
+    ...(unknown > 0 ? [chip(STATUS_LOOKS.failed, `${unknown} unknown`)] : []),
   ]
 }
 
@@ -113,7 +106,7 @@ const runOf = (run: Run, step: Step): StepRun => run.steps.get(step.id) ?? NOT_S
 
 /** The status, in the terminal's terms; a run that was cut off has none. */
 const wordsOf = ({ outcome, span }: StepRun): string => {
-  if (outcome === undefined) return span === undefined ? 'never started' : 'its end is unknown'
+  if (outcome === undefined) return span === undefined ? 'never started' : 'end unknown'
   return `${statusWords(outcome.status)}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
 }
 
@@ -168,12 +161,9 @@ const stepsSection = (plan: Plan, run: Run): Markup => {
     },
   )
   const moments = run.interrupts.map(({ at }) => ({ at, words: 'interrupted' }))
-  return section(
-    'steps',
-    'What happened, along time',
-    markup`<p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
-${HATCH}${chart({ label: 'Steps along time, as they happened', lanes, scale, moments })}`,
-  )
+  const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. The line below is an operation of the service.</p>
+${HATCH}${chart({ label: 'Steps along time, as they happened', lanes, scale, moments })}`
+  return section('steps', 'What happened, along time', body)
 }
 
 /** Hatching shows waiting, so that it differs not only by colour. */
@@ -194,7 +184,7 @@ const drawingOf = (run: StepRun, scale: Timescale): Drawing => {
       wordsOf(run),
       ...(span === undefined ? [] : [`started after ${time(span.start)}, took ${length}`]),
       ...(calls.length === 0 ? [] : [counted(calls.length, 'call')]),
-      ...(again === 0 ? [] : [`${again} sent again`]),
+      ...(again === 0 ? [] : [`${again} retried`]),
       ...(waits.length === 0 ? [] : [counted(waits.length, 'wait')]),
       ...(operations.length === 0 ? [] : [counted(operations.length, 'operation')]),
     ].join('; '),
@@ -237,6 +227,6 @@ const LEGEND: readonly Markup[] = [
   ),
   legendRow(
     markup`<span class="key line" aria-hidden="true"></span> line below`,
-    'an operation of the service, from when it was first seen',
+    'an operation of the service, from when it was first reported',
   ),
 ]

@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
-import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
+import { createBranch, deleteBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { branchBody, branchUpdateBody, restoreRequest } from '../world/requests.ts'
 import { restoreBranch } from '../world/restore-branch.ts'
@@ -44,13 +44,13 @@ export const branchRoutes = (api: Hono, world: World, computes: Computes): void 
   })
   api.get('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
-    const found = findBranch(world, project, branch)
+    const found = world.branch(project, branch)
     return context.json({ branch: present(found), annotation: presentAnnotation(found) })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {
-    const { branch: asked } = await readBody(context, branchUpdateBody)
+    const { branch: requested } = await readBody(context, branchUpdateBody)
     const { project, branch } = context.req.param()
-    return context.json({ branch: present(updateBranch(world, project, branch, asked)), operations: [] })
+    return context.json({ branch: present(updateBranch(world, project, branch, requested)), operations: [] })
   })
   api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
     const { project, branch } = context.req.param()

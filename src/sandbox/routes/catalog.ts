@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Computes } from '../computes/computes.ts'
-import { findBranch } from '../world/branch-commands.ts'
+import { ApiError } from '../world/api-error.ts'
 import { catalogOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
@@ -19,7 +19,6 @@ import {
 } from '../world/catalog-commands.ts'
 import { connectionTo, defaultLogin, hostOf, poolerHostOf } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
-import { Refusal } from '../world/refusal.ts'
 import { sqlName } from '../world/requests.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
@@ -52,15 +51,15 @@ export const catalogRoutes = (api: Hono, world: World, computes: Computes): void
   databaseRoutes(api, world)
   api.get('/projects/:project/connection_uri', async (context) => {
     const id = context.req.param('project')
-    const asked = readQuery(context, uriQuery)
-    const compute = chooseCompute(world, id, asked)
+    const requested = readQuery(context, uriQuery)
+    const compute = chooseCompute(world, id, requested)
     const at = { project: id, branch: compute.branchId }
     await refreshCatalog(world, computes, compute.branchId)
-    const role = findRole(world, at, asked.role_name)
-    const { name: database } = findDatabase(world, at, asked.database_name)
+    const role = findRole(world, at, requested.role_name)
+    const { name: database } = findDatabase(world, at, requested.database_name)
     const login = { user: role.name, password: passwordOf(role), database }
     const { uri, pooledUri } = await connectionTo(compute, world.project(id).project, computes, login)
-    return context.json({ uri: asked.pooled ? pooledUri : uri })
+    return context.json({ uri: requested.pooled ? pooledUri : uri })
   })
 }
 
@@ -76,7 +75,7 @@ const roleRoutes = (api: Hono, world: World): void => {
 
   api.get(ROLES, (context) => {
     const { project, branch } = context.req.param()
-    const { roles } = catalogOf(findBranch(world, project, branch))
+    const { roles } = catalogOf(world.branch(project, branch))
     return context.json({ roles: roles.map((role) => presentRole(role, branch)) })
   })
   api.post(ROLES, async (context) => {
@@ -114,7 +113,7 @@ const databaseRoutes = (api: Hono, world: World): void => {
 
   api.get(DATABASES, (context) => {
     const { project, branch } = context.req.param()
-    const { databases } = catalogOf(findBranch(world, project, branch))
+    const { databases } = catalogOf(world.branch(project, branch))
     return context.json({ databases: databases.map((database) => presentDatabase(database, branch)) })
   })
   api.post(DATABASES, async (context) => {
@@ -126,9 +125,9 @@ const databaseRoutes = (api: Hono, world: World): void => {
     return context.json({ database: presentDatabase(findDatabase(world, at, database), at.branch) })
   })
   api.patch(`${DATABASES}/:database`, async (context) => {
-    const { database: asked } = await readBody(context, changedDatabase)
+    const { database: requested } = await readBody(context, changedDatabase)
     const { database, ...at } = context.req.param()
-    return answer(context, updateDatabase(world, at, database, asked), 200)
+    return answer(context, updateDatabase(world, at, database, requested), 200)
   })
   api.delete(`${DATABASES}/:database`, (context) => {
     const { database, ...at } = context.req.param()
@@ -147,11 +146,11 @@ const chooseCompute = (
   if (endpoint_id !== undefined) {
     const named = world.compute(id, endpoint_id)
     if (branch_id === undefined || named.branchId === branch_id) return named
-    throw new Refusal(400, `endpoint_id: ${endpoint_id} is not a compute of the branch ${branch_id}`)
+    throw new ApiError(400, `endpoint_id: ${endpoint_id} is not a compute of the branch ${branch_id}`)
   }
-  const branch = findBranch(world, id, branch_id ?? defaultBranch(tables.branches)?.id ?? '')
+  const branch = world.branch(id, branch_id ?? defaultBranch(tables.branches)?.id ?? '')
   const primary = primaryOf(tables, branch.id)
-  if (primary === undefined) throw new Refusal(404, `the branch ${branch.name} has no read_write endpoint`)
+  if (primary === undefined) throw new ApiError(404, `the branch ${branch.name} has no read_write endpoint`)
   return primary
 }
 

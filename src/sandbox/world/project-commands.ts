@@ -1,11 +1,12 @@
 /** Commands on projects (public OpenAPI). */
 import { defaultVersion } from '../computes/computes.ts'
+import { ApiError } from './api-error.ts'
 import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
+import { newCompute } from './compute-commands.ts'
 import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { retentionOf } from './moment.ts'
-import { newCompute } from './new-compute.ts'
 import { withSettings } from './project-settings.ts'
 import {
   type BranchRecord,
@@ -15,7 +16,6 @@ import {
   operationOn,
   type ProjectRecord,
 } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { NewProjectRequest, ProjectChange } from './requests.ts'
 import { defaultBranch } from './tables.ts'
 import type { World } from './world.ts'
@@ -34,7 +34,7 @@ const DEFAULT_REGION = 'aws-eu-central-1'
  * `start_compute` (docs/control-api.md).
  *
  * @param versions the available major versions of Postgres.
- * @throws {Refusal} 400 if the requested version is not available or a limit is exceeded.
+ * @throws {ApiError} 400 if the requested version is not available or a limit is exceeded.
  */
 export const createProject = (
   world: World,
@@ -44,7 +44,7 @@ export const createProject = (
 ): NewProject => {
   const now = world.clock.now()
   const id = newProjectId((taken) => world.tables.projects.has(taken))
-  const { branch: asked, autoscaling_limit_min_cu, autoscaling_limit_max_cu } = request
+  const { branch: requested, autoscaling_limit_min_cu, autoscaling_limit_max_cu } = request
   const project: ProjectRecord = changed(
     {
       kind: 'project',
@@ -73,14 +73,14 @@ export const createProject = (
     kind: 'branch',
     id: world.newId('br'),
     projectId: id,
-    name: asked?.name ?? 'main',
+    name: requested?.name ?? 'main',
     isDefault: true,
     isProtected: false,
     state: 'init',
     createdAt: now,
     updatedAt: now,
-    annotation: annotationOf(asked?.annotations, now),
-    ...newCatalog(now, asked?.database_name, asked?.role_name),
+    annotation: annotationOf(requested?.annotations, now),
+    ...newCatalog(now, requested?.database_name, requested?.role_name),
   }
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
   const operations = world.commit(
@@ -95,7 +95,7 @@ export const createProject = (
  * New defaults apply to computes created later (docs of the service). Changing the restore window starts
  * `apply_storage_config`; enabling logical replication suspends running computes (public OpenAPI).
  *
- * @throws {Refusal} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
+ * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
  */
 export const updateProject = (
   world: World,
@@ -122,22 +122,22 @@ export const updateProject = (
 
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
 
-const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
-  if (asked === undefined) return defaultVersion(versions)
-  if (versions.includes(asked)) return asked
-  throw new Refusal(
+const pgVersionOf = (requested: number | undefined, versions: readonly number[]): number => {
+  if (requested === undefined) return defaultVersion(versions)
+  if (versions.includes(requested)) return requested
+  throw new ApiError(
     400,
-    `project.pg_version: Postgres ${asked} is not available here; available: ${versions.join(', ')}`,
+    `project.pg_version: Postgres ${requested} is not available here; available: ${versions.join(', ')}`,
   )
 }
 
 const changed = (project: ProjectRecord, request: ProjectChange, now: number): ProjectRecord => {
-  const asked = request.default_endpoint_settings
+  const requested = request.default_endpoint_settings
   const defaults = {
-    min: asked?.autoscaling_limit_min_cu ?? project.defaults.min,
-    max: asked?.autoscaling_limit_max_cu ?? project.defaults.max,
-    suspendTimeoutSeconds: asked?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
-    pgSettings: asked?.pg_settings ?? project.defaults.pgSettings,
+    min: requested?.autoscaling_limit_min_cu ?? project.defaults.min,
+    max: requested?.autoscaling_limit_max_cu ?? project.defaults.max,
+    suspendTimeoutSeconds: requested?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
+    pgSettings: requested?.pg_settings ?? project.defaults.pgSettings,
   }
   checkLimits(defaults, project, 'project.default_endpoint_settings')
   return {
@@ -161,7 +161,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
   const { project, branches, computes } = world.project(id)
   world.checkUnlocked(id)
   if ([...branches.values()].some(({ isProtected }) => isProtected)) {
-    throw new Refusal(422, 'cannot delete a project with protected branches')
+    throw new ApiError(422, 'cannot delete a project with protected branches')
   }
   const now = world.clock.now()
   const running = [...computes.values()].filter(isRunning)
@@ -189,17 +189,17 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
 /**
  * Starts `tenant_attach`. The computes are idle and keep their host names.
  *
- * @throws {Refusal} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
+ * @throws {ApiError} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
  */
 export const recoverProject = (
   world: World,
   id: string,
 ): { readonly project: ProjectRecord; readonly branches: readonly BranchRecord[] } => {
   const tables = world.tables.projects.get(id)
-  if (tables === undefined) throw new Refusal(404, 'project not found')
+  if (tables === undefined) throw new ApiError(404, 'project not found')
   const { deletedAt, recoverableUntil, ...project } = tables.project
-  if (deletedAt === undefined) throw new Refusal(422, 'project is not deleted')
-  if (recoverableUntil === undefined) throw new Refusal(404, 'project not found')
+  if (deletedAt === undefined) throw new ApiError(422, 'project is not deleted')
+  if (recoverableUntil === undefined) throw new ApiError(404, 'project not found')
   world.checkIdle(tables)
   const { branches } = tables
   world.commit(

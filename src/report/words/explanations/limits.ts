@@ -9,7 +9,8 @@ export const LIMITS: Readonly<
 > = {
   E_TIER_SIZE: {
     rule: "The account's plan limits sizes.",
-    example: '4 CU on the Free plan',
+    mistake: 'branches:\n  main: { primary: { size: 4 } }',
+    correction: 'branches:\n  main: { primary: { size: 2 } }',
     wayOut: `Use a smaller size. ${TIERS}`,
   },
   W_TIER_SIZE: {
@@ -19,7 +20,8 @@ export const LIMITS: Readonly<
   },
   E_TIER_SCALE_TO_ZERO: {
     rule: "The account's plan limits scale to zero.",
-    example: '`scaleToZero: never` on the Free plan',
+    mistake: 'branches:\n  main: { primary: { scaleToZero: never } }',
+    correction: 'branches:\n  main: { primary: { scaleToZero: 5m } }',
     wayOut: `Write \`scaleToZero: 5m\`. ${TIERS}`,
   },
   W_TIER_SCALE_TO_ZERO: {
@@ -35,7 +37,8 @@ export const LIMITS: Readonly<
   W_TIER_CU_HOURS: {
     rule: "The account's plan includes a number of CU-hours.",
     example: '183 CU-hours a month on the Free plan, which includes 100',
-    wayOut: 'All computes of the project are suspended once they are used up. docs/cost.md has the model.',
+    wayOut:
+      'Once the CU-hours are used up, all computes of the project are suspended. docs/cost.md describes the model.',
   },
   W_TIER_UNKNOWN: {
     rule: "Limits are checked only if the account's plan is in the tier table.",
@@ -54,7 +57,8 @@ export const LIMITS: Readonly<
   },
   E_PRICE: {
     rule: 'A price is an amount per CU-hour, above 0 and at most 100, with a currency.',
-    example: '--price 0.222USD',
+    mistake: 'espalier plan --price 0.222',
+    correction: 'espalier plan --price 0.222USD',
   },
   E_TIER_TABLE: {
     rule: 'A tier table has the format that `espalier sizes --tiers` prints.',
@@ -74,7 +78,7 @@ export const LIMITS: Readonly<
   W_OVERRIDE_UNUSED: {
     rule: 'An override must match something that a policy denies.',
     example: '--override preview-size=load-test, and no preview is too large',
-    wayOut: 'Leave it out.',
+    wayOut: 'Remove the override.',
   },
   E_POLICY_BASE: {
     rule: "The base's policies decide, so they must be readable.",
@@ -83,12 +87,14 @@ export const LIMITS: Readonly<
   },
   E_TIER: {
     rule: 'An account plan must be in the tier table.',
-    example: '--tier gold',
+    mistake: 'espalier plan --tier gold',
+    correction: 'espalier plan --tier scale',
     wayOut: `Write ${TIER_NAMES}, or none to check nothing.`,
   },
   E_OVERRIDE: {
     rule: 'An override names an existing policy and gives a reason.',
-    example: '--override preview-size=load-test',
+    mistake: 'espalier plan --override preview-size',
+    correction: 'espalier plan --override "preview-size=load test until Friday"',
     wayOut: 'Write --override NAME=REASON.',
   },
 }

@@ -1,16 +1,17 @@
-/** Codes for flags, files, the service and the sandbox. */
+/** Codes for flags, files, the service, the Action and the agent. */
 import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_AGENT_DATA: {
-    rule: 'A data folder belongs to one agent, and its format must be known.',
+    rule: 'A data folder must be used by only one agent, and its format must be known.',
     example: '--data /var/lib/espalier',
-    wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
+    wayOut:
+      'Stop the other agent, or use another folder. If the format is unknown, run the version of Espalier that wrote it.',
   },
   E_AGENT_LISTEN: {
-    rule: 'The agent needs a free address of this machine to listen on.',
+    rule: 'The agent must be able to listen on its address.',
     example: '--listen 127.0.0.1:7790',
-    wayOut: 'Name another address with --listen or --listen-public.',
+    wayOut: 'Choose another address with --listen or --listen-public.',
   },
   E_AGENT_UNREACHABLE: {
     rule: 'Agent commands need a running agent with the same data folder.',
@@ -18,67 +19,70 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Start it with `espalier agent run`, or name its folder with --data.',
   },
   E_ANSWER_SIZE: {
-    rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
+    rule: 'A response can contain at most 32 MiB, and at most 3,000,000 values and keys.',
     example: 'a server that is not the control API',
     wayOut: 'Check --base-url.',
   },
   E_ANSWER: {
-    rule: 'Answers of the service must have the documented shape.',
-    example: 'a size as text, an id with a slash, an HTML page instead of JSON',
-    wayOut: 'Check what the message names. If the answer is a page instead of JSON, check --base-url and any proxy.',
+    rule: 'Responses of the service must have the documented format.',
+    example: 'a size as a string, an id with a slash, an HTML page instead of JSON',
+    wayOut:
+      'The message names the unexpected value. If the response is a page instead of JSON, check --base-url and any proxy.',
   },
   E_API: {
     rule: 'The service must accept the request.',
-    example: 'a value that the plan of the account does not allow',
+    example: "a value that the account's plan does not allow",
     wayOut: "The service's message gives the reason.",
   },
   E_BASE_URL: {
-    rule: 'The base URL is https, or http on this machine, and ends with the API version.',
-    example: 'https://console.neon.tech/api/v2',
+    rule: 'The base URL must use https (or http on this machine) and end with the API version.',
+    mistake: 'espalier plan --base-url http://console.neon.tech/api/v2',
+    correction: 'espalier plan --base-url https://console.neon.tech/api/v2',
     wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
   },
   E_BUDGET: {
     rule: 'If a plan exceeds a budget, nothing is applied.',
-    example: '--max-restarts 5',
+    mistake: 'espalier apply --auto-approve --max-restarts 1   # the plan restarts 2 computes',
+    correction: 'espalier apply --auto-approve --max-restarts 2',
     wayOut: 'Raise the budget, or make the change smaller.',
   },
   E_COMMENT: {
     rule: 'With comment: always, the job fails if it cannot comment.',
-    example: 'pull-requests: write',
+    mistake: 'permissions: { contents: read }',
+    correction: 'permissions: { contents: read, pull-requests: write }',
     wayOut: 'Give the job that permission, or use comment: auto.',
   },
   E_CONSENT: {
     rule: 'Changes need confirmation.',
-    example: '--auto-approve',
+    mistake: 'espalier apply < /dev/null',
+    correction: 'espalier apply --auto-approve',
     wayOut: 'Without a terminal, use --auto-approve.',
   },
-  E_FAULTS: {
-    rule: 'A fault file is a list of faults to inject.',
-    example: '- { on: request, effect: { kind: lock } }',
-    wayOut: 'docs/sandbox.md lists the faults.',
-  },
   E_GIT: {
-    rule: '--base names a commit in this repository with at most 50,000 YAML files and 256 MiB of them.',
-    example: '--base origin/main',
-    wayOut: 'Fetch it; keep manifests in a separate folder.',
+    rule: '--base must name a commit of this repository that has at most 50,000 YAML files, of at most 256 MiB in total.',
+    mistake: 'espalier plan --base origin/mian',
+    correction: 'git fetch origin && espalier plan --base origin/main',
+    wayOut: 'Fetch the commit, or keep the manifests in a separate folder.',
   },
   E_TLS: {
-    rule: 'The key is sent only to servers whose certificate was checked.',
-    example: 'NODE_TLS_REJECT_UNAUTHORIZED=0',
-    wayOut: 'Unset it; trust a private authority with NODE_EXTRA_CA_CERTS.',
+    rule: 'The API key is sent only to servers with a verified certificate.',
+    mistake: 'NODE_TLS_REJECT_UNAUTHORIZED=0 espalier plan',
+    correction: 'NODE_EXTRA_CA_CERTS=company.pem espalier plan',
+    wayOut: 'Unset it. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
   },
   E_PROXY: {
-    rule: 'HTTPS_PROXY and HTTP_PROXY hold the address of a proxy, or nothing.',
-    example: 'HTTPS_PROXY=http://proxy.example:8080',
-    wayOut: 'Correct or unset them; NO_PROXY names hosts that need none.',
+    rule: 'HTTPS_PROXY and HTTP_PROXY must be empty or the address of a proxy.',
+    mistake: 'HTTPS_PROXY=proxy.example:8080 espalier plan',
+    correction: 'HTTPS_PROXY=http://proxy.example:8080 espalier plan',
+    wayOut: 'Correct or unset them. List hosts that need no proxy in NO_PROXY.',
   },
   E_REDIRECT: {
     rule: 'Redirects are not followed: the key is meant for one host.',
-    example: 'an answer with status 302',
-    wayOut: 'Give the address that it redirects to as --base-url, if you trust it.',
+    example: 'a response with status 302',
+    wayOut: 'If you trust the target of the redirect, pass its address as --base-url.',
   },
   E_FORK_PROJECT: {
-    rule: 'A pull request from a fork can only plan projects that its base declares.',
+    rule: 'A pull request from a fork can plan only projects that its base declares.',
     example: 'project: one-of-another-team',
     wayOut: 'A maintainer adds the project from a branch of the repository itself.',
   },
@@ -89,43 +93,44 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_FORK_CHECKOUT: {
     rule: 'A job with secrets must check out the base; the pull request is read from git.',
-    example: 'on: pull_request_target, with ref: of the head',
+    mistake: 'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with: { ref: refs/pull/12/head }',
+    correction: 'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4',
     wayOut: 'Remove `ref` from actions/checkout.',
   },
   E_NOT_MERGED: {
     rule: 'A pull request is applied only after it is merged.',
-    example: 'on: pull_request, with command: apply',
+    mistake: 'on: pull_request\nwith: { command: apply }',
+    correction: 'on: { push: { branches: [main] } }\nwith: { command: apply }',
     wayOut: 'Apply in a workflow that runs on push.',
   },
   E_DISABLED: {
     rule: 'A disabled compute cannot be started.',
-    example: 'disabled: false',
+    mistake: 'espalier compute start main   # the manifest says disabled: true',
+    correction: 'branches:\n  main: { primary: { disabled: false } }',
     wayOut: 'Enable it in its manifest and apply.',
   },
   E_PROTECTED: {
-    rule: '`compute delete` cannot delete what a manifest or the service protects.',
-    example: 'protect: true',
+    rule: '`compute delete` cannot delete a compute that a manifest or the service protects.',
+    mistake: 'espalier compute delete main   # the manifest says protect: true',
+    correction: 'branches:\n  main: { protect: false, primary: {} }',
     wayOut: 'Remove the protection first, in the manifest or at the service.',
   },
   E_OUTSIDE_WINDOW: {
     rule: '`compute` interrupts a compute only in its restart window.',
-    example: 'espalier compute restart main --now',
+    mistake: 'espalier compute restart main   # outside of its window',
+    correction: 'espalier compute restart main --now',
     wayOut: 'Run it again in the window, or with --now.',
-  },
-  E_POLICY: {
-    rule: '`compute` respects the manifests in the current folder, so they must be valid.',
-    example: 'espalier validate',
-    wayOut: 'Correct the manifests, or run the command in another folder.',
   },
   E_IDLE: {
     rule: 'Only an active compute can be restarted.',
-    example: 'espalier compute start staging',
-    wayOut: 'Start it with espalier compute start: that has the same effect.',
+    mistake: 'espalier compute restart staging   # staging is idle',
+    correction: 'espalier compute start staging',
+    wayOut: 'Use `espalier compute start`, which has the same effect on an idle compute.',
   },
   E_OPERATION: {
     rule: 'An operation must finish successfully.',
     example: 'apply_config ended as error',
-    wayOut: 'The error of the operation says why; espalier plan shows the state of the compute.',
+    wayOut: "The operation's error gives the reason. `espalier plan` shows the state of the compute.",
   },
   E_FORMAT: {
     rule: 'Formatting must not change the meaning of a manifest.',
@@ -139,17 +144,20 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_INPUT: {
     rule: 'An input of the Action must have an allowed value.',
-    example: 'command: plan',
+    mistake: 'with: { command: merge }',
+    correction: 'with: { command: merge, plan-file: "plans/*.json" }',
     wayOut: 'docs/github-action.md lists them.',
   },
   E_JOURNAL: {
     rule: 'The journal must be writable, or nothing is applied.',
-    example: '--journal apply.jsonl',
+    mistake: 'espalier apply --journal /proc/apply.jsonl',
+    correction: 'espalier apply --journal apply.jsonl',
     wayOut: 'Free disk space or name another file, then apply again to continue.',
   },
   E_KEY: {
-    rule: 'A key is one line of printable characters.',
-    example: 'ESPALIER_API_KEY',
+    rule: 'An API key must be a single line of printable characters.',
+    mistake: 'unset ESPALIER_API_KEY; espalier plan',
+    correction: 'ESPALIER_API_KEY="$(cat key.txt)" espalier plan',
     wayOut: 'Set it, or name a file with --api-key-file.',
   },
   E_NOT_REVIEWED: {
@@ -159,12 +167,14 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_OTHER_PLAN: {
     rule: 'A saved plan can be applied only with the same manifests, label and shard.',
-    example: 'paths: staging.yaml, with the plan of production.yaml',
+    mistake: 'espalier plan staging.yaml --out plan.json\nespalier apply --plan plan.json production.yaml',
+    correction: 'espalier plan production.yaml --out plan.json\nespalier apply plan.json',
     wayOut: 'Give apply the paths, label and shard of the saved plan.',
   },
   E_MERGE: {
-    rule: 'Merged plans must be all the shards of one fleet, each once.',
-    example: 'espalier report merge plans/*.json',
+    rule: '`report merge` needs the plan of each shard of a fleet exactly once.',
+    mistake: 'espalier report merge 1.json   # of --shard 1/2',
+    correction: 'espalier report merge 1.json 2.json',
     wayOut: 'Plan all shards from one commit, and pass all their plans.',
   },
   E_NETWORK: {
@@ -174,15 +184,16 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NO_COMPUTE: {
     rule: 'A reference must match exactly one compute.',
-    example: 'main, main/reporting, ep-…',
-    wayOut: 'espalier status lists them.',
+    mistake: 'espalier compute start mian',
+    correction: 'espalier compute start main',
+    wayOut: '`espalier status` lists the computes.',
   },
-  E_NO_SANDBOX: {
-    rule: 'A sandbox must be running.',
-    example: 'espalier sandbox connect main',
-    wayOut: 'Start one with espalier sandbox serve.',
+  E_OUT: {
+    rule: 'The output file must be writable.',
+    mistake: 'espalier plan --out /no/such/folder/plan.json',
+    correction: 'espalier plan --out plan.json',
+    wayOut: 'Choose another file.',
   },
-  E_OUT: { rule: 'The output file must be writable.', example: '--out plan.json', wayOut: 'Name another one.' },
   E_PLAN_EDITED: {
     rule: 'A saved plan must not be edited.',
     example: 'summary.restarts was set to 0 in plan.json',
@@ -190,74 +201,31 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_PLAN_FILE: {
     rule: 'A saved plan is a file that plan --out wrote, in the current format.',
-    example: 'espalier plan --out plan.json',
+    mistake: 'espalier apply --plan live.json   # a snapshot',
+    correction: 'espalier plan --live live.json',
     wayOut: 'Plan again.',
   },
-  E_POSTGRES: {
-    rule: 'Real computes need Postgres 15 or newer.',
-    example: '--pg-bin /usr/lib/postgresql/17/bin',
-    wayOut: 'Install it, or use --computes simulated.',
-  },
-  E_POSTGRES_ROOT: {
-    rule: 'Postgres cannot run as root.',
-    example: 'nobody, or a user namespace',
-    wayOut: 'Run the sandbox as another user.',
-  },
-  E_POSTGRES_VERSION: {
-    rule: 'Data can be opened only by the Postgres major version that created it.',
-    example: '--pg-bin',
-    wayOut: 'Use that version, or delete the data.',
-  },
-  E_PSQL: {
-    rule: '--psql needs psql.',
-    example: 'psql "$(espalier sandbox connect main)"',
-    wayOut: 'Install it, or use another client.',
-  },
   E_READ_BACK: {
-    rule: 'The effect of a request must be readable.',
-    example: 'a request whose answer was lost, and then the project could not be read',
+    rule: 'If a response is lost, the project must be readable, so that the effect of the request is known.',
+    example: 'a lost response, followed by status 500 for the project',
     wayOut: 'Check espalier plan, then apply again.',
-  },
-  E_SANDBOX_BRANCH: {
-    rule: "A test branch is created through the sandbox's API, which must accept it.",
-    example: 'createBranch({ parent: main })',
-    wayOut: "The message is the API's answer.",
-  },
-  E_SANDBOX_PORT: { rule: 'The port must be free.', example: '--port 0', wayOut: 'Choose another.' },
-  E_SANDBOX_STATE: {
-    rule: 'A state folder belongs to one sandbox and must be writable.',
-    example: '--state .espalier/sandbox',
-    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
-  },
-  E_SANDBOX_WORLD: {
-    rule: 'Only a dump that a sandbox wrote can be loaded.',
-    example: 'GET /_sandbox/world',
-    wayOut: 'Use the answer of GET /_sandbox/world.',
-  },
-  E_SEED: {
-    rule: 'A seed must describe a state that the API allows.',
-    example: 'examples/quickstart/seed.yaml',
-    wayOut: 'docs/sandbox.md has the format.',
-  },
-  E_SIMULATED: {
-    rule: 'SQL needs real computes, not simulated ones.',
-    example: 'espalier sandbox serve --computes postgres',
-    wayOut: 'Start the sandbox with --computes postgres.',
   },
   E_SIZE_TABLE: {
     rule: 'A size table has the format that sizes --format json prints.',
-    example: '--size-table sizes.json',
+    mistake: 'espalier sizes > sizes.json\nespalier plan --size-table sizes.json',
+    correction: 'espalier sizes --format json > sizes.json\nespalier plan --size-table sizes.json',
     wayOut: 'Start from that output.',
   },
   E_SNAPSHOT: {
     rule: 'A snapshot is a file that espalier snapshot wrote, in the current format.',
-    example: 'espalier snapshot --out live.json',
+    mistake: 'espalier plan --live plan.json   # a saved plan',
+    correction: 'espalier snapshot --out live.json\nespalier plan --live live.json',
     wayOut: 'Take it again.',
   },
   E_STALE: {
     rule: 'A saved plan is applied exactly, or not at all.',
-    example: 'somebody changed a compute since',
-    wayOut: 'Plan again and review.',
+    example: 'somebody changed a compute after the plan was made',
+    wayOut: 'Plan again and review the new plan.',
   },
   E_TIMEOUT: {
     rule: 'Every wait has a time limit.',
@@ -266,7 +234,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_USAGE: {
     rule: 'A command accepts only its own flags and arguments.',
-    example: 'espalier plan --help',
+    mistake: 'espalier plan --bas main',
+    correction: 'espalier plan --base main',
     wayOut: 'Run the command with --help.',
   },
 }

@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf } from '../../../base/index.ts'
-import { type ComputeSpec, type Computes, ConnectionRefusal, defaultVersion, type Gate } from '../computes.ts'
+import { type ComputeSpec, type Computes, ConnectionError, defaultVersion, type Gate } from '../computes.ts'
 import type { SharedPort } from '../proxy/proxy.ts'
 import type { Target } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
@@ -13,7 +13,7 @@ import { type Home, type HomeOptions, openHome } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { runSql } from './run-sql.ts'
 import { dropRows, dumpSchema } from './schema.ts'
-import { Servers } from './servers.ts'
+import { openServers } from './servers.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 
 export interface PostgresOptions extends HomeOptions, SharedPort {
@@ -61,7 +61,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
 
   const stop = (id: string): Promise<void> => work.run(id, () => servers.halt(id))
 
-  const servers = new Servers({
+  const servers = openServers({
     home,
     data,
     log,
@@ -86,7 +86,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   const reach = async ({ computeId, pooled }: Target): Promise<string> => {
     const pgBouncer = pooled ? findPgBouncer() : undefined
     if (pooled && pgBouncer === undefined) {
-      throw new ConnectionRefusal(
+      throw new ConnectionError(
         POOLER_MISSING,
         'pooled connections need PgBouncer, which is not installed: install it, or connect without -pooler',
       )
@@ -94,9 +94,9 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     const spec = await gate.reach(computeId)
     await work.idle(computeId)
     // A compute that was active before the sandbox started is launched by its first connection.
-    if (servers.get(computeId) === undefined) await start(spec).catch(asRefusal)
+    if (servers.get(computeId) === undefined) await start(spec).catch(asConnectionError)
     const running = servers.get(computeId)
-    if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute is not running: try again')
+    if (running === undefined) throw new ConnectionError(NOT_RUNNING, 'the compute is not running: try again')
     return pgBouncer === undefined ? running.server.socketPath : servers.poolers.reach(pgBouncer, running)
   }
 
@@ -169,17 +169,17 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     activity: async (id) => {
       const running = servers.get(id)
       if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
-      return withSession(running.server, home.password, async (query) => {
+      return withSession(running.server, async (query) => {
         // Taken before the query: better slightly too early than too late.
-        const asked = performance.now()
+        const startedAt = performance.now()
         const [row] = await query(ACTIVITY)
-        const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : asked - Number(row?.quiet_ms)
+        const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : startedAt - Number(row?.quiet_ms)
         return { busy: row?.busy === true, lastUse }
       })
     },
     readCatalog: (branchId) => {
       const server = servers.primaryOf(branchId)
-      return server === undefined ? undefined : readCatalog(server, home.password)
+      return server === undefined ? undefined : readCatalog(server)
     },
     dumpSchema: async (id, login) => {
       const { port: own } = await clients.address(id)
@@ -203,6 +203,6 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
 }
 
 /** Reports the failed start of a compute to the client. */
-const asRefusal = (error: unknown): never => {
-  throw new ConnectionRefusal(NOT_RUNNING, messageOf(error))
+const asConnectionError = (error: unknown): never => {
+  throw new ConnectionError(NOT_RUNNING, messageOf(error))
 }

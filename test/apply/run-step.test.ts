@@ -1,0 +1,319 @@
+/** Messages and limits of a single step: what it reports, how often it sends, how long it reads back. */
+import { describe, expect, test } from 'vitest'
+import { ApiError } from '../../src/api/index.ts'
+import { type ApplyEvent, EspalierError, type ObservedCompute, type Step } from '../../src/model/index.ts'
+import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused, type Script } from './fake-api.ts'
+import { allow, apply, creating, deleting, observedOf, planWith, step } from './small-plans.ts'
+
+const applying = async (one: Step, api: FakeApi, more: Partial<Parameters<typeof apply>[0]> = {}) => {
+  const clock = fakeClock()
+  const events: ApplyEvent[] = []
+  const outcome = await apply({
+    plan: planWith(one),
+    api,
+    clock,
+    consent: allow('delete', 'move', 'replace'),
+    onEvent: (event) => void events.push(event),
+    ...more,
+  })
+  const [result] = outcome.steps
+  if (result === undefined) throw new Error('no step')
+  return { result, clock, events, sent: api.sent.length }
+}
+
+const unreadable = new ApiError('E_API', 'The control API failed', { method: 'GET', path: '/y', status: 503 })
+
+const never: Script['onSend'] = (_attempt, { method }) => {
+  throw lost(method)
+}
+
+describe('the message of a failed step', () => {
+  test('says that nothing was changed if the request was rejected, with the status of the response', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: () => {
+        throw refused(403)
+      },
+    })
+    expect((await applying(step('s'), api)).result).toMatchObject({
+      message: expect.stringMatching(/no \(PATCH \/x, status 403\)\. Nothing was changed by this step\. The key has/),
+      httpStatus: 403,
+    })
+  })
+
+  test('says that the request was accepted if only its result could not be read', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const blind: FakeApi = {
+      ...api,
+      getCompute: async (project, id) => {
+        if (api.sent.length > 0) throw refused(500)
+        return api.getCompute(project, id)
+      },
+    }
+    const { result } = await applying(step('s'), blind)
+    expect(result.message).toContain('The request was accepted, but its result could not be read.')
+    expect(result.message).not.toContain('Nothing was changed')
+  })
+
+  test('says how often the request was sent if its effect never showed', async () => {
+    const { result, sent } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }))
+    expect(sent).toBe(4)
+    expect(result.message).toContain('The request was sent 4 times, and the project does not show its effect.')
+    expect(result).not.toHaveProperty('httpStatus')
+  })
+
+  test('counts only requests that may have taken effect', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, { method }) => {
+        throw attempt === 1 ? lost(method) : refused(401)
+      },
+    })
+    expect((await applying(step('s'), api)).result).toMatchObject({
+      reason: 'auth',
+      message: expect.stringContaining('The request was sent once, and the project does not show its effect.'),
+    })
+  })
+
+  test('says nothing about the effect if it could not be read back', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], onSend: never })
+    const blind: FakeApi = {
+      ...api,
+      getCompute: async (project, id) => {
+        if (api.sent.length > 0) throw unreadable
+        return api.getCompute(project, id)
+      },
+    }
+    expect((await applying(step('s'), blind)).result).toMatchObject({
+      message: expect.stringMatching(
+        /ECONNRESET \(PATCH \/x\)\. Whether it took effect could not be read: The control API failed \(GET \/y, status 503\)\. The service/,
+      ),
+      httpStatus: 503,
+    })
+  })
+
+  test.each<readonly [string, Partial<Step>, boolean]>([
+    ['a size', {}, true],
+    [
+      'a scale-to-zero delay',
+      { request: { ...step('x').request, body: { endpoint: { suspend_timeout_seconds: 600 } } } },
+      true,
+    ],
+    ['a name', { request: { ...step('x').request, body: { endpoint: { name: 'other' } } } }, false],
+  ])('names the account’s plan as a possible cause if %s has no effect: %s', async (_what, one, isNamed) => {
+    const { result } = await applying(step('s', one), fakeApi({ computes: [compute('ep-1')], ignores: true }))
+    expect(result.reason).toBe('not-effective')
+    expect(result.message?.includes("The account's plan may not allow it.")).toBe(isNamed)
+  })
+
+  test('says that a deleted compute still exists', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) })
+    expect((await applying(step('s', deleting), api)).result).toMatchObject({
+      reason: 'not-effective',
+      message: expect.stringContaining('its deletion was requested, but it still exists'),
+    })
+  })
+
+  test('says that an updated compute no longer exists', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (_attempt, _request, perform) => {
+        const answer = perform()
+        api.computes.delete('ep-1')
+        return answer
+      },
+    })
+    expect((await applying(step('s'), api)).result).toMatchObject({
+      reason: 'not-effective',
+      message: expect.stringContaining('the compute no longer exists'),
+    })
+  })
+
+  test('says that an earlier request was lost if the step is stale after it', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, { method }) => {
+        if (attempt === 2) api.computes.delete('ep-1')
+        throw lost(method)
+      },
+    })
+    expect((await applying(step('s'), api)).result).toMatchObject({
+      status: 'stale',
+      message: expect.stringContaining('A request of this step was sent before, and its answer was lost.'),
+    })
+  })
+})
+
+describe('repeating a request', () => {
+  test.each([
+    ['an update', step('s'), [1_000, 2_000, 4_000]],
+    ['a create', step('s', creating), [1_000, 2_000, 4_000, 8_000, 15_000]],
+  ])(
+    '%s whose answer was lost is read back at growing intervals before it is sent again',
+    async (_what, one, delays) => {
+      const { events, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')], onSend: never }))
+      const waits = events.flatMap((event) => (event.type === 'wait' ? [event] : []))
+      expect(waits.map(({ delayMs }) => delayMs)).toEqual(new Array(sent).fill(delays).flat())
+      expect(waits[0]).toMatchObject({ step: 's', why: 'reading-back' })
+      expect(events.flatMap((event) => (event.type === 'call' ? [event.attempt] : []))).toEqual([1, 2, 3, 4])
+    },
+  )
+
+  test('an update found after its answer was lost is done without the note of an unsent request', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (_attempt, { method }, perform) => {
+        perform()
+        throw lost(method)
+      },
+    })
+    const { result, sent } = await applying(step('s'), api)
+    expect(result.status).toBe('done')
+    expect(result).not.toHaveProperty('message')
+    expect(sent).toBe(1)
+  })
+
+  test('a failed read before the request fails the step without a request', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const { result, sent } = await applying(step('s'), {
+      ...api,
+      getCompute: async () => {
+        throw unreadable
+      },
+    })
+    expect(result).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('Nothing was changed by this step.'),
+    })
+    expect(sent).toBe(0)
+  })
+
+  test.each([
+    ['a delete answered with 404 is done', step('s', deleting), 404, 'done'],
+    ['a delete answered with 400 fails', step('s', deleting), 400, 'failed'],
+    ['an update answered with 404 fails', step('s'), 404, 'failed'],
+  ])('%s while reads still show the compute', async (_what, one, status, expected) => {
+    let reads = 0
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: () => {
+        throw refused(status)
+      },
+    })
+    const lagging: FakeApi = {
+      ...api,
+      // Once before the request and once after it; then the compute is gone.
+      getCompute: async () => {
+        reads += 1
+        return reads <= 2 ? compute('ep-1') : undefined
+      },
+    }
+    expect((await applying(one, lagging)).result.status).toBe(expected)
+  })
+
+  test('a rejected request is reported even if the project cannot be read after it', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: () => {
+        throw refused(409)
+      },
+    })
+    const { result } = await applying(step('s'), {
+      ...api,
+      getCompute: async (project, id) => {
+        if (api.sent.length > 0) throw refused(500)
+        return api.getCompute(project, id)
+      },
+    })
+    expect(result).toMatchObject({ status: 'failed', httpStatus: 409 })
+  })
+
+  test('a step whose repeated request cannot be recorded reports that the first one may have taken effect', async () => {
+    const { result } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }), {
+      onEvent: (event) => {
+        if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_JOURNAL', 'The disk is full.')
+      },
+    })
+    expect(result).toMatchObject({
+      status: 'failed',
+      reason: 'interrupted',
+      message: 'The disk is full. The request may have taken effect: run `espalier apply` again.',
+    })
+  })
+})
+
+describe('the result of a step', () => {
+  test('is read until it shows, at growing intervals', async () => {
+    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['finished'] })
+    let late = 3
+    const lagging: FakeApi = {
+      ...api,
+      getCompute: async (project, id) => {
+        if (api.sent.length > 0) late -= 1
+        return late >= 0 ? compute('ep-1') : api.getCompute(project, id)
+      },
+    }
+    const { result, clock } = await applying(step('s'), lagging)
+    expect(result).toMatchObject({ status: 'done', durationMs: 4_250 })
+    expect(clock.slept).toEqual([250, 1_000, 3_000])
+  })
+})
+
+describe('a compute that the snapshot of the plan does not contain', () => {
+  test.each([
+    ['update', step('s')],
+    ['delete', step('s', deleting)],
+  ])('an %s of it is stale', async (_kind, one) => {
+    const { result, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')] }), { observed: observedOf([]) })
+    expect(result).toMatchObject({
+      status: 'stale',
+      moved: [{ what: 'compute', before: 'not in the snapshot of the plan', after: 'ep-1' }],
+    })
+    expect(sent).toBe(0)
+  })
+})
+
+describe('the operation that explains a stale step', () => {
+  const staleWith = async (operations: FakeApi['listOperations']) => {
+    const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 3, max: 3 } } })] })
+    return applying(step('s'), { ...api, listOperations: operations }, { observed: observedOf([compute('ep-1')]) })
+  }
+
+  test('is the newest one on the same compute', async () => {
+    const { result } = await staleWith(async () => ({
+      operations: [
+        operation('op-other', { endpointId: 'ep-2' }),
+        operation('op-newest', { endpointId: 'ep-1' }),
+        operation('op-older', { endpointId: 'ep-1' }),
+      ],
+    }))
+    expect(result.movedBy?.id).toBe('op-newest')
+  })
+
+  test('is left out if the operations cannot be read', async () => {
+    const { result } = await staleWith(async () => {
+      throw refused(500)
+    })
+    expect(result.status).toBe('stale')
+    expect(result).not.toHaveProperty('movedBy')
+  })
+
+  test('is found for each kind of change', async () => {
+    const theirs = operation('op-theirs', { endpointId: 'ep-1', status: 'finished' })
+    const gone = fakeApi()
+    const updated = await applying(
+      step('s'),
+      { ...gone, listOperations: async () => ({ operations: [theirs] }) },
+      { observed: observedOf([compute('ep-1')]) },
+    )
+    expect(updated.result.movedBy?.id).toBe('op-theirs')
+    const elsewhere: ObservedCompute = compute('ep-1', { branchId: 'br-dev' })
+    const api = fakeApi({ computes: [elsewhere] })
+    const deleted = await applying(
+      step('s', deleting),
+      { ...api, listOperations: async () => ({ operations: [theirs] }) },
+      { observed: observedOf([compute('ep-1')]) },
+    )
+    expect(deleted.result.movedBy?.id).toBe('op-theirs')
+  })
+})
