@@ -43,7 +43,7 @@ test.each([
       expect(text).toContain(`### Espalier: the plan failed (${reason})`)
       expect(text).toContain(`**${code}**`)
     }
-    expect(github.comments[0]?.body).toContain('What this comment showed before is out of date.')
+    expect(github.comments[0]?.body).toContain('The previous contents of this comment are out of date.')
     expect(github.comments[0]?.body).not.toContain('computes restart')
   },
 )
