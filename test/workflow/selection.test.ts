@@ -65,7 +65,7 @@ test('a pattern without a match is rejected with a list of valid names', async (
 })
 
 test('a selected change is left out if it depends on a change that is not selected', async () => {
-  // The primary of `preview/1` can only come to `main` once that of `main` has gone to `empty`.
+  // The primary of `preview/1` can move to `main` only after the primary of `main` has moved to `empty`.
   const moves =
     "{ main: { primary: { id: ep-preview } }, 'preview/1': { primary: absent }, empty: { primary: { id: ep-main } } }"
   const { ids, plan } = await changes({ branches: ['preview/1'] }, observed(), manifests(moves, ['shop']))
