@@ -1,6 +1,7 @@
 /** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
 import { parseArgs } from 'node:util'
 import { nearest } from '../base/index.ts'
+import { parseDuration } from '../model/index.ts'
 import { type Command, type Runnable, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import type { Flag, Flags } from './flag.ts'
@@ -43,7 +44,9 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
   const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
   const values = new Map<string, unknown>(
-    Object.entries(flags).flatMap(([name, flag]) => (flag.default === undefined ? [] : [[name, flag.default]])),
+    Object.entries(flags).flatMap(([name, flag]) =>
+      flag.default === undefined ? [] : [[name, typedValue(String(flag.default), flag)]],
+    ),
   )
   const given: string[] = []
   const seen = new Set<string>()
@@ -97,7 +100,8 @@ const tokensOf = (words: readonly string[], flags: Flags) =>
     tokens: true,
   }).tokens
 
-const typedValue = (value: string | undefined, { type }: Flag): unknown => {
+const typedValue = (value: string | undefined, { type, isDuration }: Flag): unknown => {
+  if (isDuration === true) return 1_000 * (parseDuration(value ?? '') ?? 0)
   if (type === 'boolean') return value !== 'false'
   return type === 'number' ? Number(value) : value === '-' ? STDIN : value
 }
@@ -110,6 +114,9 @@ const valueProblem = ({ rawName, value, inlineValue }: Option, flag: Flag): stri
   if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${rawName} needs a value.`
   if (flag.choices !== undefined && !flag.choices.includes(value)) {
     return `${rawName} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
+  }
+  if (flag.isDuration === true && typedValue(value, flag) === 0) {
+    return `${rawName} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
   }
   if (flag.type !== 'number') return undefined
   const { min = 0, max = Number.MAX_SAFE_INTEGER, isFractional = false } = flag

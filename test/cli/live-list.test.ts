@@ -73,7 +73,7 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
       list.report({ time, type: 'step-end', outcome })
     }
   }
-  await list.end()
+  list.end()
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
