@@ -8,7 +8,6 @@ export default defineConfig({
     exclude: [
       'test/planner/{left-out,outcome,places,properties}.test.ts',
       'test/manifest/{adopt,export,format,schema}.test.ts',
-      'test/apply/saved-plan.test.ts',
     ],
     testTimeout: 60_000,
     isolate: false,

@@ -24,14 +24,14 @@ const startServer = async (directory: string) => {
   const { origin, pathname } = new URL(String(url))
   const pool = new Pool(origin, { connections: PROJECTS })
   const call = async (method: 'GET' | 'PATCH', path: string, body?: object) => {
-    const answer = await pool.request({
+    const response = await pool.request({
       method,
       path: `${pathname}${path}`,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    const value = (await answer.body.json()) as Record<string, unknown>
-    return { status: answer.statusCode, value }
+    const value = (await response.body.json()) as Record<string, unknown>
+    return { status: response.statusCode, value }
   }
   return {
     child,
@@ -220,8 +220,8 @@ const computes = async (): Promise<void> => {
 }
 
 const starts = async (apiUrl: string, headers: Record<string, string>): Promise<number> => {
-  const answer = await fetch(`${apiUrl}/projects/p0/operations?limit=1000`, { headers })
-  const { operations } = (await answer.json()) as { operations: readonly { action: string }[] }
+  const response = await fetch(`${apiUrl}/projects/p0/operations?limit=1000`, { headers })
+  const { operations } = (await response.json()) as { operations: readonly { action: string }[] }
   return operations.filter(({ action }) => action === 'start_compute').length
 }
 

@@ -13,7 +13,7 @@ const DAYS = Number(process.argv[3] ?? 30)
 const MOST_REQUESTS_A_MINUTE = 350
 /**
  * From then on one agent runs without a restart, and memory must not grow. The sandbox's list of operations (up to
- * 10,000) and compiled code still do, by about 0.2 MiB a day.
+ * 10,000) and compiled code still grow, by about 0.2 MiB a day.
  */
 const WARM_DAY = Math.ceil((DAYS * 2) / 3)
 const MOST_GROWTH_MIB = 3

@@ -1,40 +1,24 @@
-// Compares the planned effect on connections with real Postgres: which connections survive, which drop, and which computes
-// start. Exits with 1 if the effect differs from the plan.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+// Compares the planned effect on connections with real Postgres: which connections survive, which drop, and which
+// computes start. Exits with 1 if the effect differs from the plan.
 import pg from 'pg'
+import { MANIFEST, startDemoSandbox } from './demo-sandbox.mjs'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const manifest = 'examples/quickstart/espalier.yaml'
 const say = (text) => process.stdout.write(`${text}\n`)
 
-const sandbox = spawn(
-  process.execPath,
-  [
-    ...['dist/main.js', 'sandbox', 'serve', '--port', '0', '--pg-port', '0', '--computes', 'postgres'],
-    ...['--seed', 'examples/quickstart/seed.yaml'],
-  ],
-  { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] },
-)
-const settings = await readSettings(sandbox.stdout)
-const env = { ...process.env, ESPALIER_BASE_URL: settings.API[0], ESPALIER_API_KEY: settings.Key[0] }
-
+const { computes, run, uriOf, stop } = await startDemoSandbox('--computes', 'postgres', '--pg-port', '0')
 try {
-  say(`Computes: ${settings.Computes.join('  ')}`)
+  say(`Computes: ${computes.join('  ')}`)
   await demo()
 } finally {
-  sandbox.kill('SIGTERM')
-  await once(sandbox, 'exit')
+  await stop()
 }
 
 async function demo() {
   const main = await connect('main')
   const staging = await connect('staging')
   say(`\nConnected to main (max_connections ${await maxConnections(main)}) and staging, like an application.`)
-  await espalier('plan', manifest)
-  await espalier('apply', manifest, '--auto-approve')
+  await espalier('plan', MANIFEST)
+  await espalier('apply', MANIFEST, '--auto-approve')
 
   await main.ended
   expect(
@@ -73,12 +57,6 @@ function expect(holds, what, figure) {
   if (!holds) process.exitCode = 1
 }
 
-/** The connection string printed by `espalier sandbox connect`. */
-async function uriOf(ref) {
-  const { stdout } = await run(['sandbox', 'connect', ref, '--port', new URL(settings.API[0]).port], 'pipe')
-  return stdout.trim()
-}
-
 async function connect(ref) {
   return connectTo(await uriOf(ref))
 }
@@ -101,36 +79,7 @@ async function maxConnections({ client }) {
   return rows[0].max_connections
 }
 
-/** Prints the command as a user would type it, runs it, and ends the demo if it fails. */
 async function espalier(...args) {
-  say(`\n$ espalier ${args.join(' ')}\n`)
-  const { code } = await run(args, 'inherit')
+  const code = await run(...args)
   if (code !== 0) throw new Error(`espalier ${args[0]} exited with ${code}`)
-}
-
-async function run(args, output) {
-  const child = spawn(process.execPath, ['dist/main.js', ...args], {
-    cwd: root,
-    env,
-    stdio: ['ignore', output, 'inherit'],
-  })
-  let stdout = ''
-  child.stdout?.setEncoding('utf8').on('data', (text) => {
-    stdout += text
-  })
-  const [code] = await once(child, 'close')
-  return { code, stdout }
-}
-
-async function readSettings(stream) {
-  const found = {}
-  for await (const line of createInterface({ input: stream })) {
-    const [name, ...values] = line.split('  ')
-    found[name] ??= values
-    if (found.Computes) {
-      stream.resume()
-      return found
-    }
-  }
-  throw new Error('the sandbox exited before it printed its address')
 }

@@ -24,7 +24,10 @@ const codesPage = (): string => {
   const rows = Object.entries(codes)
     .filter(([code]) => /^[EW]_/.test(code))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, { rule, example, wayOut }]) => `| \`${code}\` | ${cell(rule)} | ${cell(wayOut ?? example)} |`)
+    .map(
+      ([code, { rule, example, correction = '', wayOut }]) =>
+        `| \`${code}\` | ${cell(rule)} | ${cell(wayOut ?? example ?? correction)} |`,
+    )
   return [
     '# Codes',
     '',

@@ -135,10 +135,10 @@ for (const columns of WIDTHS) {
         if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
         isDrawn = true
         // The current screen; the run continues below.
-        draw('apply-running', 'An apply while it runs', ended)
+        draw('apply-running', 'A running apply', ended)
       }
       await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)
-      draw('apply-ended', 'An apply that has ended: failed, scheduled and not allowed steps', ended)
+      draw('apply-ended', 'A completed apply with failed, scheduled and not allowed steps', ended)
     },
     8,
     24,
@@ -177,7 +177,7 @@ await withStage(
     await change('PATCH', `${billing}/endpoints/ep-main-00a1b2c3d4`, { endpoint: size })
     await change('DELETE', `${storefront}/endpoints/ep-staging-01a1b2c3d4`)
     await new Promise((resolve) => setTimeout(resolve, 2_000))
-    await picture('drift', 'What somebody changed by hand, and what the manifests change', stage, ['drift', 'projects'])
+    await picture('drift', 'Manual changes, and changes from the manifests', stage, ['drift', 'projects'])
   },
   3,
   0,

@@ -33,13 +33,13 @@ export const keepIssues =
     const kind = event.type.replace('dev.espalier.', '')
     if (kind !== 'resolved' && !RAISED.includes(kind)) return
     const call = async (method, path, body) => {
-      const answer = await fetch(`${api}/repos/${repository}/issues${path}`, {
+      const response = await fetch(`${api}/repos/${repository}/issues${path}`, {
         method,
         headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
-      if (!answer.ok) throw new Error(`GitHub returned ${answer.status} for ${method} issues${path}`)
-      return answer.json()
+      if (!response.ok) throw new Error(`GitHub returned ${response.status} for ${method} issues${path}`)
+      return response.json()
     }
     const open = await call('GET', '?labels=espalier&state=open&per_page=100')
     const own = open.find(({ body }) => body?.includes(marker(event)))

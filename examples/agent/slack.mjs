@@ -31,12 +31,12 @@ export const slackMessage = ({ type, subject, data }) => {
 }
 
 export const postToSlack = (url) => async (event) => {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(slackMessage(event)),
   })
-  if (!answer.ok) throw new Error(`Slack returned ${answer.status}`)
+  if (!response.ok) throw new Error(`Slack returned ${response.status}`)
 }
 
 if (process.argv[1] === import.meta.filename) {

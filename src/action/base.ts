@@ -38,18 +38,18 @@ export const NO_BASE =
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')
-  return first !== undefined && second === headSha ? first : present(cwd, baseSha)
+  return first !== undefined && second === headSha ? first : fetchIfMissing(cwd, baseSha)
 }
 
 /** The first parent of the checked-out commit, fetched if a shallow clone lacks it. @throws {EspalierError} `E_GIT` */
 export const firstParent = async (cwd: string): Promise<string> => {
   const [first] = await parentsOf(cwd, 'HEAD')
-  if (first !== undefined) return present(cwd, first)
+  if (first !== undefined) return fetchIfMissing(cwd, first)
   throw new EspalierError('E_GIT', 'The checked-out commit has no parent in this clone.')
 }
 
 /** The commit, fetched if it is missing. @throws {EspalierError} `E_GIT` */
-export const present = (cwd: string, sha: string): Promise<string> =>
+export const fetchIfMissing = (cwd: string, sha: string): Promise<string> =>
   commitOf(cwd, sha).catch(async () => {
     await fetchCommit(cwd, sha, 1)
     return commitOf(cwd, sha)

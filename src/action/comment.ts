@@ -7,22 +7,22 @@ import type { Inputs } from './inputs.ts'
 export type CommentKind = 'plan' | 'outcome'
 
 /**
- * Identifies a plan among several: by its label, or else by its inputs. So two steps of one workflow have separate
- * comments, unless only their keys differ.
+ * The comment's first line. It identifies the plan by its label, or else by its inputs, so two steps of a workflow have
+ * separate comments, unless only their keys differ. It contains a digest, since a name could end the HTML comment.
  */
-export const identityOf = (
-  { label, paths, baseUrl, command, planFile, shard, project }: Inputs,
-  prefix: string,
-): string =>
-  JSON.stringify([
+export const markerOf = (
+  kind: CommentKind,
+  {
+    inputs: { label, paths, baseUrl, command, planFile, shard, project },
+    prefix,
+  }: { readonly inputs: Inputs; readonly prefix: string },
+): string => {
+  const identity = JSON.stringify([
     prefix,
     label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths, baseUrl },
     shard === undefined ? null : shardText(shard),
     ...(project.length === 0 ? [] : [{ project }]),
   ])
-
-/** The comment's first line. It contains a digest, since a name could end the HTML comment. */
-export const markerOf = (kind: CommentKind, identity: string): string => {
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   return `<!-- espalier ${kind} ${digest} -->`
 }
@@ -30,18 +30,14 @@ export const markerOf = (kind: CommentKind, identity: string): string => {
 /** The author of comments made with a workflow token. */
 export const WORKFLOW_LOGIN = 'github-actions[bot]'
 
-export interface UpsertOptions {
-  /** Update an existing comment, but create none. */
-  readonly onlyUpdate?: boolean
+export interface CommentDraft {
+  readonly marker: string
+  readonly body: string
+  /** Update an existing comment, but do not create one. */
+  readonly onlyUpdate: boolean
   /** The workflow run; empty if unknown. */
-  readonly run?: string
-  readonly mode?: Inputs['commentMode']
-}
-
-export interface Upserted {
-  readonly url: string
-  /** The comment was written by another step of the same run. */
-  readonly isTakenOver: boolean
+  readonly run: string
+  readonly mode: Inputs['commentMode']
 }
 
 /** The maximum that {@link upsertComment} adds to a body. */
@@ -52,16 +48,14 @@ export const COMMENT_OVERHEAD = 128
  * other modes, a new comment is added, and the previous one is deleted or folded. Only comments by the token's own
  * account are touched.
  *
- * @returns `undefined` if there was no comment and none was to be created.
+ * @returns `undefined` if there was no comment to update. `isTakenOver`: another step of the same run wrote the comment.
  * @throws {GitHubError}
  */
 export const upsertComment = async (
   github: GitHub,
   issue: number,
-  marker: string,
-  body: string,
-  { onlyUpdate = false, run = '', mode = 'edit' }: UpsertOptions = {},
-): Promise<Upserted | undefined> => {
+  { marker, body, onlyUpdate, run, mode }: CommentDraft,
+): Promise<{ readonly url: string; readonly isTakenOver: boolean } | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(issue))
     .filter((comment) => comment.body.startsWith(marker) && comment.login === login)

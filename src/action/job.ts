@@ -1,10 +1,11 @@
 /** Shared by the Action's commands. */
 import { posix, relative, resolve, sep } from 'node:path'
+import type { ReadApi } from '../api/index.ts'
 import { defined, encodePath, type OnSignal } from '../base/index.ts'
 import { type Clock, EspalierError, shardText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { type Connection, connect as connectTo } from '../workflow/index.ts'
-import { type CommentKind, identityOf, markerOf } from './comment.ts'
+import { type Connection, connect as connectTo, openReadClient, withClient } from '../workflow/index.ts'
+import { type CommentKind, markerOf } from './comment.ts'
 import type { WorkflowEvent } from './event.ts'
 import type { FailureReason } from './failure.ts'
 import type { Environment, Inputs } from './inputs.ts'
@@ -21,7 +22,7 @@ export interface Job {
   readonly key: { isUsed: boolean }
   /** The working directory, absolute. Inputs are relative to it. */
   readonly cwd: string
-  /** The same relative to the repository's root, with a `/` at its end; empty for the root. */
+  /** The working directory relative to the repository's root, with a trailing `/`; empty for the root. */
   readonly prefix: string
 }
 
@@ -35,10 +36,10 @@ export const prefixOf = (root: string, cwd: string): string => {
 
 /** Content common to all comments and summaries. */
 export const frameOf = (job: Job, kind: CommentKind) => {
-  const { event, inputs, prefix } = job
+  const { event } = job
   return {
     ...defined({ name: nameOf(job) || undefined }),
-    marker: markerOf(kind, identityOf(inputs, prefix)),
+    marker: markerOf(kind, job),
     commit: event.sha,
     whole: 'the job summary, and as JSON in the file of the output `json-plan-path`',
     linkTo: (file: string, line: number): string | undefined => linkTo(job, file, line),
@@ -75,7 +76,7 @@ export const linkTo = (
 /** Whether there is a live project to read: there is a key or a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
-/** @throws {EspalierError} `E_KEY` if there is neither a key nor a sandbox; or if the sandbox cannot start. */
+/** @throws {EspalierError} `E_KEY` if there is neither a key nor a sandbox; other codes if the sandbox cannot start. */
 export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = { userAgent: `espalier-action/${VERSION}`, clock, ...defined({ clients: shard?.count }) }
@@ -88,3 +89,7 @@ export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connect
     hint: 'Set the input api-key from a secret of the repository; to try it without an account, set the input sandbox.',
   })
 }
+
+/** Runs `use` with a client that cannot write, and then closes it. */
+export const withReadClient = <T>(job: Job, use: (api: ReadApi) => Promise<T>): Promise<T> =>
+  withClient(connect(job).then(openReadClient), use)

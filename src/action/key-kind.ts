@@ -1,6 +1,5 @@
 /** Reports the kind of key, so that reviewers see what the workflow can access. */
-import { openReadClient, withClient } from '../workflow/index.ts'
-import { connect, type Job } from './job.ts'
+import { type Job, withReadClient } from './job.ts'
 
 const KINDS = {
   personal: 'It can write to every project of its owner. A project-scoped key is enough.',
@@ -12,7 +11,7 @@ const KINDS = {
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { runner, key } = job
   if (!key.isUsed) return
-  const account = await withClient(connect(job).then(openReadClient), (api) => api.account())
+  const account = await withReadClient(job, (api) => api.account())
   const kind = account?.keyKind ?? 'unknown'
   runner.output('key-kind', kind)
   runner.summary(`<sub>API key: ${kind}. ${KINDS[kind]} No kind of key is read-only.</sub>`)

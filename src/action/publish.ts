@@ -2,7 +2,7 @@
 import { EspalierError, type Plan } from '../model/index.ts'
 import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { type Checked, reportCheck } from './check-run.ts'
-import { COMMENT_OVERHEAD, type CommentKind, identityOf, markerOf, upsertComment } from './comment.ts'
+import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
 import { masked } from './inputs.ts'
 import type { Job } from './job.ts'
 import { updateLabels } from './labels.ts'
@@ -36,7 +36,7 @@ export const comment = async (
   job: Job,
   { kind, body, onlyUpdate = false, record = '' }: CommentText,
 ): Promise<void> => {
-  const { inputs, runner, prefix } = job
+  const { inputs, runner } = job
   const issue = await pullRequestOf(job)
   if (issue === undefined || inputs.comment === 'never') return
   if (inputs.githubToken === '') {
@@ -44,7 +44,6 @@ export const comment = async (
       throw new EspalierError('E_INPUT', '`comment: always` requires the input github-token.')
     return
   }
-  const marker = markerOf(kind, identityOf(inputs, prefix))
   const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
   const text = `${masked(inputs, body({ ...COMMENT_LIMIT, most }))}${record}`
   const writing = {
@@ -56,7 +55,9 @@ export const comment = async (
     },
   }
   const done = await withGitHub(job, writing, (github) =>
-    upsertComment(github, issue, marker, text, {
+    upsertComment(github, issue, {
+      marker: markerOf(kind, job),
+      body: text,
       onlyUpdate: onlyUpdate && inputs.comment === 'auto',
       run: runOf(job),
       mode: inputs.commentMode,

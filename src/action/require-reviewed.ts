@@ -1,18 +1,18 @@
 /** With `require-reviewed`, applies only changes that the plan on the merged pull request showed. */
 import { mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
-import { type Manifests, openReadClient, planLive, select, withClient } from '../workflow/index.ts'
-import { baseOf, firstParent, present, readBase } from './base.ts'
+import { type Manifests, planLive, select } from '../workflow/index.ts'
+import { baseOf, fetchIfMissing, firstParent, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'
 import type { GitHub } from './github.ts'
-import { connect, type Job } from './job.ts'
+import { type Job, withReadClient } from './job.ts'
 import { judgeReviewed, readReviewRecord } from './reviewed.ts'
 import { withGitHub } from './with-github.ts'
 
 /** What the reviewers saw. */
 export interface Review {
   readonly digests: ReadonlySet<string>
-  /** The pull requests, and what is missing. */
+  /** One sentence for each pull request. */
   readonly notes: readonly string[]
 }
 
@@ -86,14 +86,14 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
 }
 
 /**
- * Selects the reviewed changes. Unrelated drift is left alone.
+ * Selects the reviewed changes. Unrelated drift is not applied.
  *
  * @throws {EspalierError} `E_NOT_REVIEWED` if another change was not reviewed.
  */
 export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
   const { cwd, runner } = job
   const base = await readBase(() => beforeMerge(job), manifests, cwd)
-  const { result, comparison } = await withClient(connect(job).then(openReadClient), (api) =>
+  const { result, comparison } = await withReadClient(job, (api) =>
     planLive(api, manifests, { base: base?.manifests, estimate: false }),
   )
   const { changes } = result.plan
@@ -139,5 +139,5 @@ const listed = (changes: readonly Change[]): string => {
 /** The base commit of the merge. */
 const beforeMerge = async ({ event, cwd }: Job): Promise<string> => {
   if (event.pullRequest !== undefined) return baseOf(cwd, event.pullRequest)
-  return event.before === undefined ? firstParent(cwd) : present(cwd, event.before)
+  return event.before === undefined ? firstParent(cwd) : fetchIfMissing(cwd, event.before)
 }

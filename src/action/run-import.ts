@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { replaceFile } from '../base/index.ts'
 import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
-import { adoptFile, openReadClient, planLive, readManifests, withClient } from '../workflow/index.ts'
-import { connect, type Ending, type Job } from './job.ts'
+import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
+import { type Ending, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './problems.ts'
 
 /** Only branches with drift are imported, so other unmanaged computes stay unmanaged. */
@@ -18,9 +18,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   const manifests = await readManifests(inputs.paths, { cwd })
   const { diagnostics, desired } = manifests.loaded
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
-  const { result, observed } = await withClient(connect(job).then(openReadClient), (api) =>
-    planLive(api, manifests, { estimate: false }),
-  )
+  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { estimate: false }))
   if (!result.ok) return reportProblems(job, [...diagnostics, ...result.diagnostics])
   const changed: string[] = []
   const notes: string[] = []

@@ -3,15 +3,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
 import { defined } from '../base/index.ts'
-import {
-  CHANGE_KINDS,
-  hasErrors,
-  isEmptyPlan,
-  likelyOf,
-  type Plan,
-  type PolicyOutcome,
-  shardText,
-} from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, likelyOf, type Plan, shardText } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
@@ -28,18 +20,16 @@ import {
   fileNotes,
   isUsableBase,
   type Manifests,
-  openReadClient,
   planLive,
   readManifests,
   select,
   selectShard,
-  withClient,
   withReview,
 } from '../workflow/index.ts'
-import { type Base, baseOf, NO_BASE, present, readBase } from './base.ts'
+import { type Base, baseOf, fetchIfMissing, NO_BASE, readBase } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
 import { hidingFor } from './hide-undeclared.ts'
-import { connect, type Ending, frameOf, hasLive, type Job } from './job.ts'
+import { type Ending, frameOf, hasLive, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { publish } from './publish.ts'
 import { findReview, selectReviewed } from './require-reviewed.ts'
@@ -56,7 +46,8 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
   const untrusted = isUntrusted(job) ? await readUntrusted(job) : undefined
   const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
-  const hasBase = event.pullRequest !== undefined || event.mergeGroupBase !== undefined
+  const introducedBy = introducerOf(job)
+  const hasBase = introducedBy !== undefined
   const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env, hasBase }), inputs.shard)
   const all = await select(sharded, { projects: inputs.project })
   for (const note of fileNotes(all)) runner.print(note)
@@ -67,12 +58,11 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     return reportProblems(job, diagnostics, [OFFLINE])
   }
   // Before the merge, this plan is the one to be reviewed.
-  const isMerged = event.pullRequest === undefined && event.mergeGroupBase === undefined
-  const manifests = inputs.requireReviewed && isMerged ? await selectReviewed(job, all, await findReview(job)) : all
+  const manifests = inputs.requireReviewed && !hasBase ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
-  const planned = await withClient(connect(job).then(openReadClient), (api) =>
+  const planned = await withReadClient(job, (api) =>
     planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
   )
   const { observed, result, comparison } = planned
@@ -87,11 +77,10 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     origin: comparison?.origin ?? originOf(undefined, result.plan),
   }
   const { plan, origin } = hiding?.shown(whole) ?? whole
-  const introducedBy = introducerOf(job)
 
-  // Without a base, it is unknown which changes are drift. Without a pull request, all are.
+  // If the base is unreadable, it is unknown which changes are drift. Without a pull request, all changes are.
   const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
-  const drift = introducedBy === undefined ? plan.changes : baseCommit === undefined ? undefined : origin.drift
+  const drift = !hasBase ? plan.changes : baseCommit === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
   if (baseCommit !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
@@ -109,7 +98,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   }
   const notes = [
     ...(untrusted?.notes ?? []),
-    ...(comparison === undefined && introducedBy !== undefined ? [NO_BASE] : []),
+    ...(comparison === undefined && hasBase ? [NO_BASE] : []),
     ...(hiding === undefined ? [] : [HIDDEN]),
   ]
   const shown = { plan, origin, notes, takenAt: observed.takenAt, ...defined({ introducedBy }) }
@@ -130,11 +119,7 @@ export const showPlan = async (
   const { plan, origin, takenAt, missing = [] } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
-  const view = {
-    ...frameOf(job, 'plan'),
-    ...shown,
-    ...defined({ costThreshold: inputs.costThreshold }),
-  }
+  const view = { ...frameOf(job, 'plan'), ...shown, ...defined({ costThreshold: inputs.costThreshold }) }
   runner.summary(planComment(view, SUMMARY_LIMIT))
   const isQuiet =
     isEmptyPlan(plan) &&
@@ -187,7 +172,7 @@ export const findBase = async (
   if (untrusted !== undefined) return { commit: untrusted.baseSha, manifests: untrusted.base }
   const { pullRequest: pull, mergeGroupBase: group } = event
   if (pull !== undefined) return readBase(() => baseOf(cwd, pull), manifests, cwd)
-  if (group !== undefined) return readBase(() => present(cwd, group), manifests, cwd)
+  if (group !== undefined) return readBase(() => fetchIfMissing(cwd, group), manifests, cwd)
   return undefined
 }
 
@@ -226,9 +211,6 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
   return [...new Set(denied.map(({ policy }) => policy))].sort()
 }
 
-const policyOutcomes = ({ policies }: Plan, outcomes: readonly PolicyOutcome[]): number =>
-  (policies?.results ?? []).filter(({ outcome }) => outcomes.includes(outcome)).length
-
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
   const { summary } = plan
   const counts = {
@@ -236,7 +218,8 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
     changes: plan.changes.length,
     restarts: summary.restarts + summary.mayRestart,
     deletes: summary.delete + summary.replace,
-    policies: policyOutcomes(plan, ['denied', 'warned']),
+    policies: (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied' || outcome === 'warned')
+      .length,
     cost: plan.cost === undefined ? 0 : Math.max(0, Math.round(likelyOf(plan.cost.total.delta) ?? 0)),
   }
   const hit = inputs.failOn.filter((what) => counts[what] > 0)

@@ -5,7 +5,7 @@
 import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
-import { baseOf, present } from './base.ts'
+import { baseOf, fetchIfMissing } from './base.ts'
 import type { PullRequest } from './event.ts'
 import type { Job } from './job.ts'
 
@@ -68,8 +68,8 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   const merge = await mergeOf(cwd, pull)
   if (merge !== undefined) return merge
   return {
-    baseSha: await present(cwd, pull.baseSha),
-    headSha: await present(cwd, pull.headSha),
+    baseSha: await fetchIfMissing(cwd, pull.baseSha),
+    headSha: await fetchIfMissing(cwd, pull.headSha),
     notes: ['The merge commit could not be fetched, so the head is planned without newer commits of the base.'],
   }
 }

@@ -4,7 +4,6 @@ import { type AgentView, EspalierError, type ProjectView } from '../model/index.
 import { VERSION } from '../model/version.ts'
 import { openAccounts } from './accounts.ts'
 import { openDesiredState } from './desired-state.ts'
-import { DAY_MS, journalFor, removeJournals } from './journals.ts'
 import { logLines } from './log.ts'
 import type { AgentProject } from './project.ts'
 import { ProjectSet } from './project-set.ts'
@@ -28,10 +27,11 @@ export interface RunningAgent extends AgentControl {
 
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
+const DAY_MS = 24 * 60 * 60_000
 
 /** @throws {EspalierError} `E_KEY`, `E_AGENT_DATA` */
 export const openAgent = async (options: AgentOptions): Promise<RunningAgent> => {
-  const { source, data, clock, random, log = () => undefined } = options
+  const { source, data, clock, log = () => undefined } = options
   const now = (): number => clock.date?.() ?? clock.now()
   const startedAt = now()
   const desired = await openDesiredState(source, data, now)
@@ -58,7 +58,6 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     desired,
     accounts,
     onSignal: (signal, handle) => (signal === 'SIGTERM' ? signalled.add(handle) : () => undefined),
-    journalFor: (project, version) => journalFor(data.path, project, version, now(), random),
     intervalOf: (project) => accounts.intervalOf(project, projects.ids),
     isSettled: (project) => projects.get(project)?.isSettled === true,
     wake: (project, at, cause) => scheduler.wake(project, at, cause),
@@ -153,7 +152,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       holding([
         scheduler.run(),
         orLost(pollForEver()),
-        orLost(every(DAY_MS, () => removeJournals(data.path, now() - options.keepMs), stopping.signal)),
+        orLost(every(DAY_MS, () => data.removeJournals(now() - options.keepMs), stopping.signal)),
       ]),
     once: () =>
       holding([

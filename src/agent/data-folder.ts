@@ -105,6 +105,7 @@ const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDE
 type Lease = z.infer<typeof LEASE>
 const LEASE_MS = 45_000
 const RENEW_MS = 10_000
+const DAY_MS = 24 * 60 * 60_000
 
 export interface DataFolder {
   readonly path: string
@@ -116,6 +117,14 @@ export interface DataFolder {
   projects(): Promise<readonly string[]>
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
+  /**
+   * The path for the journal of an apply.
+   *
+   * @returns `journals/2026-11-22/020003-quiet-river-12345678-0a1b2c3d4e5f-7f3a.jsonl` inside the folder.
+   */
+  newJournal(project: string, version: string): Promise<string>
+  /** Removes journals of the days before `time`. */
+  removeJournals(time: number): Promise<void>
   /**
    * Called periodically and before each call that changes something, so that an agent notices that it lost its lease.
    *
@@ -136,6 +145,7 @@ export const openDataFolder = async (
   { holder, now }: { readonly holder: string; readonly now: () => number },
 ): Promise<DataFolder> => {
   const projects = join(folder, 'projects')
+  const journals = join(folder, 'journals')
   makeStateFolder(folder, 0o700)
   await mkdir(projects, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
@@ -165,6 +175,17 @@ export const openDataFolder = async (
       ),
     readSource: () => read(sourceFile, SOURCE_FILE),
     writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
+    newJournal: async (project, version) => {
+      const [day = '', time = ''] = new Date(now()).toISOString().split('T')
+      await mkdir(join(journals, day), { recursive: true, mode: 0o700 })
+      const name = [time.slice(0, 8).replaceAll(':', ''), project, version.slice(0, 12), randomUUID().slice(0, 4)]
+      return join(journals, day, `${name.join('-')}.jsonl`)
+    },
+    removeJournals: async (time) => {
+      for (const day of await readdir(journals).catch(() => [])) {
+        if (Date.parse(day) + DAY_MS < time) await rm(join(journals, day), { recursive: true, force: true })
+      }
+    },
     ...lease,
   }
 }

@@ -121,7 +121,7 @@ export const openDesiredState = async (
   }
   const isUnusable = (): boolean => {
     const loaded = current?.version.manifests.loaded
-    return isMissing || loaded === undefined || hasErrors(loaded.diagnostics) || loaded.desired.documents.length === 0
+    return problemOfAll() !== undefined || loaded === undefined || hasErrors(loaded.diagnostics)
   }
   const take = async (version: Version): Promise<void> => {
     const declared = declaredBy(version.manifests)

@@ -44,7 +44,7 @@ export class ProjectApply {
   ): Promise<Outcome | undefined> {
     const { clock, now, data, policy, budgets, operationTimeoutMs, onSignal } = this.#shared
     const left = budgetsLeft(budgets, this.#store.file, now())
-    const journal = await this.#shared.journalFor(this.#id, version)
+    const journal = await data.newJournal(this.#id, version)
     this.#suspending = new AbortController()
     if (isSuspended(this.#store.file.suspension, now())) return undefined
     await this.#store.saveAs((file) =>

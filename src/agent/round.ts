@@ -1,5 +1,12 @@
 /** One round of one project. */
-import type { AgentStatus, AttributeChange, Change, Plan, Step } from '../model/index.ts'
+import {
+  AGENT_STATES,
+  type AgentStatus,
+  type AttributeChange,
+  type Change,
+  type Plan,
+  type Step,
+} from '../model/index.ts'
 import { differenceKey, type Selected } from '../planner/index.ts'
 import {
   type Difference,
@@ -12,7 +19,13 @@ import {
 } from './decide.ts'
 import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
-import { worstOf } from './state.ts'
+
+/** @param found statuses of a refreshed project; none means in sync. */
+export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>
+  found.reduce<AgentStatus>(
+    (worst, one) => (AGENT_STATES.indexOf(one.state) < AGENT_STATES.indexOf(worst.state) ? one : worst),
+    { state: 'Synced' },
+  )
 
 /** State left by earlier rounds. */
 export interface Memory {

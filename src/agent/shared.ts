@@ -41,8 +41,6 @@ export interface Shared extends AgentOptions {
   readonly accounts: Accounts
   /** SIGTERM, first and second. */
   readonly onSignal: OnSignal
-  /** Path of the journal for an apply. */
-  journalFor(project: string, version: string): Promise<string>
   /** In milliseconds; stretched until all projects fit. */
   intervalOf(project: string): number
   isSettled(project: string): boolean

@@ -1,9 +1,8 @@
 /** The token and the address of the agent, in its data folder; and the exit code of its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { exitCodeOf } from '../agent/index.ts'
 import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'
-import { type AgentView, EspalierError, EXIT, type ExitCode } from '../model/index.ts'
+import { type AgentView, agentExitCode, EspalierError, EXIT, type ExitCode } from '../model/index.ts'
 
 const MAX_BYTES = 64 * 1024
 
@@ -40,6 +39,6 @@ const textOf = async (file: string): Promise<string | undefined> => {
 /** The worst state decides. Unusable manifests count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
   if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
-  const codes = new Set<ExitCode>(projects.map(({ state }) => exitCodeOf(state)))
+  const codes = new Set<ExitCode>(projects.map(({ state }) => agentExitCode(state)))
   return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
 }

@@ -1,5 +1,5 @@
 /** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
-import { parseArgs } from 'node:util'
+import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
 import { type Command, type Runnable, STDIN } from './command.ts'
@@ -18,6 +18,13 @@ export interface Path {
   readonly names: readonly string[]
   readonly command?: Runnable
 }
+
+export const CONFIGURATION = {
+  'boolean-negation': false,
+  'dot-notation': false,
+  'greedy-arrays': false,
+  'parse-positional-numbers': false,
+} as const
 
 /** The command and subcommand named in `words`. */
 export const pathOf = (words: readonly string[]): Path => {
@@ -43,87 +50,36 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   if (command?.run === undefined) throw mistake(noCommand(words, path))
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
   const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
-  const values = new Map<string, unknown>(
-    Object.entries(flags).flatMap(([name, flag]) =>
-      flag.default === undefined ? [] : [[name, typedValue(String(flag.default), flag)]],
-    ),
+  const wrong = wrongFlag(rest, flags, path.names.join(' '))
+  if (wrong !== undefined) throw mistake(wrong)
+
+  const of = (type: Flag['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
+  const { _: given, ...values } = parse(
+    withValues(rest, flags).map((word) => (word === '-' ? STDIN : word)),
+    {
+      boolean: of('boolean'),
+      string: of('string'),
+      number: of('number'),
+      array: Object.keys(flags).filter((name) => flags[name]?.array === true),
+      alias: Object.fromEntries(Object.entries(flags).map(([name, { alias = [] }]) => [name, [alias].flat()])),
+      default: Object.fromEntries(
+        Object.entries(flags).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+      ),
+      coerce: Object.fromEntries(
+        Object.keys(flags).flatMap((name) => (flags[name]?.isDuration === true ? [[name, msOf]] : [])),
+      ),
+      configuration: CONFIGURATION,
+    },
   )
-  const given: string[] = []
-  const seen = new Set<string>()
-  const byWord = flagsByWord(flags)
-  for (const token of tokensOf(rest, flags)) {
-    if (token.kind === 'positional') given.push(token.value === '-' ? STDIN : token.value)
-    if (token.kind !== 'option') continue
-    const known = byWord.get(token.rawName)
-    if (known === undefined) throw mistake(noFlag(rest[token.index] ?? '', flags, path.names.join(' ')))
-    const { name, flag } = known
-    if (seen.has(name) && flag.array !== true) throw mistake(`--${name} is given more than once.`)
-    // `-o=json` is as common as `-o json`.
-    const text = token.rawName.length === 2 ? token.value?.replace(/^=/, '') : token.value
-    const problem = valueProblem({ ...token, value: text }, flag)
-    if (problem !== undefined) throw mistake(problem)
-    const value = typedValue(text, flag)
-    const before = seen.has(name) ? values.get(name) : []
-    values.set(name, flag.array === true && Array.isArray(before) ? [...before, value] : value)
-    seen.add(name)
-  }
-  const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && !values.has(name))
+  const required = Object.keys(flags).find((name) => flags[name]?.demandOption === true && values[name] === undefined)
   if (required !== undefined) throw mistake(`--${required} is required.`)
-  const positionals = readPositionals(command, given)
+  for (const [name, flag] of Object.entries(flags)) {
+    const problem = numberProblem(name, flag, values[name])
+    if (problem !== undefined) throw mistake(problem)
+  }
+  const positionals = readPositionals(command, given.map(String))
   if (typeof positionals === 'string') throw mistake(positionals)
-  return {
-    command,
-    values: { ...Object.fromEntries([...values].map(([name, value]) => [camelCase(name), value])), ...positionals },
-  }
-}
-
-const camelCase = (name: string): string => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-
-interface Option {
-  readonly rawName: string
-  readonly value?: string | undefined
-  readonly inlineValue?: boolean | undefined
-}
-
-/** Not strict: the parser's own messages do not suggest the nearest name. */
-const tokensOf = (words: readonly string[], flags: Flags) =>
-  parseArgs({
-    args: [...words],
-    options: Object.fromEntries(
-      [...flagsByWord(flags)].map(([word, { flag }]) => {
-        const type = flag.type === 'boolean' ? 'boolean' : 'string'
-        return [word.replace(/^--?/, ''), word.startsWith('--') ? { type } : { type, short: word.slice(1) }]
-      }),
-    ),
-    allowPositionals: true,
-    strict: false,
-    tokens: true,
-  }).tokens
-
-const typedValue = (value: string | undefined, { type, isDuration }: Flag): unknown => {
-  if (isDuration === true) return 1_000 * (parseDuration(value ?? '') ?? 0)
-  if (type === 'boolean') return value !== 'false'
-  return type === 'number' ? Number(value) : value === '-' ? STDIN : value
-}
-
-/** What is wrong with the value of a flag. */
-const valueProblem = ({ rawName, value, inlineValue }: Option, flag: Flag): string | undefined => {
-  if (flag.type === 'boolean') return undefined
-  // A negative number is a value, unlike a flag.
-  const isFlag = inlineValue !== true && value !== undefined && /^-[^\d]/.test(value)
-  if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${rawName} needs a value.`
-  if (flag.choices !== undefined && !flag.choices.includes(value)) {
-    return `${rawName} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
-  }
-  if (flag.isDuration === true && typedValue(value, flag) === 0) {
-    return `${rawName} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
-  }
-  if (flag.type !== 'number') return undefined
-  const { min = 0, max = Number.MAX_SAFE_INTEGER, isFractional = false } = flag
-  const number = Number(value)
-  if (number >= min && number <= max && (isFractional || Number.isInteger(number))) return undefined
-  const range = flag.max === undefined ? `of at least ${min}` : `from ${min} to ${max}`
-  return `${rawName} must be a ${isFractional ? 'number' : 'whole number'} ${range}.`
+  return { command, values: { ...values, ...positionals } }
 }
 
 /** The name of the command first, then its aliases. */
@@ -163,6 +119,64 @@ export const flagsByWord = (flags: Flags) =>
       [name, ...[flag.alias ?? []].flat()].map((one) => [one.length === 1 ? `-${one}` : `--${one}`, { name, flag }]),
     ) as [string, { readonly name: string; readonly flag: Flag }][],
   )
+
+/** Attaches values such as `-1USD` to their flag: the parser would take them for flags. */
+const withValues = (words: readonly string[], flags: Flags): readonly string[] => {
+  const byWord = flagsByWord(flags)
+  const joined: string[] = []
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word === '--') return [...joined, ...words.slice(at)]
+    const known = byWord.get(word)
+    const value = words[at + 1]
+    if (known?.flag.requiresArg === true && value !== undefined && /^-\d/.test(value)) {
+      joined.push(`--${known.name}=${value}`)
+      at += 1
+    } else joined.push(word)
+  }
+  return joined
+}
+
+/** The first problem with a flag. */
+const wrongFlag = (words: readonly string[], flags: Flags, own: string): string | undefined => {
+  const byWord = flagsByWord(flags)
+  const seen = new Set<string>()
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? ''
+    if (word === '--') return undefined
+    if (!word.startsWith('-') || word === '-') continue
+    const [written = '', ...inline] = word.split('=')
+    const known = byWord.get(written)
+    if (known === undefined) return noFlag(word, flags, own)
+    const { name, flag } = known
+    if (seen.has(name) && flag.array !== true) return `--${name} is given more than once.`
+    seen.add(name)
+    if (flag.type === 'boolean') continue
+    if (inline.length === 0) at += 1
+    const value = inline.length === 0 ? words[at] : inline.join('=')
+    const isFlag = inline.length === 0 && value !== undefined && /^-[^\d]/.test(value)
+    if (flag.requiresArg === true && (value === undefined || value === '' || isFlag)) return `${written} needs a value.`
+    if (flag.choices !== undefined && !flag.choices.includes(value)) {
+      return `${written} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
+    }
+    if (flag.isDuration === true && msOf(value) === 0) {
+      return `${written} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
+    }
+  }
+  return undefined
+}
+
+/** 0 for a duration that is not valid. */
+const msOf = (text = ''): number => 1_000 * (parseDuration(text) ?? 0)
+
+const numberProblem = (name: string, flag: Flag, value: unknown): string | undefined => {
+  const { min = 0, max, isFractional = false } = flag
+  if (typeof value !== 'number') return undefined
+  const isInRange = value >= min && value <= (max ?? Number.MAX_SAFE_INTEGER)
+  if (isInRange && (isFractional || Number.isInteger(value))) return undefined
+  const range = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`
+  return `--${name} must be a ${isFractional ? 'number' : 'whole number'} ${range}.`
+}
 
 /** Positionals by name (`<one>`, `[one]`, `[many..]`), or what is wrong with them. */
 const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {

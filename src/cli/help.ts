@@ -3,6 +3,7 @@ import yargs, { type Argv } from 'yargs'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Runnable } from './command.ts'
+import { CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
 import { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
@@ -40,6 +41,7 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
       '$0 <command>\n\nDeclare the Postgres computes of your database branches in YAML; review, plan and apply them safely.',
     )
     .locale('en')
+    .parserConfiguration(CONFIGURATION)
     .wrap(Math.min(styleOf(io.stdout, {}, io.env).width, 110))
     .version(VERSION)
     .help()

@@ -48,15 +48,15 @@ export const estimateCreate = (after: Costed): Estimate => {
   return { before: ZERO, after: range, delta: range, flags: [] }
 }
 
-export const estimateDelete = (before: Costed): Estimate => {
-  const range = estimateCompute(before)
-  return { before: range, after: ZERO, delta: deltaOf(range, ZERO), flags: before.usage?.flags ?? [] }
-}
-
 /** A compute is deleted and another one created in its place. */
-export const estimateReplace = (before: Costed, after: Costed): Estimate => {
-  const [from, to] = [estimateCompute(before), estimateCreate(after).after]
-  return { before: from, after: to, delta: deltaOf(from, to), flags: before.usage?.flags ?? [] }
+export const estimateReplace = (before: Costed, after: Costed): Estimate =>
+  estimateChange(before, estimateCreate(after).after)
+
+export const estimateDelete = (before: Costed): Estimate => estimateChange(before, ZERO)
+
+const estimateChange = (before: Costed, after: CostRange): Estimate => {
+  const range = estimateCompute(before)
+  return { before: range, after, delta: deltaOf(range, after), flags: before.usage?.flags ?? [] }
 }
 
 /** @param isMoved to another branch, whose data may be used differently. */

@@ -43,6 +43,22 @@ export interface AgentStatus {
   readonly reason?: AgentReason | undefined
 }
 
+/** The exit code of `agent status`. */
+export const agentExitCode = (state: AgentState): 0 | 2 | 3 | 5 => {
+  switch (state) {
+    case 'Synced':
+      return 0
+    case 'Scheduled':
+      return 5
+    case 'OutOfSync':
+    case 'Progressing':
+    case 'Unknown':
+      return 2
+    default:
+      return 3
+  }
+}
+
 /** Which side changed last. */
 export type DifferenceOrigin = 'introduced' | 'drift' | 'unrecorded'
 

@@ -1,3 +1,4 @@
+export { plainText } from '../base/index.ts'
 export { type Annotation, changeAnnotations, diagnosticAnnotations } from './data/annotations.ts'
 export { jsonDiagnostics } from './data/diagnostics.ts'
 export { jsonDrift } from './data/drift.ts'
@@ -25,24 +26,10 @@ export { sizesTable } from './terminal/sizes-table.ts'
 export { costTable } from './terminal/spending.ts'
 export { type ComputeStatus, type StatusContext, statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
-export { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from './words/explanations/index.ts'
-export {
-  agentGroup,
-  agentStatusName,
-  agentStatusWords,
-  counted,
-  emptyVerdict,
-  minuteOf,
-  plainText,
-  planLine,
-  projectsLeftOut,
-  projectTitle,
-  type SpendingBy,
-  type StepNames,
-  spendingWords,
-  stepNamesOf,
-  stepTitle,
-  stepTitles,
-  time,
-  verdict,
-} from './words/index.ts'
+export { agentGroup, agentStatusName, agentStatusWords } from './words/agent.ts'
+export { counted, minuteOf, time } from './words/counts.ts'
+export { EXPLANATIONS, type Explanation, explanationText } from './words/explanations/index.ts'
+export { projectTitle, type StepNames, stepNamesOf, stepTitles } from './words/names.ts'
+export { emptyVerdict, planLine, projectsLeftOut } from './words/plan-lines.ts'
+export { type SpendingBy, spendingWords } from './words/spending.ts'
+export { verdict } from './words/verdict.ts'

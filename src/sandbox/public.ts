@@ -6,7 +6,6 @@
 import { EspalierError } from '../model/index.ts'
 import { manualClock as newManualClock } from './clock/clock.ts'
 import type { ReachableCompute } from './control/control.ts'
-import { type TestBranch, testBranch } from './control/test-branch.ts'
 import { readSeed } from './seed/seed.ts'
 import { startSandbox as start } from './start-sandbox.ts'
 
@@ -163,13 +162,14 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
         hint: "Start the sandbox with computes: 'postgres'.",
       })
     },
-    createBranch: async (asked = {}) => disposable(await testBranch(sandbox, asked)),
+    createBranch: async (options = {}) => {
+      const branch = await sandbox.control.createBranch(options)
+      return { ...branch, [Symbol.asyncDispose]: branch.delete }
+    },
     close: () => sandbox.close(),
     [Symbol.asyncDispose]: () => sandbox.close(),
   }
 }
-
-const disposable = (branch: TestBranch): Branch => ({ ...branch, [Symbol.asyncDispose]: () => branch.delete() })
 
 /** Only these clocks can run the sandbox's timers. */
 const ownClock = (clock: Clock) => {

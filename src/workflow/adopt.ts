@@ -17,7 +17,6 @@ import {
   hasErrors,
   type Observed,
   type ObservedProject,
-  type Plan,
   plainText,
 } from '../model/index.ts'
 import { plan } from '../planner/index.ts'
@@ -59,9 +58,14 @@ export const adoptFile = async (
   const { texts } = await readFiles(loaded.files, cwd)
   const others = texts.filter((one) => one.path !== path)
   const result = adopt(file, others, loaded, project, observed, options)
-  if (result.kind === 'problems') return { ...result, loaded }
-  check(planOf([{ path, text: result.text }, ...others], project, observed), project, options, result.pending)
-  return result
+  if (result.kind === 'problems') return result
+  const left = changeLeft([{ path, text: result.text }, ...others], project, observed, options, result.pending)
+  if (left === undefined) return result
+  throw new EspalierError(
+    'E_IMPORT',
+    `The project cannot be imported into this file: its plan would not be empty (${plainText(left)}).`,
+    { hint: 'Nothing was written. Import into a new file, and copy the parts that you need.' },
+  )
 }
 
 const adopt = (
@@ -71,24 +75,23 @@ const adopt = (
   project: ObservedProject,
   observed: Observed,
   options: AdoptOptions,
-): Adoption | Omit<NotAdopted, 'loaded'> => {
+): Adoption | NotAdopted => {
   const documents = loaded.desired.documents.filter((one) => one.project === project.id)
   if (documents.length === 0) return appended(file, project, options)
   const planned = plan({ documents }, observed)
-  if (!planned.ok) return { kind: 'problems', diagnostics: planned.diagnostics }
+  if (!planned.ok) return { kind: 'problems', diagnostics: planned.diagnostics, loaded }
   const adopted = adoptInto(file, shared, project, planned.plan, options)
   if ('conflicts' in adopted) {
     const diagnostics = adopted.conflicts.map((one) => ({ severity: 'error', code: 'E_IMPORT', ...one }) as const)
-    return { kind: 'problems', diagnostics }
+    return { kind: 'problems', diagnostics, loaded }
   }
   const { added, updated, ...rest } = adopted
-  const pending = new Set(planned.plan.changes.filter(isLeftToApply).map(({ id }) => id))
   return {
     kind: 'adopted',
     ...rest,
     isChanged: adopted.text !== file.text,
     computes: { added, updated, inNewDocument: 0 },
-    pending,
+    pending: new Set(planned.plan.changes.filter(isLeftToApply).map(({ id }) => id)),
   }
 }
 
@@ -118,39 +121,30 @@ const appended = ({ text }: ManifestFile, project: ObservedProject, options: Ado
 
 export const nothingToImport = (branches: readonly string[] | undefined): EspalierError =>
   new EspalierError('E_IMPORT', 'There is no compute to import.', {
-    hint: branches === undefined ? 'The project has none that a manifest can declare.' : 'Widen --branch.',
+    hint: branches === undefined ? 'A manifest cannot declare any of its computes.' : 'Use a wider --branch.',
   })
 
-const planOf = (files: readonly ManifestFile[], project: ObservedProject, observed: Observed): Plan | string => {
-  const { desired, diagnostics } = parseManifests(files)
-  const [first] = diagnostics.filter(({ severity }) => severity === 'error')
-  if (first !== undefined) return first.message
-  const result = plan({ documents: desired.documents.filter((one) => one.project === project.id) }, observed)
-  return result.ok ? result.plan : (result.diagnostics[0]?.message ?? 'it cannot be planned')
-}
-
-/** The only update that may be left is a rename. */
-const isCreateOrRename = ({ kind, attributes }: Change): boolean => kind === 'create' || attributes.every(isName)
-
-const check = (
-  planned: Plan | string,
+/**
+ * What the plan of the new manifests would still contain.
+ *
+ * @param files the manifest and its shared files.
+ * @param pending ids of the changes that may be left: creates and renames.
+ * @returns an error message, the id of a change, or `undefined`.
+ */
+const changeLeft = (
+  files: readonly ManifestFile[],
   project: ObservedProject,
+  observed: Observed,
   options: AdoptOptions,
   pending: ReadonlySet<string>,
-): void => {
+): string | undefined => {
+  const { desired, diagnostics } = parseManifests(files)
+  const error = diagnostics.find(({ severity }) => severity === 'error')
+  if (error !== undefined) return error.message
+  const result = plan({ documents: desired.documents.filter((one) => one.project === project.id) }, observed)
+  if (!result.ok) return result.diagnostics[0]?.message ?? 'it cannot be planned'
   const chosen = new Set(project.branches.filter(({ name }) => isChosen(name, options)).map(({ id }) => id))
-  const left =
-    typeof planned === 'string'
-      ? planned
-      : planned.changes.find(
-          (change) => chosen.has(change.branch.id) && !(pending.has(change.id) && isCreateOrRename(change)),
-        )?.id
-  if (left === undefined) return
-  throw new EspalierError(
-    'E_IMPORT',
-    `The project cannot be imported into this file: its plan would not be empty (${plainText(left)}).`,
-    {
-      hint: 'Nothing was written. Import into a new file, and copy what you need from it.',
-    },
-  )
+  const isExpected = ({ id, kind, attributes }: Change): boolean =>
+    pending.has(id) && (kind === 'create' || attributes.every(isName))
+  return result.plan.changes.find((change) => chosen.has(change.branch.id) && !isExpected(change))?.id
 }

@@ -1,4 +1,4 @@
-/** A whole apply, for the command line, the Action and the public API. Every check is in here, so no caller can skip one. */
+/** The whole apply, for CLI, Action and public API. It contains every check, so that no caller can skip one. */
 import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
@@ -41,9 +41,9 @@ export interface ApplyRequest {
   readonly clock: Clock
   /** Applied exactly, or not at all. */
   readonly saved?: SavedPlan | undefined
-  /** Where to run git, if a saved selection was compared with a ref. Default: the process's folder. */
+  /** The folder in which to run git, if a saved plan's selection has a ref. Default: the process's folder. */
   readonly cwd?: string | undefined
-  /** A fresh plan, applied unchanged. The caller checks whether the projects have converged. */
+  /** A fresh plan, which is applied unchanged. The caller checks whether the projects have converged. */
   readonly planned?: Planned | undefined
   /** What may run, or a function that asks once the plan was shown; `undefined` from it means no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
@@ -57,11 +57,11 @@ export interface ApplyRequest {
   readonly concurrency?: number | undefined
   /** Default: ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** A file to which each event is written before the call that it announces. */
+  /** File to which each event is written before the call that it announces. */
   readonly journal?: string | undefined
   /** For Ctrl-C and SIGTERM while steps run. Default: Node handles them. */
   readonly onSignal?: OnSignal | undefined
-  /** Aborted: no new step starts, running steps are completed. */
+  /** Once aborted, no new step starts, and running steps complete. */
   readonly signal?: AbortSignal | undefined
   /** Messages for people while steps run, such as that the run is stopping. */
   readonly notify?: (message: string) => void

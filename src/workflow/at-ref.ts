@@ -22,20 +22,20 @@ const MAX_BLOB_BYTES = 32 * 1024 * 1024
 const MAX_TREE_BYTES = 256 * 1024 * 1024
 
 export interface AtRefOptions {
-  /** What the paths are relative to; within a git repository. Default: the current folder. */
+  /** Base of relative paths, inside a git repository. Default: the current folder. */
   readonly cwd?: string | undefined
   /**
-   * Named paths that do not exist at the commit. `ignore`: a file that a pull request adds is not in its base.
-   * `report`: an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
+   * What to do about paths that do not exist at the commit. `ignore`: the file may be new in a pull request. `report`:
+   * an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
    */
   readonly missing?: 'ignore' | 'report'
 }
 
 /**
- * The same paths at `ref`; without any, the first of {@link DEFAULT_PATHS} that exists.
+ * The same paths at `ref`; by default, the first of {@link DEFAULT_PATHS} that exists.
  *
- * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or it holds more YAML than is read.
- *   `E_OUTSIDE` if one of them is a link or in a submodule there: it would look as if nothing were declared.
+ * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or its YAML files exceed the limits.
+ *   `E_OUTSIDE` if one of the paths is a link or in a submodule: otherwise, it would seem to declare nothing.
  */
 export const manifestsAt = async (
   ref: string,

@@ -19,7 +19,7 @@ export const allowed = (values: readonly string[], name = '--allow'): ReadonlySe
   if (wrong !== undefined) {
     throw new EspalierError(
       'E_USAGE',
-      `${name} cannot be "${wrong}": it takes ${CONSENTS.join(', ')} or none, with commas.`,
+      `${name} cannot be "${wrong}": it must be ${CONSENTS.join(', ')} or none, separated by commas.`,
     )
   }
   return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
@@ -30,6 +30,6 @@ export const enforceBudgets = (plan: Plan, budgets: Budgets = {}): void => {
   const over = checkBudgets(plan, budgets)
   if (over.length === 0) return
   throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {
-    hint: 'Raise the budget, or make the change smaller.',
+    hint: 'Increase the budget, or make a smaller change.',
   })
 }

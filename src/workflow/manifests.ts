@@ -94,7 +94,7 @@ const defaultPath = async (cwd: string): Promise<string> => {
     if (found !== undefined) return path
   }
   throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
-    hint: 'Name files, directories or globs.',
+    hint: 'Pass files, directories or globs.',
   })
 }
 

@@ -5,7 +5,6 @@ import {
   allowance,
   countReverts,
   dueWakes,
-  exitCodeOf,
   intervalThatFits,
   isConfirmed,
   isSuspended,
@@ -21,7 +20,7 @@ import {
   windowWakes,
   worstOf,
 } from '../../src/agent/index.ts'
-import { AGENT_STATES, type Step } from '../../src/model/index.ts'
+import { AGENT_STATES, agentExitCode, type Step } from '../../src/model/index.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -175,5 +174,5 @@ test('a project shows its worst state, and each state has an exit code', () => {
     state: 'Blocked',
     reason: 'Budget',
   })
-  expect(AGENT_STATES.map(exitCodeOf)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
+  expect(AGENT_STATES.map(agentExitCode)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
 })

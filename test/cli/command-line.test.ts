@@ -50,8 +50,6 @@ test.each([
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
   ['apply --max-cu-increase 1.5', { maxCuIncrease: 1.5 }],
   ['operations list -o json', { format: 'json' }],
-  ['operations list -o=json', { format: 'json' }],
-  ['operations list -ojson', { format: 'json' }],
 ])('the values of espalier %s are parsed', (line, values) => {
   expect(read(line).values).toMatchObject(values)
 })

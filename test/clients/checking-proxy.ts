@@ -1,4 +1,4 @@
-/** Stands between a client and the sandbox, and checks every exchange against the sandbox's OpenAPI document. */
+/** A proxy between a client and the sandbox that checks every exchange against the sandbox's OpenAPI document. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { undocumented } from '../sandbox/openapi.ts'
 
 export interface CheckingProxy {
   readonly apiUrl: string
-  /** What was not as described, so far; and how many exchanges there were. */
+  /** Differences from the document so far, and the number of exchanges. */
   readonly problems: readonly string[]
   readonly exchanges: number
   close(): Promise<void>

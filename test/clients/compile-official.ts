@@ -1,6 +1,6 @@
 /**
- * Compiles the service's own OpenAPI description, as its client from npm carries it, to validators of its answers. That
- * takes seconds, so it is done once for each version of the client and kept.
+ * Compiles the service's OpenAPI document, which its npm client contains, to response validators. This takes seconds, so
+ * the result is cached for each client version.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OfficialOperation>>>>
 }
 
-/** Sets `ESPALIER_OFFICIAL_API` to the module that holds the routes and their validators. */
+/** Sets `ESPALIER_OFFICIAL_API` to the module that contains the routes and their validators. */
 export default async function compileOfficial(): Promise<void> {
   const text = readFileSync(DESCRIPTION)
   const key = createHash('sha256')

@@ -1,4 +1,4 @@
-/** The service's official clients from npm against the sandbox, unchanged but for the address: every route that is served. */
+/** The service's official npm clients, unmodified, call every served route of the sandbox. */
 import { createNeonClient, raw } from '@neon/sdk'
 import { createApiClient, EndpointType } from '@neondatabase/api-client'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,16 +9,16 @@ import { operationIdOf } from './official.ts'
 const PROJECT = 'quiet-river-12345678'
 const MAIN = 'br-calm-lake-a0000001'
 const PRIMARY = 'ep-calm-lake-a0000001'
-/** These need real computes: test/computes/catalog.test.ts. */
+/** Operations that need real computes: test/computes/catalog.test.ts tests them. */
 const REAL_ONLY = new Set(['getProjectBranchSchema', 'getProjectBranchSchemaComparison'])
-/** Without those that only ever refuse. */
+/** The served operations, except those that always return an error. */
 const SERVED = OPERATIONS.filter(({ operation }) => Object.keys(operation.responses).some((status) => status < '3'))
   .map(({ operation }) => operation.operationId)
   .sort()
 
 const open = async (): Promise<Sandbox> => {
   const sandbox = await startSandbox({
-    // A minute passes in a few hundredths of a second, so that waiting for operations costs next to nothing.
+    // Fast, so that waiting for operations takes almost no real time.
     timeScale: 1_000,
     background: false,
     seed: {
@@ -64,7 +64,7 @@ test('@neondatabase/api-client can call every route', async () => {
 
   const made = await api.createProjectBranch(PROJECT, {
     branch: { name: 'dev', parent_id: MAIN },
-    // It must not suspend itself: five minutes without a connection are a third of a second here.
+    // Scale to zero is off: on this fast clock, its five minutes pass in a third of a second.
     endpoints: [
       {
         type: EndpointType.ReadWrite,
@@ -168,7 +168,7 @@ test('@neon/sdk can call every route, waits for operations, and recognizes the e
 
   expect(await neon.projects.list().all()).toMatchObject([{ id: PROJECT }])
   expect(await neon.projects.get({ projectId })).toMatchObject({ id: PROJECT })
-  // Five minutes without a connection are a third of a second here: no compute may suspend itself.
+  // Scale to zero is off: on this fast clock, its five minutes pass in a third of a second.
   await neon.projects.update({ projectId, default_endpoint_settings: { suspend_timeout_seconds: -1 } })
   const branch = await neon.branches.create({ projectId, name: 'dev' })
   const page = await neon.branches.list({ projectId }).all()

@@ -1,4 +1,4 @@
-/** The service's own OpenAPI description: what its clients were generated from. */
+/** The service's own OpenAPI document, from which its clients are generated. */
 import { createRequire } from 'node:module'
 import type { ValidateFunction } from 'ajv'
 
@@ -7,7 +7,7 @@ interface OfficialRoute {
   /** With `{…}` for each parameter. */
   readonly path: string
   readonly operationId: string
-  /** By status of success: the name of the validator; empty if the answer has no body. */
+  /** Name of the response validator by success status; empty if the response has no body. */
   readonly validators: Readonly<Record<string, string>>
 }
 
@@ -33,13 +33,14 @@ export const operationIdOf = (method: string, path: string): string => {
 }
 
 /**
- * Where an answer is not what the service describes; empty where it is.
+ * Differences between a response and the service's description; empty if there are none.
  *
- * @param path below the API's root, without its query.
+ * @param path below the API root, without the query.
  */
 export const unofficial = (method: string, path: string, status: number, answer: unknown): readonly string[] => {
   const route = routeOf(method, path)
-  if (route === undefined) return status >= 400 ? [] : [`${method} ${path} answers ${status}, and no service has it`]
+  if (route === undefined)
+    return status >= 400 ? [] : [`${method} ${path} returns ${status}, but the service has no such route`]
   const key = `${method} ${route.path} ${status}`
   const validator = status >= 400 ? 'refusal' : route.validators[status]
   if (validator === undefined) return [`${key} is not described`]

@@ -1,4 +1,4 @@
-/** Roles and databases of the API match those in Postgres, whether created by the API or by SQL. */
+/** The API's roles and databases match those in Postgres, whether the API or SQL created them. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -33,7 +33,7 @@ const make = async (on: Sandbox, asked: object = {}) => {
     headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ project: asked }),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+  // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
   return (await answer.json()) as any
 }
 const finished = (id: string, on: Sandbox) =>
@@ -41,7 +41,7 @@ const finished = (id: string, on: Sandbox) =>
     .poll(async () => (await call('GET', `/operations/${id}`, undefined, on)).operation.status, { interval: 20 })
     .toBe('finished')
 
-/** Like any client: retries while the project is locked, and waits for operations. */
+/** Retries while the project is locked, and waits for operations, like any API client. */
 const call = async (method: string, path: string, body?: object, on = sandbox) => {
   for (;;) {
     const answer = await fetch(`${on.apiUrl}/projects/${project}${path}`, {
@@ -54,7 +54,7 @@ const call = async (method: string, path: string, body?: object, on = sandbox) =
       continue
     }
     const text = await answer.text()
-    // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+    // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
     const said: any = text === '' ? {} : JSON.parse(text)
     for (const { id } of said.operations ?? []) {
       if (method === 'GET') break

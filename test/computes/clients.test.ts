@@ -1,4 +1,4 @@
-/** Clients of real computes: starting, refusals, limits, and how connections end. */
+/** Client connections to real computes: starting, errors, limits, and how connections end. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** Like any client of the API: retries while the project is locked. */
+/** Retries while the project is locked, like any API client. */
 const call = async (method: string, path: string, body?: object) => {
   for (;;) {
     const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
@@ -43,7 +43,7 @@ const call = async (method: string, path: string, body?: object) => {
       headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+    // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
     const said = (await answer.json()) as any
     if (answer.status !== 423) return said
   }
@@ -57,7 +57,7 @@ const shared = async (id: string): Promise<string> => {
   const { uri = '', address } = await computeOf(id)
   return uri.replace(`:${address?.port}/`, `:${address?.sharedPort}/`)
 }
-/** SQLSTATE of the refusal. */
+/** SQLSTATE and message of the error. */
 const refusal = async (uri: string, extra: pg.ClientConfig = {}): Promise<unknown> =>
   clientAt(uri, extra).then(
     async (client) => {
@@ -70,7 +70,7 @@ const operationsOn = async (id: string): Promise<readonly string[]> =>
   (await call('GET', '/operations')).operations
     .filter((operation: { endpoint_id: string }) => operation.endpoint_id === id)
     .map(({ action }: { action: string }) => action)
-/** Listens from the start, so that an early event is not missed. */
+/** Subscribes at once, so that no event is missed. */
 const failureOf = (query: Promise<unknown>): Promise<unknown> =>
   query.then(
     () => 'it succeeded',

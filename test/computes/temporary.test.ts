@@ -1,4 +1,4 @@
-/** Leftover folders of sandboxes: only the user's own are removed. */
+/** Only this user's leftover sandbox folders are removed. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,14 +6,14 @@ import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeSocketFolder, removeStale } from '../../src/sandbox/computes/postgres/temporary.ts'
 
-/** Of a process that has ended. */
+/** Id of a process that has ended. */
 const gone = spawnSync(process.execPath, ['--version']).pid
 
 const place = () => {
   const parent = mkdtempSync(join(tmpdir(), 'stale-'))
   onTestFinished(() => rmSync(parent, { recursive: true, force: true }))
   const stale = join(parent, `espalier-pg-${gone}-abc`)
-  /** Like the folder of a sandbox in another process. */
+  /** Makes a folder like that of a sandbox in another process. */
   const makeOwn = (folder: string) => {
     const made = makeSocketFolder()
     cpSync(made, folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** The proxy parses Postgres' protocol however it is split into chunks. */
+/** The proxy parses Postgres' protocol correctly, however the bytes are split into chunks. */
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

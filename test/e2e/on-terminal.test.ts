@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong, part } from '../long-runs.ts'
-import { CTRL_C, type Deed } from '../terminal/deeds.ts'
 import { runInProcess } from '../terminal/in-process.ts'
+import { CTRL_C, type Interaction } from '../terminal/interactions.ts'
 import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { ROOT } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
@@ -22,14 +22,14 @@ interface Outcome {
   readonly branches: string
   readonly more?: string
   readonly flags?: readonly string[]
-  readonly deeds?: readonly Deed[]
+  readonly interactions?: readonly Interaction[]
   readonly code: number
   /** On the screen once for each project. */
   readonly once: readonly string[]
   readonly closing: (projects: number) => string
 }
 
-const YES: Deed = { after: "Only 'yes' will be accepted: ", type: 'yes\n' }
+const YES: Interaction = { after: "Only 'yes' will be accepted: ", type: 'yes\n' }
 /** Neither today nor a day next to it. */
 const FAR = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
 
@@ -53,7 +53,7 @@ const OUTCOMES: readonly Outcome[] = [
   {
     what: 'was declined at the prompt',
     branches: 'idle: { primary: absent }',
-    deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
+    interactions: [YES, { after: '(yes/no) ', type: 'no\n' }],
     code: 3,
     once: ['delete primary on idle'],
     closing: (projects) => `Apply incomplete: 0 done, ${projects} not allowed.`,
@@ -170,7 +170,7 @@ describe('the live view', () => {
   // By default each outcome at one size, in turn.
   test.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
     'shows the outcome once at $columns columns with $projects project(s): a step that $what',
-    async ({ columns, rows, projects, branches, more, flags = [], deeds = [], code, once, closing }) => {
+    async ({ columns, rows, projects, branches, more, flags = [], interactions = [], code, once, closing }) => {
       const paths = await manifestsOf(projects, branches, more)
       const ended = await run({
         args: ['apply', ...paths, ...flags],
@@ -178,7 +178,7 @@ describe('the live view', () => {
         env: environmentOf(sandbox),
         columns,
         rows,
-        deeds,
+        interactions,
       })
       expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code, missed: [] })
       // What the plan and the questions name is named again by what became of it.
@@ -202,7 +202,7 @@ describe.skipIf(!hasTerminal)('the restore example on a terminal (skipped withou
       cwd: ROOT,
       columns,
       rows,
-      deeds: [YES, { after: '(yes/no) ', type: 'no\n' }],
+      interactions: [YES, { after: '(yes/no) ', type: 'no\n' }],
     })
     expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
     expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
@@ -281,7 +281,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
     columns: number,
     rows: number,
     projects: number,
-    deeds: readonly Deed[],
+    interactions: readonly Interaction[],
     on = runOnTerminal,
   ) => {
     const paths = await manifestsOf(projects, 'broken: { primary: { size: 2 } }\n  main: { primary: { size: 2 } }')
@@ -291,7 +291,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
       env: environmentOf(slow),
       columns,
       rows,
-      deeds,
+      interactions,
     })
   }
 })

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong } from '../long-runs.ts'
-import { CTRL_C, CTRL_D } from '../terminal/deeds.ts'
 import { runInProcess } from '../terminal/in-process.ts'
+import { CTRL_C, CTRL_D } from '../terminal/interactions.ts'
 import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -47,7 +47,7 @@ const onTerminal = async (
     args,
     cwd: folder,
     env: environmentOf(sandbox),
-    deeds: answers.map(([after, type]) => ({ after, type })),
+    interactions: answers.map(([after, type]) => ({ after, type })),
   })
   return { code, screen: text, unasked: missed }
 }

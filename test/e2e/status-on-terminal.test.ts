@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong } from '../long-runs.ts'
-import { CTRL_C } from '../terminal/deeds.ts'
 import { runInProcess } from '../terminal/in-process.ts'
+import { CTRL_C } from '../terminal/interactions.ts'
 import { hasTerminal, runOnTerminal } from '../terminal/pseudo-terminal.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -44,7 +44,7 @@ const run = (args: readonly string[], columns: number, watch = false) =>
     cwd: folder,
     env: environmentOf(sandbox),
     columns,
-    deeds: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
+    interactions: watch ? [{ after: 'Ctrl-C ends.', type: CTRL_C }] : [],
   })
 
 describe('a terminal', () => {

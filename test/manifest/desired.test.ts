@@ -300,6 +300,32 @@ describe('files and documents', () => {
   })
 })
 
+describe('a document', () => {
+  test('has the expiry selector of its rules, and none for other rules', () => {
+    const { rules } = readOne('rules: [{ match: a, expires: true }, { match: b, expires: false }, { match: c }]')
+    expect(rules.map((rule) => ('expires' in rule ? rule.expires : 'none'))).toEqual([true, false, 'none'])
+  })
+
+  test('has `skipExpiring` in seconds with its position', () => {
+    const { skipExpiring, sources } = readOne('skipExpiring: 2h')
+    expect([skipExpiring, sources?.skipExpiring?.column]).toEqual([7_200, 15])
+  })
+
+  test('has no policies, window or `skipExpiring` if it declares none', () => {
+    const document = readOne('branches: {}')
+    for (const key of ['policies', 'restartWindow', 'skipExpiring', 'price', 'parkOn']) {
+      expect(document).not.toHaveProperty(key)
+      expect(document.sources).not.toHaveProperty(key)
+    }
+  })
+
+  test('has the positions of `protect` and of the names of replicas', () => {
+    const { branches } = readOne('branches: { main: { protect: true, replicas: { r: {} } } }')
+    expect(branches[0]?.protectSource?.column).toBe(30)
+    expect(branches[0]?.replicas[0]?.sources.name?.column).toBe(48)
+  })
+})
+
 test('a replica can declare its previous name, also in a rule', () => {
   const replicas = 'replicas: { olap: { renamedFrom: bi } }'
   const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)

@@ -402,6 +402,78 @@ test.each([
   expect(first?.message.slice(0, start.length)).toBe(start)
 })
 
+describe('the rest of a document with invalid values', () => {
+  const parsed = (...texts: readonly string[]) => {
+    const { desired, diagnostics } = parseManifests(texts.map((text, at) => ({ path: `${at}.yaml`, text })))
+    return { documents: desired.documents, problems: diagnostics.map(({ code, source }) => [code, source?.file]) }
+  }
+
+  test('is read', () => {
+    const { documents, problems } = parsed(
+      doc('prune: true\nbranches: { main: { primary: { size: banana, scaleToZero: 5m, colour: red } }, dev: 3 }'),
+    )
+    expect(problems.map(([code]) => code)).toEqual(['E_TYPE', 'E_UNKNOWN_KEY', 'E_TYPE'])
+    expect(documents).toMatchObject([{ prune: true, branches: [{ ref: 'main' }] }])
+    expect(documents[0]?.branches[0]?.primary).toMatchObject({ attributes: { scaleToZero: 300 } })
+    expect(documents[0]?.branches).toHaveLength(1)
+  })
+
+  test('is compared with other documents', () => {
+    const branch = (primary: string) => doc(`branches: { main: { primary: ${primary} } }`)
+    expect(parsed(branch('{ size: banana }'), branch('{}')).problems).toEqual([
+      ['E_TYPE', '0.yaml'],
+      ['E_TWO_CLAIMS', '1.yaml'],
+    ])
+  })
+
+  test('contains both size and scale to zero if only their combination is invalid', () => {
+    const { documents, problems } = parsed(doc('branches: { main: { primary: { size: 32, scaleToZero: 5m } } }'))
+    expect(problems).toEqual([['E_SCALE_TO_ZERO_SIZE', '0.yaml']])
+    expect(documents[0]?.branches[0]?.primary).toMatchObject({ attributes: { size: { max: 32 }, scaleToZero: 300 } })
+  })
+
+  test('is empty if the document is not a map', () => {
+    expect(parsed('[1, 2]')).toEqual({ documents: [], problems: [['E_TYPE', '0.yaml']] })
+  })
+})
+
+test('at most 1,000 problems of a document are reported', () => {
+  const branches = (count: number) =>
+    doc(`branches:\n${Array.from({ length: count }, (_, at) => `  b${at}: { protect: 1 }`).join('\n')}`)
+  expect(diagnosticsOf(branches(999))).toHaveLength(999)
+  expect(diagnosticsOf(branches(1_003))).toHaveLength(1_000)
+})
+
+describe('a size and a scale to zero from different places', () => {
+  const primary = (size: number) => `branches: { main: { primary: { size: ${size} } } }`
+
+  test('are valid together up to and including 16 CU', () => {
+    expect(diagnosticsOf(doc(`defaults: { scaleToZero: 5m }\n${primary(16)}`))).toEqual([])
+    expect(diagnosticsOf(doc(`defaults: { scaleToZero: never }\n${primary(18)}`))).toEqual([])
+  })
+
+  test('are reported at the scale to zero, or at the size if the scale to zero is in a shared file', () => {
+    const shared = { path: 's.yaml', text: 'defaults: { scaleToZero: 5m }\n' }
+    const { diagnostics } = parseManifests([{ path: 'a.yaml', text: doc(`extends: s.yaml\n${primary(18)}`) }, shared])
+    expect(diagnostics).toMatchObject([
+      { code: 'E_SCALE_TO_ZERO_SIZE', source: { file: 'a.yaml', line: 4, column: 38 } },
+    ])
+    expect(diagnosticsOf(doc(`defaults: { scaleToZero: 5m }\n${primary(18)}`))).toMatchObject([
+      { code: 'E_SCALE_TO_ZERO_SIZE', source: { line: 3, column: 26 } },
+    ])
+  })
+})
+
+test('an unknown profile is reported with the defined ones, if there are any', () => {
+  const compute = 'branches: { main: { primary: { profile: smal } } }'
+  expect(diagnosticsOf(doc(compute))).toMatchObject([
+    { message: 'The profile `smal` is not defined. No profiles are defined.', hint: 'Define it under `profiles`.' },
+  ])
+  expect(diagnosticsOf(doc(`profiles: { small: {} }\n${compute}`))).toMatchObject([
+    { message: 'The profile `smal` is not defined. Defined profiles: `small`.' },
+  ])
+})
+
 test('a duplicate claim is reported with the position of the first claim, even in another file', () => {
   const { diagnostics } = parseManifests([
     { path: 'a.yaml', text: doc('branches:\n  main: {}') },

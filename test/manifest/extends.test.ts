@@ -43,6 +43,11 @@ describe('a document for several projects', () => {
     ])
   })
 
+  test('shares no rules if it is for a single project', () => {
+    const { documents } = read({ 'one.yaml': 'version: 1\nprojects: [a]\nrules: [{ match: "preview/*" }]\n' })
+    expect(documents[0]?.rules[0]).not.toHaveProperty('isShared')
+  })
+
   test('marks its rules as shared, because they need not match a branch in every project', () => {
     const { documents } = read({ 'fleet.yaml': 'version: 1\nprojects: [a, b]\nrules: [{ match: "preview/*" }]\n' })
     expect(documents.map(({ rules }) => rules[0]?.isShared)).toEqual([true, true])
@@ -87,6 +92,43 @@ describe('a shared file', () => {
       ['near', false],
       ['far', false],
     ])
+  })
+
+  test('keeps a rule for the same pattern if only one of the two is for expiring branches', () => {
+    const { documents } = read({
+      'a.yaml': 'version: 1\nproject: a\nextends: s.yaml\nrules: [{ match: p, protect: true }]\n',
+      's.yaml': 'rules: [{ match: p }, { match: p, expires: true }]\n',
+    })
+    expect(documents[0]?.rules.map(({ expires, protect }) => [expires, protect])).toEqual([
+      [undefined, true],
+      [true, false],
+    ])
+  })
+
+  test('adds replicas to a branch, and the document adds its primary, and the other way round', () => {
+    const merged = (below: string, above: string) => {
+      const { documents } = read({
+        'a.yaml': `version: 1\nproject: a\nextends: s.yaml\nbranches: { main: { ${above} } }\n`,
+        's.yaml': `branches: { main: { ${below} } }\n`,
+      })
+      return documents[0]?.branches[0]
+    }
+    const [primary, replicas] = ['primary: { size: 2 }', 'replicas: { r: { size: 1 } }']
+    for (const branch of [merged(replicas, primary), merged(primary, replicas)]) {
+      expect(branch).toMatchObject({
+        primary: { attributes: { size: { min: 2 } } },
+        replicas: [{ key: 'r', attributes: { size: { min: 1 } } }],
+      })
+    }
+  })
+
+  test('adds its policies to those of the document', () => {
+    const policy = (name: string) => `policy: [{ name: ${name}, level: warn, reason: Costs., rule: { maxSize: 1 } }]\n`
+    const { documents } = read({
+      'a.yaml': `version: 1\nproject: a\nextends: s.yaml\n${policy('own')}`,
+      's.yaml': policy('shared'),
+    })
+    expect(documents[0]?.policies?.map(({ name }) => name)).toEqual(['shared', 'own'])
   })
 
   test.each([

@@ -68,14 +68,14 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
           activity += 1
           wakes.delete(wake)
           cancel()
-          signal?.removeEventListener('abort', refuse)
+          signal?.removeEventListener('abort', onAbort)
           settle()
         }
-        const refuse = end(() => reject(signal?.reason))
+        const onAbort = end(() => reject(signal?.reason))
         const cancel = time.at(wake, end(resolve))
         wakes.add(wake)
-        if (signal?.aborted === true) refuse()
-        else signal?.addEventListener('abort', refuse)
+        if (signal?.aborted === true) onAbort()
+        else signal?.addEventListener('abort', onAbort)
       })
     },
   }

@@ -1,10 +1,9 @@
-/** The agent's page: what it says, in which order, and what it lets through. */
-
+/** The agent's page: its contents, their order, and its security. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { AGENT_STATES, type AgentReason, type ProjectView } from '../../src/model/index.ts'
 import { type AgentPage, agentPage } from '../../src/report/html/index.ts'
-import { AGENT_REASON_WORDS, agentGroup, agentStatusWords } from '../../src/report/words/index.ts'
+import { AGENT_REASON_WORDS, agentGroup, agentStatusWords } from '../../src/report/words/agent.ts'
 import { project, viewOf } from '../agent/fake-control.ts'
 import { EVERY_STATE } from '../agent/views.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
@@ -17,7 +16,7 @@ const FRAME = {
 const shown = (projects: readonly ProjectView[], more: Partial<AgentPage> = {}): string =>
   agentPage({ ...viewOf(projects), ...more }, FRAME)
 
-test('every state of a project, those that need a person first', async () => {
+test('lists projects in every state, those that need a person first', async () => {
   await expect(`${textOf(shown(EVERY_STATE))}\n`).toMatchFileSnapshot('golden/agent-page.txt')
 })
 
@@ -29,11 +28,11 @@ test.each([
   [[project('a', { state: 'Failing' }), project('b', { state: 'Scheduled' })], '1 project is being retried'],
   [[project('a', { state: 'Failing', reason: 'KeyRefused' })], '1 project needs a person'],
   [[project('a', { state: 'OutOfSync', reason: 'DriftUnconfirmed' })], '1 project is waiting'],
-] as const)('the headline says the worst: %#', (projects, headline) => {
+] as const)('puts the worst state of any project into the headline (case %#)', (projects, headline) => {
   expect(shown(projects)).toContain(`<title>${headline} · espalier agent</title>`)
 })
 
-test('nothing unknown is reported as healthy', () => {
+test('does not report a project as healthy before it was read', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { kind: 'git', from: source.from, error: 'no route to host' } }))
@@ -41,7 +40,7 @@ test('nothing unknown is reported as healthy', () => {
   expect(unread).toContain('The manifests could not be read: no route to host')
 })
 
-test('each state and reason has words, and a place on the page', () => {
+test('has a description and a section for each state and reason', () => {
   for (const state of AGENT_STATES) {
     expect(agentGroup({ state })).toBeDefined()
     for (const reason of Object.keys(AGENT_REASON_WORDS) as AgentReason[]) {
@@ -50,14 +49,14 @@ test('each state and reason has words, and a place on the page', () => {
   }
 })
 
-test('a stretched interval is reported', () => {
+test('reports an account whose refresh interval had to be stretched', () => {
   const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true, requests: {} }]
   expect(textOf(shown([], { accounts }))).toContain(
     'Account team : 900 projects, refreshed every 3.4 min: a shorter interval does not fit its share of requests.',
   )
 })
 
-test('whatever names and messages hold is text, and no address leads elsewhere', () => {
+test('shows names and messages as plain text and links only to its own pages', () => {
   const nasty = ['<script>alert(1)</script>', '"><svg onload=alert(1)>', '../../evil', ...HOSTILE_NAMES].join(' ')
   const rename = (value: unknown, key = ''): unknown => {
     if (typeof value === 'string') {
@@ -77,7 +76,7 @@ test('whatever names and messages hold is text, and no address leads elsewhere',
   expect(page).not.toMatch(/\sstyle=/)
 })
 
-test('a thousand projects are a page of less than a megabyte', () => {
+test('renders 1,000 projects in less than 1 MB', () => {
   const many = Array.from({ length: 1_000 }, (_, index) =>
     project(`p-${index}`, { name: `service-${index}`, state: index < 50 ? 'Blocked' : 'Synced' }),
   )

@@ -1,4 +1,4 @@
-/** What a plan does not cover is said wherever it is shown: projects left out, and computes no longer managed. */
+/** All outputs report projects that were left out and computes that are no longer managed. */
 import { describe, expect, test } from 'vitest'
 import { jsonPlan } from '../../src/apply/index.ts'
 import type { Origin, Plan } from '../../src/model/index.ts'
@@ -35,14 +35,14 @@ const origin: Origin = {
   ],
 }
 
-/** As text, whatever makes it: entities and tags of the edge undone. */
+/** Plain text, without the tags and escapes of the output format. */
 const readable = (text: string): string =>
   text
     .replace(/<\/?(code|b|em|p|span|li|ul|h\d|section|small)[^>]*>/g, '')
     .replace(/&#(x?)([0-9a-f]+);/gi, (_all, hex, code) => String.fromCodePoint(Number.parseInt(code, hex ? 16 : 10)))
     .replace(/\\(.)/g, '$1')
 
-const EDGES: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>> = {
+const OUTPUTS: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>> = {
   terminal: (plan, given) =>
     terminalPlan(plan, STYLE, given === undefined ? {} : { since: { ref: 'main', origin: given } }),
   JSON: (plan, given) => jsonPlan(plan, given === undefined ? {} : { origin: { base: 'main', ...given } }),
@@ -64,10 +64,10 @@ const EDGES: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>> =
     }),
 }
 
-describe.each(Object.entries(EDGES))('in %s', (name, render) => {
+describe.each(Object.entries(OUTPUTS))('the %s output', (name, render) => {
   const isJson = name === 'JSON'
 
-  test('a project left out is named, with its problem and its place', () => {
+  test('names a project that was left out, with its problem and the manifest line', () => {
     const text = readable(render({ ...PLAN, leftOut }))
     expect(text).toContain('Project `billing-1` has no branch `qa-gone`.')
     expect(text).toContain('The nearest is `qa`.')
@@ -75,12 +75,12 @@ describe.each(Object.entries(EDGES))('in %s', (name, render) => {
     if (!isJson) expect(text).toContain('1 of 2 projects')
   })
 
-  test('a partial plan never claims that there are no changes', () => {
+  test('never claims that there are no changes if a project was left out', () => {
     const text = readable(render({ ...EMPTY_PLAN, leftOut }))
     expect(text).not.toMatch(/matches the manifests|no changes since|changes no compute/)
   })
 
-  test('a released compute is listed with its branch and its place, and how it would be deleted', () => {
+  test('lists a released compute with its branch, its manifest line and how to delete it', () => {
     const text = readable(render(EMPTY_PLAN, origin))
     expect(text).toMatch(isJson ? /"released": \[/ : /no longer managed/i)
     expect(text).toContain('ep-bi-7')
@@ -92,9 +92,9 @@ describe.each(Object.entries(EDGES))('in %s', (name, render) => {
 })
 
 describe.each([
-  ['terminal', EDGES.terminal],
-  ['Markdown', EDGES.Markdown],
-])('in %s, that the manifests introduce no changes', (_name, render) => {
+  ['terminal', OUTPUTS.terminal],
+  ['Markdown', OUTPUTS.Markdown],
+])('the %s output', (_name, render) => {
   const NOTHING = 'The manifests introduce no changes since '
   const none = originOf(undefined, EMPTY_PLAN)
   const gone = {
@@ -103,43 +103,43 @@ describe.each([
     message: 'Branch `dev` of project `shop` is no longer protected.',
   } as const
 
-  test('is reported', () => {
+  test('reports that the manifests introduce no changes', () => {
     expect(render?.(EMPTY_PLAN, none)).toContain(NOTHING)
   })
 
   test.each<readonly [string, Plan, Origin]>([
     ['computes are released', EMPTY_PLAN, origin],
-    ['a policy is given up', { ...EMPTY_PLAN, warnings: [gone] }, none],
+    ['a policy is removed', { ...EMPTY_PLAN, warnings: [gone] }, none],
     ['drift is accepted', EMPTY_PLAN, { ...none, settled: PLAN.changes }],
     ['the base could not be compared', EMPTY_PLAN, { ...none, gaps: ['The manifests of the base have errors.'] }],
     ['a project is left out', { ...EMPTY_PLAN, leftOut }, none],
-  ])('is not said where %s', (_why, plan, given) => {
+  ])('does not claim that the manifests introduce no changes if %s', (_why, plan, given) => {
     expect(render?.(plan, given)).not.toContain(NOTHING)
   })
 
-  test('a policy that is given up is shown though nothing else changes', () => {
+  test('shows a removed policy even if nothing else changes', () => {
     expect(readable(render?.({ ...EMPTY_PLAN, warnings: [gone] }, none) ?? '')).toContain('is no longer protected')
   })
 })
 
-test('the headline of the comment counts released computes and projects left out', () => {
-  const text = EDGES.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
+test('the comment counts released computes and left-out projects in its headline', () => {
+  const text = OUTPUTS.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
   expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects could not be planned.')
 })
 
-test('a fleet of released computes and problems still fits into a comment', () => {
+test('the comment fits the size limit with 5,000 released computes and 2,000 problems', () => {
   const many: Origin = {
     ...origin,
     released: Array.from({ length: 5_000 }, () => origin.released[0]).flatMap((one) => one ?? []),
   }
   const problems = Array.from({ length: 2_000 }, (_, index) => ({ ...leftOut[0], project: `p-${index}` }))
   const plan = { ...PLAN, leftOut: problems.map(({ project, diagnostics = [] }) => ({ project, diagnostics })) }
-  const text = EDGES.comment?.(plan, many) ?? ''
+  const text = OUTPUTS.comment?.(plan, many) ?? ''
   expect(text.length).toBeLessThanOrEqual(65_536)
   expect(text).toContain('5,000 computes are no longer managed. 2,000 of 2,001 projects could not be planned.')
 })
 
-test('an outcome is incomplete while a project is left out', () => {
+test('an outcome is incomplete if a project was left out', () => {
   const plan = { ...PLAN, leftOut }
   expect(terminalOutcome(plan, ALL_DONE, STYLE)).toMatch(/^Apply incomplete: 2 done, 1 of 2 projects left out/m)
   const comment = outcomeComment({ ...FRAME, plan, outcome: ALL_DONE })
@@ -147,13 +147,13 @@ test('an outcome is incomplete while a project is left out', () => {
   expect(readable(comment)).toContain('has no branch `qa-gone`')
 })
 
-test('the table of drift names the project though all drift is of one', () => {
+test('the drift table shows the project even if only one project has drift', () => {
   const plan = { ...PLAN, projects: [PROJECT, 'other-project-1'] }
   const drifted: Origin = { introduced: [], drift: PLAN.changes, settled: [], released: [] }
-  expect(EDGES.Markdown?.(plan, drifted)).toContain(`<br>\`${PROJECT}\``)
-  expect(EDGES.comment?.(plan, drifted)).toContain(`<br>\`${PROJECT}\` |`)
+  expect(OUTPUTS.Markdown?.(plan, drifted)).toContain(`<br>\`${PROJECT}\``)
+  expect(OUTPUTS.comment?.(plan, drifted)).toContain(`<br>\`${PROJECT}\` |`)
 })
 
-test('the summary counts deletions', () => {
-  expect(EDGES.terminal?.(PLAN)).toContain('1 to delete')
+test('the summary line counts deletions', () => {
+  expect(OUTPUTS.terminal?.(PLAN)).toContain('1 to delete')
 })

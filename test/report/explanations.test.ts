@@ -9,10 +9,10 @@ const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
   .map((path) => readFileSync(join('src', path), 'utf8'))
   .join('\n')
-  // Names of parts of the definition, by which messages are chosen; the codes are in DIAGNOSTIC_CODES.
+  // The manifest definition names rules the same way; their codes are in DIAGNOSTIC_CODES.
   .replaceAll(/\$comment: '\w+'/g, '')
 
-test('every code that the program can say is explained, and no other', () => {
+test('every code that the program can print is explained, and no other code is', () => {
   const said = new Set([...sources.matchAll(/'([EW]_[A-Z_]+)'/g)].map(([, code = '']) => code))
   const explained = Object.keys({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES })
   expect([...said].filter((code) => !explained.includes(code))).toEqual([])
@@ -35,8 +35,10 @@ test('docs/codes.md lists every error and warning', () => {
   expect(missing).toEqual([])
 })
 
-test.each(Object.entries(EXPLANATIONS))('%s has a rule and an example', (code, explanation) => {
-  expect(explanation.rule.length).toBeGreaterThan(10)
-  expect(explanation.example.length).toBeGreaterThan(3)
+test.each(Object.entries(EXPLANATIONS))('%s is explained by a rule and an example', (code, explanation) => {
+  const { rule, example, mistake = '', correction = '' } = explanation
+  expect(rule.length).toBeGreaterThan(10)
+  expect((example ?? mistake).length).toBeGreaterThan(3)
+  expect(mistake === '').toBe(correction === '')
   expect(explanationText(code, explanation).split('\n')[0]).toBe(code)
 })

@@ -1,4 +1,4 @@
-/** A plan with one of each kind, and what became of it, both typed by hand. */
+/** A plan with one change of each kind and its outcome, both written by hand. */
 import type {
   ApplyEvent,
   BranchName,
@@ -269,7 +269,7 @@ export const PLAN: Plan = {
   warnings: [WARNING],
 }
 
-/** The same in several projects, of which two have a name. */
+/** The same changes in several projects, two of which have a name. */
 export const FLEET: Plan = {
   ...PLAN,
   projects: ['p-1', 'p-2', 'p-3'],
@@ -359,7 +359,7 @@ export const ALL_DONE: Outcome = {
   notes: [],
 }
 
-/** One event of each kind that is shown as a line. */
+/** One event of each kind that is printed as a line. */
 export const eventsFor = (step: Step, text: string): readonly ApplyEvent[] => {
   const time = '2026-11-20T10:00:00.000Z'
   return [
@@ -376,7 +376,7 @@ export const eventsFor = (step: Step, text: string): readonly ApplyEvent[] => {
   ]
 }
 
-/** The plan with every name and message of unknown origin replaced. */
+/** The plan with every untrusted name and message replaced by `text`. */
 export const planWith = (text: string, plan: Plan = PLAN): Plan => {
   const named = (branch: BranchName): BranchName => ({ ...branch, name: text })
   const titled = (compute: PlannedCompute): PlannedCompute => ({ ...compute, name: text })

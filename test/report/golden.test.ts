@@ -19,7 +19,7 @@ const takenAt = '2026-11-20T10:00:00Z'
 
 const golden = (text: string, name: string) => expect(text).toMatchFileSnapshot(`golden/${name}`)
 
-/** As a person would get it wrong. */
+/** A manifest with typical mistakes. */
 const wrong = parseManifests([
   {
     path: 'projects/shop.yaml',
@@ -38,31 +38,33 @@ const wrong = parseManifests([
 ])
 const problems = [...wrong.diagnostics, ...parseManifests([]).diagnostics, WARNING]
 
-describe('a plan', () => {
-  test('in 80 columns', () => golden(terminalPlan(PLAN, plain(80), { takenAt }), 'plan-80.txt'))
-  test('in 120 columns', () => golden(terminalPlan(PLAN, plain(120), { takenAt }), 'plan-120.txt'))
-  test('as Markdown', () => golden(markdownPlan(PLAN, { takenAt }), 'plan.md'))
-  test('that is empty', () => golden(terminalPlan(EMPTY_PLAN, plain(80), { takenAt }), 'plan-empty.txt'))
+describe('the plan renderers', () => {
+  test('print a plan in 80 columns', () => golden(terminalPlan(PLAN, plain(80), { takenAt }), 'plan-80.txt'))
+  test('print a plan in 120 columns', () => golden(terminalPlan(PLAN, plain(120), { takenAt }), 'plan-120.txt'))
+  test('print a plan as Markdown', () => golden(markdownPlan(PLAN, { takenAt }), 'plan.md'))
+  test('print an empty plan', () => golden(terminalPlan(EMPTY_PLAN, plain(80), { takenAt }), 'plan-empty.txt'))
 
-  test('that is empty says so in Markdown', () => {
+  test('print an empty plan as Markdown', () => {
     expect(markdownPlan(EMPTY_PLAN)).toBe('### Espalier: no changes\n\nThe live project matches the manifests.\n')
   })
 
-  test('as JSON is the plan itself', () => {
+  test('print the whole plan as JSON', () => {
     expect(JSON.parse(jsonPlan(PLAN))).toMatchObject(PLAN)
   })
 })
 
-describe('problems', () => {
-  test('in 80 columns', () => golden(terminalDiagnostics(problems, plain(80), wrong.lineOf), 'diagnostics-80.txt'))
-  test('as SARIF', () => golden(sarifDiagnostics(problems, { version: '1.2.3' }), 'diagnostics.sarif.json'))
-  test('as JSON', () => golden(jsonDiagnostics(problems, { valid: false }), 'diagnostics.json'))
+describe('the diagnostics renderers', () => {
+  test('print diagnostics in 80 columns', () =>
+    golden(terminalDiagnostics(problems, plain(80), wrong.lineOf), 'diagnostics-80.txt'))
+  test('print diagnostics as SARIF', () =>
+    golden(sarifDiagnostics(problems, { version: '1.2.3' }), 'diagnostics.sarif.json'))
+  test('print diagnostics as JSON', () => golden(jsonDiagnostics(problems, { valid: false }), 'diagnostics.json'))
 
-  test('are empty if there are none', () => {
+  test('print nothing if there are no diagnostics', () => {
     expect(terminalDiagnostics([], plain(80), () => undefined)).toBe('')
   })
 
-  test('in SARIF each refers to its rule, and a path is a URI', () => {
+  test('refer to rules by index and to files by URI in SARIF', () => {
     const odd = { ...WARNING, source: { file: 'a b/ü#.yaml', line: 2, column: 3, length: 4 } }
     const { runs } = JSON.parse(sarifDiagnostics([...problems, odd], { version: '1' }))
     const [{ tool, results }] = runs
@@ -73,7 +75,7 @@ describe('problems', () => {
     })
   })
 
-  test('the carets stand below the place, also past wide characters', () => {
+  test('place the carets below the mistake, even after wide characters', () => {
     const text = terminalDiagnostics(wrong.diagnostics, plain(80), wrong.lineOf)
     const lines = text.split('\n')
     const at = lines.findIndex((line) => line.includes('scaleToZero: 300') && line.includes('|'))
@@ -82,9 +84,9 @@ describe('problems', () => {
   })
 })
 
-describe('an outcome', () => {
-  test('that is not whole', () => golden(terminalOutcome(PLAN, OUTCOME, plain(80)), 'outcome.txt'))
-  test('that is stale in a part, and has not converged', () => {
+describe('the outcome renderer', () => {
+  test('lists the steps of an incomplete apply', () => golden(terminalOutcome(PLAN, OUTCOME, plain(80)), 'outcome.txt'))
+  test('explains stale steps and an apply that has not converged', () => {
     const [step = ''] = OUTCOME.steps.map((one) => one.step)
     const stale = {
       step,
@@ -105,14 +107,15 @@ describe('an outcome', () => {
     const already = { ...stale, status: 'done', message: 'Nothing was sent.' } as const
     expect(terminalOutcome(PLAN, { ...ALL_DONE, steps: [already] }, plain(400))).toContain('Nothing was sent.')
   })
-  test('that is whole', () => golden(terminalOutcome(PLAN, ALL_DONE, plain(80)), 'outcome-done.txt'))
+  test('prints one line for a complete apply', () =>
+    golden(terminalOutcome(PLAN, ALL_DONE, plain(80)), 'outcome-done.txt'))
 
-  test('names the flag that was missing', () => {
+  test('names the flag that a step needed', () => {
     expect(terminalOutcome(PLAN, OUTCOME, plain(80))).toContain('espalier apply --allow delete')
     expect(terminalOutcome(PLAN, ALL_DONE, plain(80))).not.toContain('--allow')
   })
 
-  test('is not complete when interrupted or when it did not converge', () => {
+  test('reports an interrupted apply, or one that has not converged, as incomplete', () => {
     for (const one of [
       { ...ALL_DONE, interrupted: true },
       { ...ALL_DONE, converged: false },
@@ -122,16 +125,16 @@ describe('an outcome', () => {
   })
 })
 
-test('the sizes', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
+test('prints the size table', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
 
-test('events', () => {
+test('prints one line for each event', () => {
   const lines = PLAN.steps
     .slice(2, 3)
     .flatMap((step) => eventsFor(step, 'some text').map((event) => eventLine(event, plain(80))))
   return golden(`${lines.join('\n')}\n`, 'events.txt')
 })
 
-test('events that are shown elsewhere print no line', () => {
+test('prints no line for events that are shown elsewhere', () => {
   const time = '2026-11-20T10:00:00.000Z'
   expect(eventLine({ time, type: 'plan', plan: PLAN }, plain(80))).toBeUndefined()
   expect(eventLine({ time, type: 'outcome', outcome: OUTCOME }, plain(80))).toBeUndefined()

@@ -24,12 +24,12 @@ const check = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numR
 
 const lines = (text: string): number => text.split('\n').length
 
-describe('no name turns the terminal around', () => {
-  test('in a plan', () => {
+describe('hostile names', () => {
+  test('are escaped in a plan', () => {
     check(fc.property(hostileName, (text) => void expect(terminalPlan(planWith(text), PLAIN)).not.toMatch(UNSEEN)))
   })
 
-  test('in events, each of which stays one line', () => {
+  test('are escaped in events, each of which remains one line', () => {
     check(
       fc.property(hostileName, (text) => {
         const shown = planWith(text)
@@ -45,7 +45,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('in an outcome', () => {
+  test('are escaped in an outcome', () => {
     check(
       fc.property(hostileName, (text) => {
         const outcome = {
@@ -58,7 +58,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('in a problem, its file, and the line that it shows', () => {
+  test('are escaped in a diagnostic, its file name and its source line', () => {
     check(
       fc.property(hostileName, fc.nat({ max: 60 }), fc.nat({ max: 60 }), (text, column, length) => {
         const source = { file: text, line: 1, column: column + 1, length: length + 1 }
@@ -69,7 +69,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('in JSON and SARIF, which still say the same', () => {
+  test('are escaped in JSON and SARIF, which still parse to the same values', () => {
     check(
       fc.property(hostileName, (text) => {
         const diagnostic: Diagnostic = { ...WARNING, message: text }
@@ -83,7 +83,7 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('in annotations, on one line', () => {
+  test('are escaped in annotations, which remain one line', () => {
     check(
       fc.property(hostileName, (text) => {
         const diagnostic: Diagnostic = { ...WARNING, message: text, hint: text }
@@ -96,18 +96,18 @@ describe('no name turns the terminal around', () => {
     )
   })
 
-  test('nor adds lines: a plan has as many as with a plain name', () => {
+  test('do not add lines to a plan', () => {
     const wide = { color: false, width: 100_000 }
     const usual = lines(terminalPlan(planWith('plain'), wide))
     check(
       fc.property(hostileName, (text) => {
-        // Wrapping is off at this width for plain text, so a line more is a line that the name made.
+        // Nothing wraps at this width, so an additional line comes from the name.
         expect(lines(terminalPlan(planWith(text), wide))).toBe(usual)
       }),
     )
   })
 
-  test('text without control or bidirectional characters is unchanged', () => {
+  test('do not include printable ASCII, which is never escaped', () => {
     check(
       fc.property(fc.string({ unit: 'grapheme-ascii' }), (text) => {
         expect(plainText(text)).toBe(text)
@@ -116,10 +116,10 @@ describe('no name turns the terminal around', () => {
   })
 })
 
-describe('width', () => {
+describe('the terminal width', () => {
   const short = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 12 })
 
-  test('no line of a plan is wider than the terminal when names are short', () => {
+  test('limits every line of a plan with short names', () => {
     check(
       fc.property(short, fc.integer({ min: 80, max: 160 }), (text, width) => {
         for (const line of terminalPlan(planWith(text), { color: false, width }).split('\n')) {
@@ -129,7 +129,7 @@ describe('width', () => {
     )
   })
 
-  test('nor of a problem, wherever in a long line it is', () => {
+  test('limits every line of a diagnostic, wherever the mistake is in a long source line', () => {
     check(
       fc.property(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }), (column, length) => {
         const source = { file: 'a.yaml', line: 12, column, length }
@@ -141,7 +141,7 @@ describe('width', () => {
     )
   })
 
-  test('a narrow terminal loses nothing', () => {
+  test('does not remove any word of a plan when it is narrow', () => {
     // The interruptions are on the last line if there is room, else above it.
     const words = (text: string): string => text.replace(/\s+/g, '').replace('1restart,1refused.', '')
     const [narrow, wide] = [30, 300].map((width) => words(terminalPlan(PLAN, { color: false, width })))
@@ -149,7 +149,7 @@ describe('width', () => {
   })
 })
 
-describe('colour', () => {
+describe('colours', () => {
   const shown = (color: boolean): readonly string[] => {
     const style = { color, width: 80 }
     return [
@@ -162,17 +162,17 @@ describe('colour', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colour codes start with one
   const CODE = /\x1b\[\d+m/g
 
-  test('is printed only if colours are on', () => {
+  test('are printed only if they are enabled', () => {
     for (const text of shown(false)) expect(text).not.toContain('\x1b')
     for (const text of shown(true)) expect(text).toMatch(CODE)
   })
 
-  test('carries no meaning: without it the words are the same', () => {
+  test('carry no meaning: the words are the same without them', () => {
     const words = (text: string): string => text.replace(CODE, '').replace(/\s+/g, ' ')
     expect(shown(true).map(words)).toEqual(shown(false).map(words))
   })
 
-  test('a hostile name adds no code to a coloured plan', () => {
+  test('cannot be changed by a hostile name', () => {
     const codes = (text: string): number =>
       terminalPlan(planWith(text), { color: true, width: 100_000 }).match(CODE)?.length ?? 0
     const usual = codes('plain')

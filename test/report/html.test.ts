@@ -1,4 +1,4 @@
-/** The pages: what they say, what they let through, how large they get. */
+/** Pages of plans and applies: their contents, security and size. */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Plan, RestartWindow, StepOutcome } from '../../src/model/index.ts'
@@ -17,28 +17,28 @@ const planned = (plan: Plan): string =>
   planPage(plan, { ...FRAME, takenAt: '2026-01-01T00:00:00.000Z', concurrency: 8 })
 const applied = (plan: Plan = PLAN): string => applyPage({ plan, events: EVENTS, outcome: OUTCOME }, FRAME)
 
-describe('what they say', () => {
-  test('a plan', async () => {
+describe('the contents of pages', () => {
+  test('show a plan', async () => {
     await expect(`${textOf(planned(PLAN))}\n`).toMatchFileSnapshot('golden/plan-page.txt')
   })
 
-  test('an apply', async () => {
+  test('show an apply', async () => {
     await expect(`${textOf(applied())}\n`).toMatchFileSnapshot('golden/apply-page.txt')
   })
 
-  test('an empty plan', () => {
+  test('state that an empty plan has no changes', () => {
     const text = textOf(planned({ ...PLAN, changes: [], steps: [], warnings: [] }))
     expect(text).toContain('No changes. The live project matches the manifests.')
     expect(text).not.toContain('interrupted')
   })
 
-  test('a run that was cut off is reported, with the command to run', () => {
+  test('report a run that was cut off, with the command to run next', () => {
     const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
     expect(text).toContain('The run was cut off before it ended. Run `espalier apply` again.')
     expect(text).toContain('5 unknown')
   })
 
-  describe('an apply shows what happened, not what was planned', () => {
+  describe('the page of an apply', () => {
     const [restarting, deleting] = ['update primary on main', 'delete replica on old']
     const ended = (outcomes: Readonly<Record<string, Partial<StepOutcome>>>): string => {
       const steps = PLAN.steps.map((step): StepOutcome => {
@@ -53,14 +53,14 @@ describe('what they say', () => {
     }
     const operations = [{ id: 'op', action: 'apply_config', status: 'failed', failuresCount: 3 }]
 
-    test('nothing that was not allowed', () => {
+    test('does not count steps that were not allowed as interruptions', () => {
       const text = ended({})
       expect(text).not.toMatch(/1 deleted|1 restart|1 move/)
       expect(text).toContain('Who was interrupted\nNobody.')
       expect(text).toContain('size\n4.25–5 CU unchanged')
     })
 
-    test('what was done', () => {
+    test('counts the interruptions and the capacity of completed steps', () => {
       const text = ended({ [deleting]: { status: 'done' }, [restarting]: { status: 'done' } })
       expect(text).toContain('1 restart\n1 deleted')
       expect(text).toMatch(/Who was interrupted\nreplica on old deleted.*\nprimary on main restarts/)
@@ -68,7 +68,7 @@ describe('what they say', () => {
       expect(text).toContain('from 4.25–5 CU → to 3.25–7 CU')
     })
 
-    test('the impact is unknown if a step was sent and failed', () => {
+    test('lists a step that was sent and failed as a possible interruption', () => {
       const text = ended({ [restarting]: { status: 'failed', operations } })
       expect(text).not.toContain('1 restart')
       expect(text).toContain('1 not known')
@@ -77,12 +77,12 @@ describe('what they say', () => {
       )
     })
 
-    test('nothing of a step that failed before anything was sent', () => {
+    test('does not list a step that failed before it was sent', () => {
       expect(ended({ [restarting]: { status: 'failed' } })).not.toContain('may have been interrupted')
     })
   })
 
-  test('restart windows, and steps that wait for one', () => {
+  test('show restart windows, and the steps that wait for one', () => {
     const windows: readonly RestartWindow[] = [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'UTC' }]
     const [change, ...changes] = PLAN.changes
     const [step] = PLAN.steps.filter((one) => one.change === change?.id)
@@ -115,11 +115,11 @@ const NASTY = [
   ...HOSTILE_NAMES,
 ]
 
-describe('what they let through', () => {
+describe('the security of pages', () => {
   test.each([
     ['a plan', planned],
     ['an apply', applied],
-  ])('%s: names are always plain text', (_what, render) => {
+  ])('escapes all names on the page of %s', (_what, render) => {
     const nasty = NASTY.join(' ')
     const rename = (value: unknown): unknown => {
       if (typeof value === 'string') return value === 'main' || value === 'reporting' ? nasty : value
@@ -139,7 +139,7 @@ describe('what they let through', () => {
   test.each([
     ['a plan', planned(PLAN)],
     ['an apply', applied()],
-  ])('%s: its policy names its own style and script, and it loads nothing', (_what, page) => {
+  ])('allows only its own style and script on the page of %s, which loads nothing', (_what, page) => {
     const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1]
     const [style = '', script = ''] = ['style', 'script'].map(
       (tag) => new RegExp(`<${tag}>(.*?)</${tag}>`, 's').exec(page)?.[1],
@@ -149,12 +149,12 @@ describe('what they let through', () => {
     )
     expect(page.match(/(\b(src|action|background|poster)=|url\((?!#)|@import|https?:\/\/).*/)).toBeNull()
     expect(page.match(/href="[^#"][^"]*"/g)).toBeNull()
-    // A policy of hashes lets no style of an element through.
+    // A policy with hashes forbids inline styles.
     expect(page).not.toMatch(/\sstyle=/)
   })
 })
 
-test('a page grows with its steps, and not faster', () => {
+test('the size of a page is linear in the number of steps', () => {
   const many = (count: number): Plan => {
     const copies = Array.from({ length: count }, (_, index) => index)
     const rename = (id: string, index: number): string => `${id}-${index}`

@@ -1,4 +1,4 @@
-/** What a terminal shows of an apply while it runs. */
+/** What a terminal shows while an apply runs. */
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
@@ -60,13 +60,13 @@ const [one, two] = planOf(1, 2).steps as [Step, Step]
 
 describe.each(STEP_STATUSES)('a step that ends as %s', (status) => {
   test.each([
-    ['at once, before it ever started', []],
-    ['once it started', [start(one)]],
+    ['before it starts', []],
+    ['after it has started', [start(one)]],
     [
       'while it waits',
       [start(one), event({ type: 'wait', step: one.id, why: 'locked', message: 'busy', delayMs: 1_000 })],
     ],
-  ])('%s is over: it has no line any more and counts once', (_when, before) => {
+  ])('is removed from the running steps and counted once %s', (_when, before) => {
     const state = stateOf(planOf(1, 2), [...before, end(one, status)])
     expect(state.running.size).toBe(0)
     expect([...state.ended]).toEqual([[status, 1]])
@@ -75,15 +75,11 @@ describe.each(STEP_STATUSES)('a step that ends as %s', (status) => {
   })
 })
 
-describe('the header', () => {
+describe('the header of the live view', () => {
   test.each([
-    ['what is done, of how many, and since when', {}, '* Applying 1/4  1 min 5 s  2 waiting'],
-    [
-      'how long it will take, where that is known',
-      { leftMs: 20_400 },
-      '* Applying 1/4  1 min 5 s  about 20 s left  2 waiting',
-    ],
-    ['nothing of the time left below a second', { leftMs: 999 }, '* Applying 1/4  1 min 5 s  2 waiting'],
+    ['the number of completed steps and the elapsed time', {}, '* Applying 1/4  1 min 5 s  2 waiting'],
+    ['the time left if it is known', { leftMs: 20_400 }, '* Applying 1/4  1 min 5 s  about 20 s left  2 waiting'],
+    ['no time left below a second', { leftMs: 999 }, '* Applying 1/4  1 min 5 s  2 waiting'],
   ])('shows %s', (_what, more, expected) => {
     const plan = planOf(1, 4)
     const [first, second] = plan.steps as [Step, Step]
@@ -91,14 +87,14 @@ describe('the header', () => {
     expect(view(state, { now: AT + 65_900, ...more })[0]).toBe(expected)
   })
 
-  test('counts what did not go well', () => {
+  test('counts steps that were not done', () => {
     const plan = planOf(1, 3)
     const [first, second] = plan.steps as [Step, Step]
     const state = stateOf(plan, [end(first, 'failed'), end(second, 'not-allowed')])
     expect(view(state)[0]).toBe('* Applying 2/3  0 s  1 waiting  1 failed  1 not allowed')
   })
 
-  test('says at once that it is stopping, and what will not start', () => {
+  test('reports immediately that the apply is stopping, and how many steps will not start', () => {
     const state = stateOf(planOf(1, 3), [start(one), event({ type: 'interrupt', message: 'Stopping' })])
     expect(view(state, { leftMs: 60_000 })[0]).toBe('* Stopping 0/3  0 s  2 will not start')
   })
@@ -119,7 +115,7 @@ describe('a running step', () => {
       'apply_config running',
     ],
     [
-      'one that failed before',
+      'an operation that failed before',
       event({
         type: 'operation',
         step: restarting.id,
@@ -133,19 +129,19 @@ describe('a running step', () => {
       'waits 2 s: locked by somebody',
     ],
     [
-      'a call that is repeated',
+      'a repeated call',
       event({ type: 'call', step: restarting.id, method: 'PATCH', path: '/x', attempt: 2 }),
       'PATCH, attempt 2',
     ],
     ['a first call', event({ type: 'call', step: restarting.id, method: 'PATCH', path: '/x', attempt: 1 }), ''],
-  ])('shows its branch, what it is, its impact, since when, and that it waits for %s', (_what, happened, doing) => {
+  ])('shows its branch, title, impact, elapsed time and activity during %s', (_what, happened, doing) => {
     const state = stateOf(plan, [start(restarting), happened])
     expect(view(state, { width: 120, now: AT + 12_300 })[1]).toBe(
       `  main  update replica "reporting"  ! restarts  12 s  ${doing}`.trimEnd(),
     )
   })
 
-  test('shows the name of its project where there are several', () => {
+  test('shows the name of its project if there are several', () => {
     const state = stateOf(plan, [start(restarting)])
     expect(view(state, { names: new Map([['shop-1', 'billing']]) })[1]).toMatch(/^ {2}billing {2}main {2}update/)
   })
@@ -153,13 +149,13 @@ describe('a running step', () => {
   test.each([
     [120, '  amber-field-20000001  main  update replica "reporting"  ! restarts  0 s  start_compute running'],
     [80, '  amber-f…000001  main  update replic…  ! restarts  0 s  start_compute running'],
-  ])('at %i columns the longest are shortened, so that the ends of ids stay to be seen', (width, expected) => {
+  ])('shortens the longest columns in the middle to fit %i columns', (width, expected) => {
     const operation = { id: 'op', action: 'start_compute', status: 'running', failuresCount: 0 }
     const state = stateOf(plan, [start(restarting), event({ type: 'operation', step: restarting.id, operation })])
     expect(view(state, { width, names: new Map([['shop-1', 'amber-field-20000001']]) })[1]).toBe(expected)
   })
 
-  test('spells out what could move the cursor', () => {
+  test('escapes characters that could move the cursor', () => {
     const odd = stepOf('p', 1, { branch: { id: 'br', name: 'a\u001b[2Jb' } })
     const state = stateOf({ ...PLAN, steps: [odd] }, [
       start(odd),
@@ -170,7 +166,7 @@ describe('a running step', () => {
   })
 })
 
-describe('whatever happens', () => {
+describe('any sequence of events', () => {
   const plan = planOf(30, 10)
   const anyEvent = fc.oneof(
     fc.constantFrom(...plan.steps).map((step) => start(step)),
@@ -189,7 +185,7 @@ describe('whatever happens', () => {
     [120, 40],
     [40, 5],
     [40, 1],
-  ])('no line is wider than a terminal of %ix%i, and there are no more than it has rows', (width, rows) => {
+  ])('never fills more than a terminal of %ix%i', (width, rows) => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 80 }), (events) => {
         const lines = view(stateOf(plan, events), { width, rows, names })
@@ -200,7 +196,7 @@ describe('whatever happens', () => {
     )
   })
 
-  test('once each step has ended, nothing runs', () => {
+  test('leaves no step running after all steps have ended', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 80 }), (events) => {
         const { running } = stateOf(plan, [...events, ...plan.steps.map((step) => end(step, 'done'))])
@@ -211,7 +207,7 @@ describe('whatever happens', () => {
   })
 })
 
-test('three thousand steps of two hundred projects stay a few lines', () => {
+test('the live view of 3,000 steps in 200 projects fits the terminal', () => {
   const plan = planOf(200, 15)
   const running = plan.steps.filter(({ id }) => id.endsWith('/3#1')).map((step) => start(step))
   const state = stateOf(plan, [...plan.steps.slice(0, 1_500).map((step) => end(step, 'done')), ...running])
@@ -222,19 +218,19 @@ test('three thousand steps of two hundred projects stay a few lines', () => {
   expect(lines.at(-1)).toBe('  and 179 more running')
 })
 
-describe('the time left', () => {
+describe('the estimated time left', () => {
   test.each([
     ['a plan without an estimate', planOf(1, 4), 16, [], undefined],
     ['the whole plan', planOf(1, 4, 40_000), 16, [], 40_000],
-    ['what is not done', planOf(1, 4, 40_000), 16, ['done'], 30_000],
-    ['projects side by side', planOf(3, 4, 40_000), 16, [], 40_000],
-    ['more projects than are worked on at once', planOf(3, 4, 40_000), 2, [], 60_000],
-  ] as const)('is that of %s', (_what, plan, concurrency, statuses, expected) => {
+    ['the remaining steps', planOf(1, 4, 40_000), 16, ['done'], 30_000],
+    ['concurrent projects', planOf(3, 4, 40_000), 16, [], 40_000],
+    ['more projects than run concurrently', planOf(3, 4, 40_000), 2, [], 60_000],
+  ] as const)('is computed for %s', (_what, plan, concurrency, statuses, expected) => {
     const events = statuses.map((status, index) => end(plan.steps[index] ?? one, status))
     expect(timeLeftOf(plan, concurrency)(stateOf(plan, events), AT)).toBe(expected)
   })
 
-  test('shrinks while a step runs, by no more than the step was expected to take', () => {
+  test('shrinks while a step runs, by at most the expected duration of the step', () => {
     const plan = planOf(1, 4, 40_000)
     const state = stateOf(plan, [start(plan.steps[0] ?? one)])
     const left = timeLeftOf(plan, 16)

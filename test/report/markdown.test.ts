@@ -1,4 +1,4 @@
-/** No name, path or value becomes a link, a mention, Markdown or HTML, in whatever is written as Markdown. */
+/** In Markdown output, no name, path or value becomes a link, a mention, Markdown or HTML. */
 import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
@@ -18,7 +18,7 @@ const FRAME = {
   whole: 'the job summary',
 }
 
-/** With the name instead of files, projects and ids as well. */
+/** A plan with `name` in place of every name, file, project and id. */
 const plan = (name: string): Plan => {
   const named = planWith(name)
   return {
@@ -68,7 +68,7 @@ const WRITERS: Readonly<Record<string, (name: string) => string>> = {
     }),
   'the comment of problems': (name) => problemComment({ ...FRAME, name, diagnostics: [problem(name)], notes: [] }),
   'the comment of a failure': (name) => {
-    // Lines of the message are lines of the comment.
+    // Each line of the message becomes a line of the comment.
     const message = `About ${name.replace(/\n/g, ' ')}.`
     return failureComment({
       ...FRAME,
@@ -99,13 +99,13 @@ const WRITERS: Readonly<Record<string, (name: string) => string>> = {
 const markdownIt = new MarkdownIt({ html: true, linkify: true })
 
 const EXTENSIONS = ['table', 'strikethrough', 'autolink', 'tasklist']
-/** GitHub's own renderer, without what it does afterwards to text outside of code. */
+/** GitHub's renderer, without its later processing of text outside of code. */
 const cmark = (text: string): string =>
   spawnSync('cmark-gfm', ['--unsafe', ...EXTENSIONS.flatMap((one) => ['-e', one])], { input: text, encoding: 'utf8' })
     .stdout
 const hasCmark = spawnSync('cmark-gfm', ['--version']).error === undefined
 
-/** What is left once code is taken out: tags, addresses and words, which no name may change. */
+/** Tags, addresses and words outside of code, which no name may change. */
 const outsideOfCode = (html: string): string =>
   html
     .replace(/<code[^>]*>[\s\S]*?<\/code>/g, '<code/>')
@@ -113,16 +113,16 @@ const outsideOfCode = (html: string): string =>
 
 const cases = Object.entries(WRITERS)
 
-describe.each(cases)('in %s', (_what, write) => {
-  // A name of the same kind of characters as text of ours, quoted by neither.
+describe.each(cases)('%s', (_what, write) => {
+  // A name that needs no escaping.
   const usual = write('plain')
 
-  test('no name changes what is rendered outside of code', () => {
+  test('renders the same outside of code spans, whatever the names', () => {
     const expected = outsideOfCode(markdownIt.render(usual))
     fc.assert(
       fc.property(hostileName, (name) => {
         const text = write(name)
-        // Our own signs are emoji by a variation selector.
+        // Our own symbols contain a variation selector.
         expect(text.replace(/[⚠⏭]\ufe0f/g, '')).not.toMatch(UNSEEN)
         expect(outsideOfCode(markdownIt.render(text))).toBe(expected)
       }),
@@ -130,17 +130,20 @@ describe.each(cases)('in %s', (_what, write) => {
     )
   })
 
-  test.skipIf(!hasCmark)('nor what cmark-gfm makes of it (skipped without it: apt-get install cmark-gfm)', () => {
-    const expected = outsideOfCode(cmark(usual))
-    const more = isLong ? fc.sample(hostileName, 40) : []
-    for (const name of [...part(HOSTILE_NAMES, 5), ...more]) {
-      expect(outsideOfCode(cmark(write(name))), JSON.stringify(name)).toBe(expected)
-    }
-  })
+  test.skipIf(!hasCmark)(
+    'renders the same with cmark-gfm (skipped if not installed: apt-get install cmark-gfm)',
+    () => {
+      const expected = outsideOfCode(cmark(usual))
+      const more = isLong ? fc.sample(hostileName, 40) : []
+      for (const name of [...part(HOSTILE_NAMES, 5), ...more]) {
+        expect(outsideOfCode(cmark(write(name))), JSON.stringify(name)).toBe(expected)
+      }
+    },
+  )
 })
 
 test.each(HOSTILE_NAMES.filter((name) => name !== '').map((name) => [plainText(name), name]))(
-  'the name %s is shown as it is, invisible characters escaped',
+  'the name %s is shown literally, with invisible characters escaped',
   (_shown, name) => {
     const html = markdownIt.render(WRITERS['the comment of problems']?.(name) ?? '')
     const code = [...html.matchAll(/<code>(.*?)<\/code>/g)].map(([, one = '']) =>
@@ -150,7 +153,7 @@ test.each(HOSTILE_NAMES.filter((name) => name !== '').map((name) => [plainText(n
   },
 )
 
-test('a link to a file stays one link, whatever the path holds', () => {
+test('a link to a file remains one link, whatever its path contains', () => {
   fc.assert(
     fc.property(hostileName, (name) => {
       const path = encodePath(`espalier/${name}`)

@@ -1,11 +1,11 @@
-/** `espalier explain`: what yields a code does, and the same put right does not. */
+/** `espalier explain`: each example of a mistake causes its code, and the correction does not. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES, MISTAKES as MANIFEST_MISTAKES, parseManifests } from '../../src/manifest/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { EXPLANATIONS, MISTAKES } from '../../src/report/index.ts'
+import { EXPLANATIONS } from '../../src/report/index.ts'
 import { startInProcess } from '../in-process.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
@@ -32,34 +32,38 @@ const codesOf = (text: string): readonly string[] => {
   return [...diagnostics, ...result.plan.warnings, ...(result.ok ? [] : result.diagnostics)].map(({ code }) => code)
 }
 
-const manifests = Object.entries(MISTAKES).filter(
-  ([code, { mistake }]) => /^(branches|rules|parkOn):/m.test(mistake) && !code.startsWith('E_TIER'),
+const manifests = Object.entries(EXPLANATIONS).flatMap(([code, { mistake = '', correction = '' }]) =>
+  /^(branches|rules|parkOn):/m.test(mistake) && !code.startsWith('E_TIER') ? [{ code, mistake, correction }] : [],
 )
 
-test.each(manifests)('%s, of a manifest', (code, { mistake, correction }) => {
-  expect(codesOf(mistake)).toContain(code)
-  expect(codesOf(correction)).not.toContain(code)
-})
+test.each(manifests)(
+  'the example manifest for $code causes it, and the corrected one does not',
+  ({ code, mistake, correction }) => {
+    expect(codesOf(mistake)).toContain(code)
+    expect(codesOf(correction)).not.toContain(code)
+  },
+)
 
-/** Those that need neither a service nor a repository. */
+/** Codes whose examples need neither a service nor a repository. */
 const OFFLINE = ['E_BASE_URL', 'E_CONSENT', 'E_KEY', 'E_OVERRIDE', 'E_PRICE', 'E_TIER', 'E_USAGE'] as const
 
-test.each(OFFLINE)('%s, of a command line', async (code) => {
+test.each(OFFLINE)('the example command line for %s causes it', async (code) => {
   const cwd = await mkdtemp(join(tmpdir(), 'espalier-mistakes-'))
   await writeFile(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: { main: { primary: {} } }\n`)
-  const line = MISTAKES[code]?.mistake.replace(/^unset [^;]*; | < .*$/g, '') ?? ''
+  const line = EXPLANATIONS[code]?.mistake?.replace(/^unset [^;]*; | < .*$/g, '') ?? ''
   const env = code === 'E_KEY' ? {} : { ESPALIER_API_KEY: 'a-key-of-no-service' }
   const { stderr } = await startInProcess(line.split(' ').slice(1), { cwd, env }).ended
   expect(stderr).toContain(code)
 })
 
-/** The service's own failures, bugs, and what has no wrong way to be written. */
+/** Failures of the service, bugs, and codes that no single line of input causes. */
 const WITHOUT =
   /^E_(?:AGENT_\w+|ANSWER(?:_SIZE)?|API|FORK_(?:BASE|PROJECT)|FORMAT|IMPORT|NETWORK|NOT_REVIEWED|OPERATION|PLAN_EDITED|POLICY(?:_BASE)?|POSTGRES\w*|PROJECT_UNREADABLE|PSQL|READ_BACK|REDIRECT|SANDBOX_(?:BRANCH|WORLD)|SEED|STALE|TIER_TABLE|TIMEOUT|TWO_PRIMARIES)$/
 
 test('every other error has an example of a mistake and its correction', () => {
-  const errors = Object.keys(EXPLANATIONS).filter((code) => code.startsWith('E_') && !(code in DIAGNOSTIC_CODES))
-  expect(errors.filter((code) => !(code in MISTAKES) && !(code in MANIFEST_MISTAKES) && !WITHOUT.test(code))).toEqual(
-    [],
+  const errors = Object.entries(EXPLANATIONS).filter(([code]) => code.startsWith('E_') && !(code in DIAGNOSTIC_CODES))
+  const lacking = errors.filter(
+    ([code, { mistake }]) => mistake === undefined && !(code in MANIFEST_MISTAKES) && !WITHOUT.test(code),
   )
+  expect(lacking).toEqual([])
 })

@@ -1,7 +1,6 @@
-/** Names that a terminal, a renderer or a reader could take for something else. */
+/** Names that could mislead a terminal, a renderer or a reader. */
 import fc from 'fast-check'
 
-/** Each with what it tries. */
 export const HOSTILE_NAMES: readonly string[] = [
   // Terminals.
   '\x1b[31mred\x1b[0m',
@@ -9,11 +8,11 @@ export const HOSTILE_NAMES: readonly string[] = [
   '\x1b[2J\x1b[H',
   '\x9b31m',
   '\u0000\x7f\x85',
-  // Lines of its own.
+  // Additional lines.
   'a\r\nPlan: 0 to create, 0 to update, 0 to delete.',
   'a\nNo changes.',
   '\u2028\u2029',
-  // Direction.
+  // Text direction.
   '\u202egnp.exe',
   '\u2066x\u2069\u061c',
   // Invisible: zero width, soft hyphen, joiners, fillers, tags, variation selectors, spaces.
@@ -62,10 +61,10 @@ export const HOSTILE_NAMES: readonly string[] = [
   '> [!CAUTION]',
   '| a | b |',
   '---',
-  // Programs.
+  // Programs and workflow commands.
   '$& $1 $` constructor __proto__',
   '::error::x %0A::error::y',
-  // Nothing wrong with these.
+  // Harmless.
   '東京 🐘 é\u0301',
   '',
 ]
@@ -79,13 +78,12 @@ export const hostileName = fc.oneof(
 )
 
 /**
- * What no reader sees as it is; a line's end is ours. Listed here by hand, so that it is not what the code under test
- * believes.
+ * Characters that a reader cannot see or tell apart, except newlines. The list is independent of the code under test.
  */
 const INVISIBLE =
   /* control */ '\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f' +
   /* direction */ '\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\u2028\\u2029' +
   /* zero width and fillers */ '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200d\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0' +
-  /* spaces that are none */ '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000' +
+  /* unusual spaces */ '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u2800\\u3000' +
   /* tags, selectors, halves */ '\\u{e0000}-\\u{e0fff}\\p{Cs}'
 export const UNSEEN = new RegExp(`[${INVISIBLE}]`, 'u')

@@ -1,4 +1,4 @@
-/** What a reader without styles and scripts sees, a line a block. */
+/** The text of a page without styles and scripts, one line per block. */
 export const textOf = (html: string): string =>
   html
     .replace(/<(style|script|symbol)\b[^>]*>.*?<\/\1>/gs, '')

@@ -1,4 +1,4 @@
-/** What a reviewer is shown. */
+/** Comments on pull requests, and annotations. */
 import { expect, test } from 'vitest'
 import type { Diagnostic, Origin, Outcome, Plan } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
@@ -58,11 +58,11 @@ const full = (): PlanView => {
   return view(plan, originOf(planOf(base, live), plan))
 }
 
-test('a plan with all kinds of changes', async () => {
+test('the comment shows a plan with all kinds of changes', async () => {
   await expect(planComment(full())).toMatchFileSnapshot('golden/pull-request.md')
 })
 
-test('nothing to do, and nothing of this pull request', async () => {
+test('the comment distinguishes an empty plan from a pull request that changes no compute', async () => {
   const nothing = planOf({ branches: { staging: { primary: { size: 1 } } } }, live)
   expect(planComment(view(nothing, originOf(nothing, nothing)))).toContain('### Espalier: no changes')
   const plan = planOf(base, live)
@@ -83,12 +83,12 @@ test.each([
     '1 compute restarts, 1 is created, none is deleted.',
   ],
   [{ main: { primary: { disabled: true } } }, '1 compute disconnects, none is deleted.'],
-])('the verdict on %o', (branches, words) => {
+])('the headline summarises the effect of %o', (branches, words) => {
   const plan = planOf({ branches }, live)
   expect(planComment(view(plan, originOf(undefined, plan)))).toContain(`### Espalier: ${words}`)
 })
 
-test('3,600 changes fit: all counted, the most disruptive listed, and it says where the rest is', () => {
+test('the comment on 3,600 changes fits: it counts all, lists the most disruptive, and links to the rest', () => {
   const names = Array.from({ length: 1_800 }, (_, index) => `feature/a-rather-long-branch-name-${index}`)
   const many = world(
     Object.fromEntries(
@@ -116,7 +116,7 @@ test('3,600 changes fit: all counted, the most disruptive listed, and it says wh
 
 const characters = (most: number): Limit => ({ most, measure: (text) => text.length })
 
-test('details are dropped in order of importance, a whole section at a time', () => {
+test('details are dropped one section at a time, the least important first', () => {
   const everything = full()
   const parts = (text: string): readonly string[] =>
     [
@@ -140,7 +140,7 @@ test('details are dropped in order of importance, a whole section at a time', ()
   expect(seen).toEqual(all.map((_part, index) => all.slice(index)).concat([[]]))
 })
 
-test('problems of manifests', async () => {
+test('the comment lists the problems of the manifests', async () => {
   const diagnostics: readonly Diagnostic[] = [
     {
       severity: 'error',
@@ -185,7 +185,7 @@ const outcomeOf = (plan: Plan, failed: number): Outcome => ({
   notes: failed < 0 ? [] : ['Edit the pin of main.'],
 })
 
-test('what became of the merge', async () => {
+test('the comment on an apply lists every step and its outcome', async () => {
   const { plan } = full()
   await expect(outcomeComment({ ...FRAME, plan, outcome: outcomeOf(plan, 1) })).toMatchFileSnapshot(
     'golden/pull-request-outcome.md',
@@ -196,7 +196,7 @@ test('what became of the merge', async () => {
   expect(short).toContain('No host had room')
 })
 
-test('the result of a merge that another change overtook', () => {
+test('the comment on an apply shows why steps are stale and what remains', () => {
   const { plan } = full()
   const { steps } = outcomeOf(plan, 0)
   const outcome = {
@@ -215,7 +215,7 @@ test('the result of a merge that another change overtook', () => {
   expect(text).toMatch(/^- .*update primary on <main>.* size 3 CU → 2 CU/m)
 })
 
-test('annotations name the line, the worst first', () => {
+test('annotations are warnings on disruptive changes, the worst first', () => {
   const { plan } = full()
   const annotations = changeAnnotations(plan.changes)
   expect(annotations.every(({ level }) => level === 'warning')).toBe(true)
@@ -223,7 +223,7 @@ test('annotations name the line, the worst first', () => {
   expect(annotations.map(({ message }) => message).join()).not.toContain('no one is interrupted')
 })
 
-test('branches with the same name in several projects are distinguished everywhere', () => {
+test('the comment distinguishes branches of the same name in several projects', () => {
   const { plan } = full()
   const fleet: Plan = {
     ...plan,
@@ -246,7 +246,7 @@ test('branches with the same name in several projects are distinguished everywhe
   expect(own).not.toContain(' in quiet-river-12345678')
 })
 
-test('the headline counts all restarts of the merge, including drift, and separates the two', () => {
+test('the headline counts all restarts of the merge, with drift reported separately', () => {
   const { plan, origin } = full()
   expect(
     [origin.introduced, origin.drift].map((changes) => changes.filter(({ impact }) => impact === 'restart')),
@@ -254,20 +254,20 @@ test('the headline counts all restarts of the merge, including drift, and separa
   const text = planComment(full())
   expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
   expect(text).toContain('This pull request introduces 4 changes. The merge also settles existing drift of 1 compute.')
-  // Named in sight, not only in what is folded away.
+  // Drift that restarts a compute is visible without unfolding anything.
   expect(text.split('<details><summary>Existing drift')[0]).toContain('> - `primary` on `drifted`: restarts')
   const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')
   expect(drifted).toMatchObject([{ message: expect.stringMatching(/^existing drift: restarts/), line: 1 }])
   expect(changeAnnotations(plan.changes, origin.drift)).toHaveLength(3)
 })
 
-test("a setting's name with dots is one key of the manifest", () => {
+test('the diff shows a setting whose name has dots as a single key', () => {
   const plan = planOf({ branches: { main: { primary: { settings: { 'app.jwt_secret': 'x' } } } } }, live)
   const text = planComment(view(plan, originOf(undefined, plan)))
   expect(text).toContain('+         app.jwt_secret: x')
 })
 
-test('of several projects each row, step and node of the drawing names its own, and a table has five columns', () => {
+test('rows, steps and graph nodes name their project if there are several, in at most five columns', () => {
   const plan = planOf({ branches: { main: { primary: { size: 2 } } } }, live)
   const fleet: Plan = {
     ...plan,
@@ -283,7 +283,7 @@ test('of several projects each row, step and node of the drawing names its own, 
   for (const row of rows) expect(row.split(' | ')).toHaveLength(5)
 })
 
-test('a fleet without the plans of some shards is not shown as well', () => {
+test('the comment reports a fleet plan as incomplete if shards are missing', () => {
   const nothing = planOf({ branches: { staging: { primary: { size: 1 } } } }, live)
   for (const plan of [nothing, full().plan]) {
     const text = planComment({ ...view(plan, originOf(undefined, plan)), missing: ['2/4', '3/4'] })
@@ -293,7 +293,7 @@ test('a fleet without the plans of some shards is not shown as well', () => {
   }
 })
 
-test('several plans of one pull request are distinguished by their names', () => {
+test('the heading contains the name of the plan if a pull request has several', () => {
   const { plan, origin } = full()
   expect(planComment({ ...view(plan, origin), name: 'production' })).toContain(
     '### Espalier `production`: 2 computes restart',

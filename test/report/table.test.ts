@@ -1,4 +1,4 @@
-/** Tables that fit: `status` and `operations` are on this. */
+/** Tables that fit the terminal, as `status` and `operations` print. */
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -25,7 +25,7 @@ const drawn = (width: number, rows = ROWS, color = false): string => {
   return [table.head, ...rows.map(table.line)].join('\n')
 }
 
-test('with room enough, every column in full', () => {
+test('shows every column in full if there is enough room', () => {
   expect(drawn(100)).toBe(
     [
       '  NAME                             STATE   ID                     AGE',
@@ -35,7 +35,7 @@ test('with room enough, every column in full', () => {
   )
 })
 
-test('on a narrow terminal less important columns are dropped first, then names are shortened in the middle', () => {
+test('drops optional columns on a narrow terminal, then shortens names in the middle', () => {
   expect(drawn(52)).toBe(
     [
       '  NAME                             STATE   AGE',
@@ -50,7 +50,7 @@ test('on a narrow terminal less important columns are dropped first, then names 
   `)
 })
 
-test('a column without text is left out', () => {
+test('omits a column that is empty in all rows', () => {
   expect(
     drawn(
       100,
@@ -59,7 +59,7 @@ test('a column without text is left out', () => {
   ).not.toContain('ID')
 })
 
-test('no line is wider than the terminal, with or without colours', () => {
+test('never prints a line wider than the terminal, with or without colours', () => {
   const row = fc.record({
     name: fc.string({ maxLength: 60 }).map((text) => text.replace(/[^ -~]/g, 'x')),
     state: fc.constantFrom('active', 'idle'),

@@ -12,16 +12,16 @@ const takenAt = '2026-11-20T10:00:00Z'
 const linesOf = (text: string): readonly string[] => text.trimEnd().split('\n')
 const golden = (text: string, name: string) => expect(text).toMatchFileSnapshot(`golden/${name}`)
 
-describe('a fleet', () => {
-  test.each([80, 120])('in %i columns is a line a change', async (width) => {
+describe('the plan of a fleet', () => {
+  test.each([80, 120])('shows one line per change in %i columns', async (width) => {
     await golden(terminalPlan(FLEET, plain(width), { takenAt }), `plan-fleet-${width}.txt`)
   })
 
-  test('in detail has a section for each project, by name, with its own counts', async () => {
+  test('has a section with counts for each project in the detailed view', async () => {
     await golden(terminalPlan(FLEET, plain(100), { takenAt, view: 'detail', steps: false }), 'plan-fleet-detail.txt')
   })
 
-  test('of 40 projects with 28 changes fits on two screens', () => {
+  test('fits on two screens for 28 changes in 40 projects', () => {
     const projects = Array.from({ length: 40 }, (_, at) => `project-${at}`)
     const changes = PLAN.changes.flatMap((change) =>
       projects.slice(0, 6).map((project) => ({ ...change, id: `${project}/${change.id}`, project })),
@@ -31,7 +31,7 @@ describe('a fleet', () => {
   })
 })
 
-test('a plan of up to twelve changes is shown in detail, a longer one compact, and either if asked', () => {
+test('the detailed view is the default for up to twelve changes, and the compact view for more', () => {
   const isDetailed = (plan: Plan, view?: 'compact' | 'detail'): boolean =>
     /^Project /m.test(terminalPlan(plan, plain(80), { view }))
   const short: Plan = { ...FLEET, changes: FLEET.changes.slice(0, 12) }
@@ -40,14 +40,14 @@ test('a plan of up to twelve changes is shown in detail, a longer one compact, a
   expect([isDetailed(short, 'compact'), isDetailed(long, 'detail')]).toEqual([false, true])
 })
 
-test.each(['compact', 'detail'] as const)('the worst comes first, then projects by name: %s', (view) => {
+test.each(['compact', 'detail'] as const)('the %s view sorts changes by impact, then by project name', (view) => {
   const text = terminalPlan(FLEET, plain(200), { view, steps: false })
   const places = ['billing', 'p-3', 'storefront'].map((name) => text.indexOf(name))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(text.indexOf('deleted')).toBeLessThan(text.indexOf('restarts:'))
 })
 
-test('each impact has its own symbol and its own colour', () => {
+test('each impact has a symbol and a colour of its own', () => {
   const [change] = PLAN.changes
   const marks = IMPACTS.map((impact) => {
     const plan: Plan = { ...PLAN, changes: change === undefined ? [] : [{ ...change, impact }], steps: [] }
@@ -60,7 +60,7 @@ test('each impact has its own symbol and its own colour', () => {
 })
 
 test.each(['compact', 'detail'] as const)(
-  'what a yes does not cover names its flag, unless it is refused: %s',
+  'the %s view names the consent that a change needs, unless the change is refused',
   (view) => {
     const text = terminalPlan(PLAN, plain(120), { view, steps: false })
     expect(text).toContain('needs --allow move')
@@ -72,13 +72,13 @@ describe('the order of steps', () => {
   const quiet: Plan = { ...PLAN, steps: PLAN.steps.filter(({ kind }) => kind !== 'move') }
   const has = (plan: Plan, extra = {}): boolean => terminalPlan(plan, plain(80), extra).includes('Order of steps')
 
-  test('is shown with moves and windows', () => {
+  test('is shown if there are moves or restart windows', () => {
     const windows = [{ days: ['sun' as const], from: '02:00', to: '04:00', timezone: 'UTC' }]
     expect(has(PLAN)).toBe(true)
     expect(has({ ...quiet, steps: quiet.steps.map((step) => ({ ...step, windows })) })).toBe(true)
   })
 
-  test('else, and in a compact plan, on request only', () => {
+  test('is shown only on request for other plans and in the compact view', () => {
     expect(has(quiet)).toBe(false)
     expect(has(quiet, { steps: true })).toBe(true)
     expect(has(FLEET)).toBe(false)
@@ -86,10 +86,10 @@ describe('the order of steps', () => {
   })
 })
 
-describe('no line is wider than the terminal', () => {
+describe('the width of a plan', () => {
   const tooWide = (text: string, width: number) => linesOf(text).filter((line) => stringWidth(line) > width)
 
-  test('whatever the names', () => {
+  test('never exceeds the terminal, whatever the names', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(80, 100, 120),
@@ -118,7 +118,7 @@ describe('no line is wider than the terminal', () => {
     )
   })
 
-  test.each([80, 100, 120])('%i columns: the last line is the summary', (width) => {
+  test.each([80, 100, 120])('leaves the summary on the last line in %i columns', (width) => {
     for (const plan of [PLAN, FLEET]) {
       expect(linesOf(terminalPlan(plan, plain(width), { takenAt })).at(-1)).toMatch(/^Plan: 1 to create, .*\.$/)
     }

@@ -70,7 +70,7 @@ test('faults can be added, listed and removed, and the error for an invalid faul
 
 test('loading a dump restores the state, including timers and operations', async () => {
   const { control, call, clock } = await open()
-  // Without a compute, it waits for one.
+  // It also waits while the compute does not exist.
   await call('POST', `${P}/branches/${EMPTY}/roles`, { role: { name: 'sally' } })
   await call('POST', `${P}/endpoints/${IDLE}/start`)
   const world = (await control('GET', '/world')).body

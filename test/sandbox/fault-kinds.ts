@@ -3,7 +3,7 @@ import { faultShape } from '../../src/sandbox/faults/fault.ts'
 
 type Node = { readonly kind?: { readonly const?: string; readonly enum?: readonly string[] } }
 
-/** The kinds of every effect that can be ordered. */
+/** The kinds of all fault effects. */
 export const faultKinds = (): readonly string[] => {
   const kinds = new Set<string>()
   JSON.stringify(z.toJSONSchema(faultShape, { io: 'input' }), (_key, value: Node | null) => {

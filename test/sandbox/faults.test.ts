@@ -219,7 +219,7 @@ test("the latency fault and its jitter follow the sandbox's clock", async () => 
   })
   await expect.poll(() => sandbox.control.faults()).toEqual([])
   await clock.advance(3_999)
-  // Another request overtakes it.
+  // A later request finishes first.
   expect((await call('GET', at)).status).toBe(200)
   expect(isAnswered).toBe(false)
   await clock.advance(1_001)

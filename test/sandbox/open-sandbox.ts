@@ -1,7 +1,4 @@
-/**
- * A sandbox on a clock that the test moves, spoken to over real HTTP. Every exchange is checked against the sandbox's
- * OpenAPI document.
- */
+/** A sandbox on a manual clock, called over real HTTP. Every exchange is checked against the sandbox's OpenAPI document. */
 import { expect, onTestFinished } from 'vitest'
 import {
   manualClock,
@@ -15,7 +12,7 @@ import { undocumented } from './openapi.ts'
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire; the assertions say what it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape; the assertions check it.
   readonly body: any
 }
 
@@ -25,7 +22,7 @@ export interface Opened {
   readonly sandbox: Sandbox
   readonly clock: SandboxClock
   readonly call: Call
-  /** Time passes until nothing runs any more (but less than any scale to zero). */
+  /** Advances the clock until no operation runs, but less than any scale-to-zero timeout. */
   settle(): Promise<void>
 }
 
@@ -79,7 +76,7 @@ export const caller =
     })
     const text = await response.text()
     const answered = text === '' ? undefined : JSON.parse(text)
-    // The sandbox's own API and the document itself are not part of the service's.
+    // The document does not cover the sandbox's own API.
     if (apiUrl.endsWith('/api/v2')) {
       const sent = typeof body === 'string' ? undefined : body
       expect(undocumented({ method, path, sent, status: response.status, answered })).toEqual([])
@@ -94,6 +91,6 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Opened>
   return { sandbox, clock, call: caller(sandbox), settle: () => clock.advance(10_000) }
 }
 
-/** Of an answer: what its operations do, in order, with their statuses. */
+/** Action and status of each operation in a response, in order. */
 export const operationsOf = ({ body }: Answer): readonly string[] =>
   body.operations.map(({ action, status }: { action: string; status: string }) => `${action} ${status}`)

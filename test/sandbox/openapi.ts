@@ -1,4 +1,4 @@
-/** Holds what is sent and answered against schemas/control-api.openapi.yaml. */
+/** Checks requests and responses against schemas/control-api.openapi.yaml. */
 import { readFileSync } from 'node:fs'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
@@ -34,7 +34,7 @@ export const DOCUMENT = parse(readFileSync('schemas/control-api.openapi.yaml', '
 
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete'])
 
-/** Every operation: method, path with `{…}`, and what it takes and gives. */
+/** All operations: method, path with `{…}` for each parameter, and definition. */
 export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) =>
   Object.entries(item)
     .filter(([method]) => METHODS.has(method))
@@ -46,7 +46,7 @@ addFormats.default(ajv)
 ajv.addSchema({ $id: 'api', ...DOCUMENT })
 const validators = new Map<object, ValidateFunction>()
 
-/** Bare schemas point into the document; so that these pointers hold, they are compiled under its name. */
+/** The schemas contain pointers into the document, so they are compiled under its id. */
 const validatorOf = (schema: object): ValidateFunction => {
   const known = validators.get(schema)
   if (known !== undefined) return known
@@ -63,7 +63,7 @@ const find = (method: string, path: string) => {
   const matches = OPERATIONS.filter(({ path: template }) =>
     new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
   )
-  // A path without parameters comes before one with them, as in the document's own rules.
+  // A path without parameters takes precedence over one with parameters (OpenAPI specification).
   const [best] = matches.filter((match) => match.method === method).sort((a, b) => braces(a.path) - braces(b.path))
   return best?.operation
 }
@@ -72,14 +72,14 @@ const braces = (path: string): number => path.split('{').length
 
 export interface Exchange {
   readonly method: string
-  /** Below the API's root, with its query. */
+  /** Below the API root, with the query. */
   readonly path: string
   readonly sent: unknown
   readonly status: number
   readonly answered: unknown
 }
 
-/** What of an exchange the document does not describe; empty if all is as described. */
+/** Differences between an exchange and the document; empty if there are none. */
 export const undocumented = ({ method, path, sent, status, answered }: Exchange): readonly string[] => {
   const [bare = '', query = ''] = path.split('?')
   const operation = find(method, bare)
@@ -100,7 +100,7 @@ export const undocumented = ({ method, path, sent, status, answered }: Exchange)
   return problems
 }
 
-/** Of an operation, those in its query. */
+/** Query parameters of an operation. */
 export const queryOf = ({ parameters = [] }: Pick<OpenApiOperation, 'parameters'>): readonly Parameter[] =>
   parameters
     .map((parameter) =>
@@ -118,7 +118,7 @@ const checkQuery = (operation: OpenApiOperation, query: URLSearchParams): readon
     return check(schema, readAs(text, schema.type), what)
   })
 
-/** As its schema counts it; what is none stays text. */
+/** Converts a query parameter to its schema's type, if possible. */
 const readAs = (text: string, type: string | undefined): unknown => {
   if (type === 'integer' && /^-?\d+$/.test(text)) return Number(text)
   if (type === 'boolean' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true'

@@ -11,7 +11,7 @@ beforeEach(async () => {
   return () => rm(directory, { recursive: true, force: true })
 })
 
-/** Its clock continues where the previous one stopped. */
+/** Opens the folder again. The clock continues where the previous sandbox stopped. */
 const open = async (start = Date.UTC(2026, 0, 1), options: SandboxOptions = {}) => {
   const clock = manualClock(start)
   const sandbox = await startSandbox({ stateDir: directory, seed: SEED, clock, ...options })

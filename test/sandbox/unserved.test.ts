@@ -4,7 +4,7 @@ import { OFFICIAL } from '../clients/official.ts'
 import { MAIN, openSandbox, P } from './open-sandbox.ts'
 import { OPERATIONS } from './openapi.ts'
 
-/** Routes that get a 404, see below. */
+/** Routes that return 404 instead of 501. */
 const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const bare = (path: string): string => path.replaceAll(/\{\w*\}/g, '{}')
 const listed = SERVICE_ROUTES.flatMap(({ path, methods }) => methods.map((method) => `${method} ${path}`))

@@ -45,7 +45,7 @@ test('the usage meter publishes active seconds and compute seconds every 15 minu
   expect(meter.of('p')).toEqual({ activeSeconds: 0, computeSeconds: 0 })
 })
 
-/** Two computes for two months: one never sleeps, one is used for an hour, so many times a day. */
+/** Two computes for two months: one never scales to zero, the other is used for an hour several times a day. */
 test('the cost estimate for an unchanged compute is within 10% of its metered usage in the next month', async () => {
   const clock = manualClock(START)
   const sandbox = await startSandbox({

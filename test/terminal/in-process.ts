@@ -1,8 +1,8 @@
-/** Runs the program inside of the test, with streams that are a terminal's: its screen, and what is typed. */
+/** Runs the program in the test process, with streams that behave like those of a terminal. */
 import { PassThrough, Writable } from 'node:stream'
 import { runProgram } from '../../src/cli/program.ts'
 import { fakeIo } from '../in-process.ts'
-import { attend, CTRL_C, type TerminalEnd, type TerminalRun } from './deeds.ts'
+import { CTRL_C, recordTerminal, type TerminalEnd, type TerminalRun } from './interactions.ts'
 
 export const runInProcess = async (run: TerminalRun): Promise<TerminalEnd> => {
   const { args, cwd, env = {}, columns = 80, rows = 24 } = run
@@ -13,8 +13,8 @@ export const runInProcess = async (run: TerminalRun): Promise<TerminalEnd> => {
     setRawMode: (isRaw: boolean) => Object.assign(stdin, { isRaw }),
   })
   const size = { columns, rows }
-  const { print, ended } = attend(run, {
-    // A terminal turns Ctrl-C into a signal unless the program reads single keys, as it does while it asks.
+  const { print, ended } = recordTerminal(run, {
+    // A terminal turns Ctrl-C into a signal, unless the program reads single keys, as it does at a prompt.
     type: (text) => (text === CTRL_C && !stdin.isRaw ? send('SIGINT') : void stdin.write(text)),
     signal: send,
     resize: (wide, tall) => {

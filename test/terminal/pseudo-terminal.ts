@@ -1,12 +1,12 @@
-/** Runs the built program on a pseudo-terminal: for what only a process and a real terminal show. */
+/** Runs the built program on a pseudo-terminal, for tests that need a process and a real terminal. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { attend, type TerminalEnd, type TerminalRun } from './deeds.ts'
+import { recordTerminal, type TerminalEnd, type TerminalRun } from './interactions.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
-/** `script` of util-linux runs a program on a terminal. */
+/** `script` of util-linux runs a program on a pseudo-terminal. */
 export const hasTerminal = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
 
 export const runOnTerminal = async (run: TerminalRun): Promise<TerminalEnd> => {
@@ -18,10 +18,10 @@ export const runOnTerminal = async (run: TerminalRun): Promise<TerminalEnd> => {
     env: { PATH: process.env.PATH, TERM: 'xterm-256color', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  // The first line is the shell's: the process that the program then takes over. It may come in pieces.
+  // The shell prints its process id before the program replaces it. The line may arrive in pieces.
   let firstLine = ''
   let pid: number | undefined
-  const { print, ended } = attend(run, {
+  const { print, ended } = recordTerminal(run, {
     type: (text) => child.stdin.write(text),
     signal: (signal) => process.kill(Number(pid), signal),
     resize: (wide, tall) =>

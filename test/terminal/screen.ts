@@ -1,15 +1,15 @@
-/** What a person would see: a terminal emulator that output is written to. */
+/** A terminal emulator, which shows output as a person would see it. */
 import xterm from '@xterm/headless'
 
 export interface Screen {
   write(text: string): Promise<void>
   resize(columns: number, rows: number): void
-  /** All lines, those that scrolled away included, without the empty ones at the end. */
+  /** All lines, including those that scrolled away, without empty lines at the end. */
   lines(): readonly string[]
 }
 
 export const screenOf = (columns: number, rows: number): Screen => {
-  // The tests of the program come from a terminal line that adds the carriage returns; those in the process do not.
+  // A pseudo-terminal adds carriage returns to output; streams in the test process do not.
   const terminal = new xterm.Terminal({
     cols: columns,
     rows,

@@ -1,21 +1,21 @@
 import { nearest } from '../../base/index.ts'
-import { DIAGNOSTIC_CODES, MISTAKES as MANIFEST_MISTAKES, type Mistake } from '../../manifest/index.ts'
+import { DIAGNOSTIC_CODES, MISTAKES, type Mistake } from '../../manifest/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
-import { EXPLANATIONS, type Explanation, explanationText, MISTAKES } from '../../report/index.ts'
+import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
 import type { ExplainFlags } from '../commands/explain.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
-const ALL: ReadonlyMap<string, Explanation> = new Map(Object.entries({ ...EXPLANATIONS, ...DIAGNOSTIC_CODES }))
+const MISTAKE_OF = new Map<string, Mistake>(Object.entries(MISTAKES))
+const ALL = new Map<string, Explanation>([
+  ...Object.entries(EXPLANATIONS),
+  ...Object.entries(DIAGNOSTIC_CODES).map(([code, one]) => [code, { ...one, ...MISTAKE_OF.get(code) }] as const),
+])
 
 /** For completion. */
 export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
   [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
-
-const EXAMPLES: ReadonlyMap<string, Mistake> = new Map(Object.entries({ ...MISTAKES, ...MANIFEST_MISTAKES }))
-
-const indented = (text: string): string => text.replace(/^/gm, '    ')
 
 /** Lists all codes if none is given. */
 export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCode> => {
@@ -32,10 +32,6 @@ export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCo
       'espalier explain lists all of them.',
     )
   }
-  const shown = EXAMPLES.get(found)
   print(explanationText(found, explanation), io.stdout)
-  if (shown !== undefined) {
-    print(`\n  wrong\n${indented(shown.mistake)}\n\n  right\n${indented(shown.correction)}`, io.stdout)
-  }
   return EXIT.ok
 }

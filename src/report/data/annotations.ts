@@ -1,6 +1,7 @@
 /** Annotations on manifest lines, for GitHub. */
-import { type Change, type Diagnostic, IMPACTS } from '../../model/index.ts'
-import { computeTitle, impactWords, plainText } from '../words/index.ts'
+import { plainText } from '../../base/index.ts'
+import { type Change, computeTitle, type Diagnostic, IMPACTS } from '../../model/index.ts'
+import { impactWords } from '../words/impacts.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'

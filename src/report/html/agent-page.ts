@@ -1,18 +1,9 @@
 /** The agent's overview of its projects; those that need attention come first. */
 import { encodePath, groupBy } from '../../base/index.ts'
 import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
-import {
-  AGENT_GROUPS,
-  type AgentGroup,
-  agentGroup,
-  agentStatusName,
-  agentStatusWords,
-  capitalised,
-  counted,
-  group,
-  minuteOf,
-  shortImpact,
-} from '../words/index.ts'
+import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
+import { capitalised, counted, group, minuteOf } from '../words/counts.ts'
+import { shortImpact } from '../words/impacts.ts'
 import assets from './generated/assets.json' with { type: 'json' }
 import { chip, chipList, IMPACT_LOOKS, icon, kindLabel, type Look, STATE_LOOKS } from './looks.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'

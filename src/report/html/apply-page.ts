@@ -9,17 +9,10 @@ import {
   STEP_STATUSES,
   type Step,
 } from '../../model/index.ts'
-import {
-  applyVerdict,
-  counted,
-  emptyVerdict,
-  expectedMs,
-  isDisruptive,
-  nextSteps,
-  planLine,
-  statusWords,
-  time,
-} from '../words/index.ts'
+import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
+import { counted, time } from '../words/counts.ts'
+import { isDisruptive } from '../words/impacts.ts'
+import { emptyVerdict, expectedMs, planLine } from '../words/plan-lines.ts'
 import { capacitySection } from './capacity.ts'
 import type { StepExtras } from './change-card.ts'
 import { changesSection } from './changes.ts'
@@ -168,12 +161,9 @@ const stepsSection = (plan: Plan, run: Run): Markup => {
     },
   )
   const moments = run.interrupts.map(({ at }) => ({ at, words: 'interrupted' }))
-  return section(
-    'steps',
-    'What happened, along time',
-    markup`<p class="lead">A bar is a step, from its start to its end. In it: arrows are calls (with a ring: sent again), hatched is waiting, the line below is an operation of the service.</p>
-${HATCH}${chart({ label: 'Steps along time, as they happened', lanes, scale, moments })}`,
-  )
+  const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. The line below is an operation of the service.</p>
+${HATCH}${chart({ label: 'Steps along time, as they happened', lanes, scale, moments })}`
+  return section('steps', 'What happened, along time', body)
 }
 
 /** Hatching shows waiting, so that it differs not only by colour. */

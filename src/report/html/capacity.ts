@@ -1,15 +1,14 @@
 /** Capacity before and after, as numbers and as bars. */
 import type { PlanSummary } from '../../model/index.ts'
-import { type Measure, measuresOf, number, type Range } from '../words/index.ts'
+import { type Measure, measuresOf, type Range } from '../words/capacity.ts'
+import { number } from '../words/counts.ts'
 import { type Markup, markup, section, when } from './markup.ts'
 
-export const capacitySection = ({ capacity }: Pick<PlanSummary, 'capacity'>): Markup =>
-  section(
-    'capacity',
-    'Capacity',
-    markup`<p class="lead">Of all computes of the planned projects, at the upper limits.</p>
-<ul class="measures">${measuresOf(capacity).map(tile)}</ul>`,
-  )
+export const capacitySection = ({ capacity }: Pick<PlanSummary, 'capacity'>): Markup => {
+  const body = markup`<p class="lead">Of all computes of the planned projects, at the upper limits.</p>
+<ul class="measures">${measuresOf(capacity).map(tile)}</ul>`
+  return section('capacity', 'Capacity', body)
+}
 
 const tile = ({ name, unit, before, after }: Measure): Markup => {
   const most = Math.max(before.to, after.to, 1e-9)

@@ -1,6 +1,8 @@
 /** One change: values before and after, its impact, and its requests. */
-import { type Capacity, type Change, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { computeTitle, impactWords, number, place, windowWords } from '../words/index.ts'
+import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step } from '../../model/index.ts'
+import { number } from '../words/counts.ts'
+import { impactWords, windowWords } from '../words/impacts.ts'
+import { place } from '../words/names.ts'
 import { rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'

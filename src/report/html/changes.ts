@@ -1,7 +1,9 @@
 /** Changes by project and branch, next to the computes that do not change. */
 import { groupBy } from '../../base/index.ts'
-import { type Change, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
-import { computeTitle, counted, isDisruptive, projectTitle } from '../words/index.ts'
+import { type Change, computeTitle, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
+import { counted } from '../words/counts.ts'
+import { isDisruptive } from '../words/impacts.ts'
+import { projectTitle } from '../words/names.ts'
 import { type CardContext, changeCard } from './change-card.ts'
 import { filters } from './filters.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'

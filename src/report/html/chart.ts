@@ -4,8 +4,9 @@
  * inline styles.
  */
 import { groupBy } from '../../base/index.ts'
-import type { Plan, Step } from '../../model/index.ts'
-import { computeTitle, counted, projectTitle, SYMBOLS, time } from '../words/index.ts'
+import { computeTitle, type Plan, type Step } from '../../model/index.ts'
+import { counted, time } from '../words/counts.ts'
+import { projectTitle, SYMBOLS } from '../words/names.ts'
 import type { IconName, Tone } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 import { percent, type Span, type Timescale, ticks } from './span.ts'

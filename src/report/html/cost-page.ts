@@ -1,8 +1,8 @@
 /** `espalier cost` as a page. */
 import type { CostReport } from '../../cost/index.ts'
+import { counted } from '../words/counts.ts'
 import {
   adviceTitles,
-  counted,
   editWords,
   type SpendingBy,
   savingWords,
@@ -10,7 +10,7 @@ import {
   spendingMoney,
   spendingRows,
   spendingWords,
-} from '../words/index.ts'
+} from '../words/spending.ts'
 import { type Markup, markup, section, timestamp, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
@@ -40,24 +40,18 @@ const adviceSection = (report: CostReport): Markup => {
     ) => markup`<li><p><b>${savingWords(one)}</b> ${titleOf(one)}. ${one.text}</p><p><code>${editWords(one.edit)}</code></p></li>
 `,
   )
-  return section(
-    'advice',
-    'What would save the most',
-    markup`<p class="lead">CU-hours a month. Savings of one compute do not add up.</p>
-<ul class="advice">${items}</ul>`,
-  )
+  const body = markup`<p class="lead">CU-hours a month. Savings of one compute do not add up.</p>
+<ul class="advice">${items}</ul>`
+  return section('advice', 'What would save the most', body)
 }
 
 const costTable = (id: string, title: string, report: CostReport, by: SpendingBy): Markup => {
   const rows = spendingRows(report, by)
   const columns = spendingColumns(rows)
-  return section(
-    id,
-    title,
-    markup`<div class="scroll"><table class="numbers"><thead><tr>${columns.map((one) => markup`<th scope="col">${one.title}</th>`)}</tr></thead>
+  const table = markup`<div class="scroll"><table class="numbers"><thead><tr>${columns.map((one) => markup`<th scope="col">${one.title}</th>`)}</tr></thead>
 <tbody>${rows.map(
-      (row) => markup`<tr>${columns.map(({ key }) => markup`<td>${row[key]}</td>`)}</tr>
+    (row) => markup`<tr>${columns.map(({ key }) => markup`<td>${row[key]}</td>`)}</tr>
 `,
-    )}</tbody></table></div>`,
-  )
+  )}</tbody></table></div>`
+  return section(id, title, table)
 }

@@ -1,6 +1,6 @@
 /** Icons and tones for impacts, kinds and statuses. */
 import type { AgentState, ChangeKind, Impact, StepStatus } from '../../model/index.ts'
-import { SYMBOLS } from '../words/index.ts'
+import { SYMBOLS } from '../words/names.ts'
 import { type Markup, markup, trusted, when } from './markup.ts'
 
 /** CSS classes. */

@@ -1,6 +1,8 @@
 /** A template tag for HTML. Escapes every value except the results of this tag and of `trusted`. */
+
 import { html, raw } from 'hono/html'
-import { group, plainText } from '../words/index.ts'
+import { plainText } from '../../base/index.ts'
+import { group } from '../words/counts.ts'
 
 declare const made: unique symbol
 

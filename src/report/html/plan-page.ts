@@ -1,20 +1,9 @@
 /** The page of a plan. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
-import {
-  capitalised,
-  counted,
-  coverageLine,
-  emptyVerdict,
-  expectedTime,
-  group,
-  interruptions,
-  isDisruptive,
-  planLine,
-  projectTitle,
-  shortImpact,
-  time,
-  windowWords,
-} from '../words/index.ts'
+import { capitalised, counted, group, time } from '../words/counts.ts'
+import { isDisruptive, shortImpact, windowWords } from '../words/impacts.ts'
+import { projectTitle } from '../words/names.ts'
+import { coverageLine, emptyVerdict, expectedTime, interruptions, planLine } from '../words/plan-lines.ts'
 import { capacitySection } from './capacity.ts'
 import { changesSection } from './changes.ts'
 import { chart, type Drawing, lanesOf } from './chart.ts'
@@ -125,12 +114,9 @@ const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): M
       ]
     },
   )
-  return section(
-    'steps',
-    `${counted(plan.steps.length, 'step')}, in order`,
-    markup`<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
-${chart({ label: 'Steps along time', lanes, scale })}`,
-  )
+  const body = markup`<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
+${chart({ label: 'Steps along time', lanes, scale })}`
+  return section('steps', `${counted(plan.steps.length, 'step')}, in order`, body)
 }
 
 const drawingOf = (step: Step, span: Span | undefined, { unit }: Timescale, waitsFor: readonly number[]): Drawing => {

@@ -1,6 +1,8 @@
 /** Cost, policies and service updates of a plan. */
 import type { Plan } from '../../model/index.ts'
-import { costDetails, planCostWords, planMoneyWords, policyLines, skippedLines } from '../words/index.ts'
+import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { skippedLines } from '../words/plan-lines.ts'
+import { policyLines } from '../words/policies.ts'
 import { icon } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, when } from './markup.ts'
 
@@ -12,15 +14,12 @@ export const costSection = (plan: Plan): Markup => {
   const money = planMoneyWords(plan)
   const lines = costDetails(plan)
   if (words === undefined && lines.length === 0) return NOTHING
-  return section(
-    'cost',
-    'Cost and service updates',
-    markup`${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
+  const body = markup`${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
 <details class="more"><summary>Details</summary><ul class="still">${lines.slice(0, MOST).map(
-      (line) => markup`<li><span>${line}</span></li>
+    (line) => markup`<li><span>${line}</span></li>
 `,
-    )}</ul>${andMore(lines.length, MOST)}</details>`,
-  )
+  )}</ul>${andMore(lines.length, MOST)}</details>`
+  return section('cost', 'Cost and service updates', body)
 }
 
 export const checksSection = (plan: Plan): Markup => {
@@ -37,13 +36,9 @@ export const checksSection = (plan: Plan): Markup => {
       .map((line) => [icon('clock'), `Skipped: ${line}`]),
   ]
   if (items.length === 0) return NOTHING
-  return section(
-    'checks',
-    'Policies and skipped changes',
-    markup`<ul>${items.map(
-      ([mark, text]) => markup`<li>${mark}<p>${text}</p></li>
+  const list = markup`<ul>${items.map(
+    ([mark, text]) => markup`<li>${mark}<p>${text}</p></li>
 `,
-    )}</ul>`,
-    'warnings',
-  )
+  )}</ul>`
+  return section('checks', 'Policies and skipped changes', list, 'warnings')
 }

@@ -1,5 +1,5 @@
 /** The log of a step. */
-import { counted, time } from '../words/index.ts'
+import { counted, time } from '../words/counts.ts'
 import type { Moment, StepRun } from './happened.ts'
 import { type IconName, icon } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value } from './markup.ts'

@@ -4,6 +4,7 @@ import {
   type ChangeCounts,
   type ChangeKind,
   CONSENTS,
+  computeTitle,
   type Diagnostic,
   IMPACT_WORDS,
   IMPACTS,
@@ -11,19 +12,10 @@ import {
   type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import {
-  computeOnBranch,
-  computeTitle,
-  counted,
-  impactWords,
-  isDisruptive,
-  messageOf,
-  place,
-  projectsLeftOut,
-  projectTitle,
-  RELEASED_HINT,
-  withNamesOf,
-} from '../words/index.ts'
+import { counted } from '../words/counts.ts'
+import { impactWords, isDisruptive } from '../words/impacts.ts'
+import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
+import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel, type Look } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 
@@ -82,12 +74,9 @@ export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan
     const declared = markup` <span>was declared at <code>${place(one.source)}</code></span>`
     return stillItem(computeOnBranch(one), id, state, titleOf(one.project), declared)
   })
-  return section(
-    'released',
-    `No longer managed: ${counted(released.length, 'compute')}`,
-    markup`<p class="lead">${RELEASED_HINT}</p>
-<ul class="still">${items}</ul>${andMore(released.length, MOST_UNMANAGED)}`,
-  )
+  const body = markup`<p class="lead">${RELEASED_HINT}</p>
+<ul class="still">${items}</ul>${andMore(released.length, MOST_UNMANAGED)}`
+  return section('released', `No longer managed: ${counted(released.length, 'compute')}`, body)
 }
 
 /** Disruptive changes, the worst first. @param noticed the changes to list. */
@@ -120,12 +109,9 @@ export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup
     const { id = '', state = '' } = one.compute
     return stillItem(computeOnBranch(one), id, state, one.project)
   })
-  return section(
-    'unmanaged',
-    'Unmanaged',
-    markup`<p class="lead">No manifest declares them.</p>
-<details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary><ul class="still">${items}</ul>${andMore(unmanaged.length, MOST_UNMANAGED)}</details>`,
-  )
+  const body = markup`<p class="lead">No manifest declares them.</p>
+<details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary><ul class="still">${items}</ul>${andMore(unmanaged.length, MOST_UNMANAGED)}</details>`
+  return section('unmanaged', 'Unmanaged', body)
 }
 
 const KINDS: readonly (readonly [kind: ChangeKind, words: string])[] = [
@@ -144,12 +130,8 @@ export const legend = (more: readonly Markup[] = []): Markup => {
     legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'lower bar of a pair'),
     ...more,
   ]
-  return section(
-    'legend',
-    'How to read this',
-    markup`<dl>${rows}</dl><p class="lead">What a plain yes does not cover needs <code>--allow</code>: ${CONSENTS.join(', ')}. <code>espalier explain CODE</code> explains each code.</p>`,
-    'legend',
-  )
+  const body = markup`<dl>${rows}</dl><p class="lead">What a plain yes does not cover needs <code>--allow</code>: ${CONSENTS.join(', ')}. <code>espalier explain CODE</code> explains each code.</p>`
+  return section('legend', 'How to read this', body, 'legend')
 }
 
 export const legendRow = (key: Markup, words: string): Markup => markup`<div><dt>${key}</dt><dd>${words}</dd></div>

@@ -1,8 +1,9 @@
 /** Changes as tables, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
-import type { Change } from '../../model/index.ts'
-import { computeTitle, impactWords, isDisruptive, SYMBOLS, windowWords } from '../words/index.ts'
+import { type Change, computeTitle } from '../../model/index.ts'
+import { impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
+import { SYMBOLS } from '../words/names.ts'
 import { fenced, linked, literal, table } from './text.ts'
 import type { Frame } from './view.ts'
 

@@ -1,16 +1,8 @@
 /** Computes that are no longer managed, and projects that could not be planned. */
-import type { Plan, ReleasedCompute } from '../../model/index.ts'
-import {
-  computeTitle,
-  counted,
-  group,
-  hasSeveralProjects,
-  place,
-  projectsLeftOut,
-  projectTitle,
-  RELEASED_HINT,
-  withNamesOf,
-} from '../words/index.ts'
+import { computeTitle, type Plan, type ReleasedCompute } from '../../model/index.ts'
+import { counted, group } from '../words/counts.ts'
+import { hasSeveralProjects, place, projectTitle, withNamesOf } from '../words/names.ts'
+import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { diagnosticText, linked, literal, table } from './text.ts'
 import type { PlanView } from './view.ts'
 

@@ -1,6 +1,7 @@
 /** The order of steps as a Mermaid graph, which GitHub draws. */
 import type { Plan } from '../../model/index.ts'
-import { isDisruptive, stepTitles } from '../words/index.ts'
+import { isDisruptive } from '../words/impacts.ts'
+import { stepTitles } from '../words/names.ts'
 import { mermaidText } from './text.ts'
 
 /** A graph with more nodes is unreadable. */

@@ -1,6 +1,8 @@
 /** The comment on an apply: every step, and what to do if some are not done. */
 import type { StepOutcome } from '../../model/index.ts'
-import { applyVerdict, counted, stepNamesOf, time } from '../words/index.ts'
+import { applyVerdict } from '../words/apply-verdict.ts'
+import { counted, time } from '../words/counts.ts'
+import { stepNamesOf } from '../words/names.ts'
 import { leftOutPart } from './coverage.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal, table } from './text.ts'

@@ -1,20 +1,10 @@
 /** The plan as a pull request comment: first its effect, then introduced changes and drift, then details. */
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
-import {
-  capitalised,
-  counted,
-  group,
-  hasSeveralProjects,
-  impactWords,
-  isDisruptive,
-  isUnchanged,
-  skippedLines,
-  stepTitles,
-  verdict,
-  waveLines,
-  withNamesOf,
-  worstFirst,
-} from '../words/index.ts'
+import { capitalised, counted, group } from '../words/counts.ts'
+import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { hasSeveralProjects, stepTitles, withNamesOf } from '../words/names.ts'
+import { isUnchanged, skippedLines, waveLines } from '../words/plan-lines.ts'
+import { verdict } from '../words/verdict.ts'
 import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
 import { stepGraph } from './graph.ts'

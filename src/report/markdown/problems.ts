@@ -1,6 +1,6 @@
 /** The comment that replaces a plan if the manifests have errors. */
 import type { Diagnostic } from '../../model/index.ts'
-import { severityCounts } from '../words/index.ts'
+import { severityCounts } from '../words/counts.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, linked, literal } from './text.ts'
 import type { ProblemView } from './view.ts'

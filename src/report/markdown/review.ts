@@ -1,14 +1,8 @@
 /** Cost, policies and service updates in a comment: one line each, with folded details. */
 import { likelyOf, type Plan } from '../../model/index.ts'
-import {
-  costDetails,
-  counted,
-  deniedBy,
-  overriddenWords,
-  planCostWords,
-  planMoneyWords,
-  policyLines,
-} from '../words/index.ts'
+import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { counted } from '../words/counts.ts'
+import { deniedBy, overriddenWords, policyLines } from '../words/policies.ts'
 import { folded, literal } from './text.ts'
 import type { PlanView } from './view.ts'
 

@@ -8,7 +8,7 @@ import {
   spendingMoney,
   spendingRows,
   spendingWords,
-} from '../words/index.ts'
+} from '../words/spending.ts'
 import { folded, heading, literal, table } from './text.ts'
 
 export const costMarkdown = (report: CostReport): string => {

@@ -1,7 +1,6 @@
 /** Puts untrusted text into Markdown so that it is shown literally. */
 import { plainText } from '../../base/index.ts'
-import type { Change, Diagnostic } from '../../model/index.ts'
-import { computeTitle } from '../words/index.ts'
+import { type Change, computeTitle, type Diagnostic } from '../../model/index.ts'
 
 /**
  * As a code span, the only form in which every renderer shows text literally: no mentions, issues, commits, links or

@@ -1,5 +1,5 @@
 /** How long ago something was, formatted like `kubectl` does. */
-import { plainText } from '../words/index.ts'
+import { plainText } from '../../base/index.ts'
 
 const UNITS: readonly (readonly [name: string, seconds: number])[] = [
   ['d', 86_400],

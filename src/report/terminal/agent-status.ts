@@ -1,6 +1,7 @@
 /** Status of an agent's projects: a table, and details of one. */
+import { plainText } from '../../base/index.ts'
 import type { DifferenceView, ProjectView } from '../../model/index.ts'
-import { agentStatusName, agentStatusWords, plainText } from '../words/index.ts'
+import { agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'

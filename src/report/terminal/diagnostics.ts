@@ -1,6 +1,7 @@
 /** Diagnostics on a terminal: the place, the source line with carets, and the hint. */
+import { plainText } from '../../base/index.ts'
 import type { Diagnostic, Source } from '../../model/index.ts'
-import { counted, plainText, severityCounts } from '../words/index.ts'
+import { counted, severityCounts } from '../words/counts.ts'
 import { fitting, type Paint, paintOf, type Style, textWidth, wrapped } from './style.ts'
 
 type LineOf = (source: Source) => string | undefined

@@ -1,6 +1,9 @@
 /** Events of an apply as lines. */
-import { type ApplyEvent, formatWindow } from '../../model/index.ts'
-import { counted, impactWords, isDisruptive, plainValue, type StepNames, stepTitle, time } from '../words/index.ts'
+import { type ApplyEvent, formatWindow, stepTitle } from '../../model/index.ts'
+import { counted, time } from '../words/counts.ts'
+import { impactWords, isDisruptive } from '../words/impacts.ts'
+import type { StepNames } from '../words/names.ts'
+import { plainValue } from '../words/plain-text.ts'
 import { impactMark } from './marks.ts'
 import { isNotStarted, statusMark, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'

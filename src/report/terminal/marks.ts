@@ -2,28 +2,18 @@
 import { IMPACT_NAMES, type Impact } from '../../model/index.ts'
 import type { Paint } from './style.ts'
 
-const SYMBOLS: Readonly<Record<Impact, string>> = {
-  none: '·',
-  'may-restart': '?',
-  restart: '!',
-  disconnect: '⊘',
-  move: '→',
-  replace: '⇄',
-  delete: '✗',
+const MARKS: Readonly<Record<Impact, readonly [symbol: string, color: (text: string, paint: Paint) => string]>> = {
+  none: ['·', (text, paint) => paint.green(text)],
+  'may-restart': ['?', (text, paint) => paint.yellow(text)],
+  restart: ['!', (text, paint) => paint.bold(paint.yellow(text))],
+  disconnect: ['⊘', (text, paint) => paint.bold(paint.magenta(text))],
+  move: ['→', (text, paint) => paint.bold(paint.cyan(text))],
+  replace: ['⇄', (text, paint) => paint.red(text)],
+  delete: ['✗', (text, paint) => paint.bold(paint.red(text))],
 }
 
-const painters = (paint: Paint): Readonly<Record<Impact, (text: string) => string>> => ({
-  none: paint.green,
-  'may-restart': paint.yellow,
-  restart: (text) => paint.bold(paint.yellow(text)),
-  disconnect: (text) => paint.bold(paint.magenta(text)),
-  move: (text) => paint.bold(paint.cyan(text)),
-  replace: paint.red,
-  delete: (text) => paint.bold(paint.red(text)),
-})
-
-/** `! restarts`; @param words instead of the impact's name. */
+/** `! restarts`. @param words instead of the impact's name. */
 export const impactMark = (impact: Impact, paint: Paint, words = IMPACT_NAMES[impact]): string =>
-  paintImpact(impact, paint)(`${SYMBOLS[impact]} ${words}`)
+  paintImpact(`${MARKS[impact][0]} ${words}`, impact, paint)
 
-export const paintImpact = (impact: Impact, paint: Paint): ((text: string) => string) => painters(paint)[impact]
+export const paintImpact = (text: string, impact: Impact, paint: Paint): string => MARKS[impact][1](text, paint)

@@ -1,5 +1,6 @@
 /** A table of operations, in the console's terms. */
-import { plainText, time } from '../words/index.ts'
+import { plainText } from '../../base/index.ts'
+import { time } from '../words/counts.ts'
 import { ageOf } from './age.ts'
 import { paintOf, type Style } from './style.ts'
 import { type Column, type Table, tableOf } from './table.ts'

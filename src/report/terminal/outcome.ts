@@ -1,7 +1,10 @@
 /** The outcome of an apply on a terminal. */
 import { groupBy } from '../../base/index.ts'
 import type { Outcome, Plan, StepOutcome, StepStatus } from '../../model/index.ts'
-import { applyVerdict, counted, group, nextSteps, plainValue, statusWords, stepNamesOf } from '../words/index.ts'
+import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
+import { counted, group } from '../words/counts.ts'
+import { stepNamesOf } from '../words/names.ts'
+import { plainValue } from '../words/plain-text.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
 /** Further steps are only counted, so that it fits on a screen. The journal and the page have all. */

@@ -1,7 +1,9 @@
 /** Large plans: one line for each change, grouped by impact. */
-import { groupBy } from '../../base/index.ts'
+import { groupBy, plainText } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
-import { group, isOfFleet, place, plainText, SYMBOLS, shownAttributes, worstFirst } from '../words/index.ts'
+import { group } from '../words/counts.ts'
+import { worstFirst } from '../words/impacts.ts'
+import { isOfFleet, place, SYMBOLS, shownAttributes } from '../words/names.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
@@ -21,23 +23,28 @@ export const compactChanges = (changes: readonly Change[], frame: PlanFrame): re
   const sorted = worstFirst(changes, frame.titleOf)
   const folder = commonFolder(sorted)
   const isFleet = isOfFleet(frame.plan.changes)
-  const rows = new Map(sorted.map((change) => [change, cellsOf(change, folder, isFleet, frame)]))
+  const rows = sorted.map((change) => ({ change, cells: cellsOf(change, folder, isFleet, frame) }))
   const symbol = Math.max(0, ...sorted.map(({ kind }) => SYMBOLS[kind].length)) + 1
-  const widths = widthsOf([...rows.values()], frame.style.width - INDENT - symbol)
-  return [...groupBy(sorted, ({ impact }) => impact)].map(([impact, own]) =>
-    [
-      headingOf(impact, own, frame),
-      ...own.map((change) => rowOf(change, rows.get(change) ?? [], symbol, widths, frame)),
-    ].join('\n'),
+  const widths = widthsOf(
+    rows.map(({ cells }) => cells),
+    frame.style.width - INDENT - symbol,
+  )
+  return [...groupBy(rows, ({ change }) => change.impact)].map(([impact, own]) =>
+    [headingOf(impact, own, frame), ...own.map((row) => rowOf(row, symbol, widths, frame))].join('\n'),
   )
 }
 
-const headingOf = (impact: Impact, changes: readonly Change[], { style, paint }: PlanFrame): string => {
+interface Row {
+  readonly change: Change
+  readonly cells: readonly string[]
+}
+
+const headingOf = (impact: Impact, rows: readonly Row[], { style, paint }: PlanFrame): string => {
   // No flag allows a refused change.
-  const needed = changes.some(({ refused }) => refused === undefined) ? flagOf(impact) : undefined
+  const needed = rows.some(({ change }) => change.refused === undefined) ? flagOf(impact) : undefined
   const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
   const title = impactMark(impact, paint, IMPACT_WORDS[impact])
-  return wrapped(`${title}  ${paint.dim(`(${group(changes.length)})`)}${flag}`, style)
+  return wrapped(`${title}  ${paint.dim(`(${group(rows.length)})`)}${flag}`, style)
 }
 
 /** The consent for this impact; a restart needs only a yes. */
@@ -99,8 +106,7 @@ const shortPlace = (text: string, width: number): string =>
   textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
 
 const rowOf = (
-  change: Change,
-  cells: readonly string[],
+  { change, cells }: Row,
   symbolWidth: number,
   widths: readonly number[],
   { paint, style }: PlanFrame,
@@ -113,7 +119,7 @@ const rowOf = (
       column === WHAT ? clip(cell, width) : clipMiddle(column === PLACE ? shortPlace(cell, width) : cell, width)
     return [(painted[column] ?? String)(pad(text, width))]
   })
-  const symbol = paintImpact(change.impact, paint)(pad(SYMBOLS[change.kind], symbolWidth))
+  const symbol = paintImpact(pad(SYMBOLS[change.kind], symbolWidth), change.impact, paint)
   const line = `${' '.repeat(INDENT)}${symbol}${shown.join(' '.repeat(GAP))}`
   return style.color ? line : line.trimEnd()
 }

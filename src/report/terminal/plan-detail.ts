@@ -1,17 +1,16 @@
 /** Small plans: each change with all its attributes. */
 import { groupBy } from '../../base/index.ts'
-import { type AttributeChange, type Change, type Impact, REASONS, type Reason } from '../../model/index.ts'
 import {
+  type AttributeChange,
+  type Change,
   computeTitle,
-  counted,
-  impactWords,
-  place,
-  SYMBOLS,
-  severity,
-  shownAttributes,
-  windowWords,
-  worstFirst,
-} from '../words/index.ts'
+  type Impact,
+  REASONS,
+  type Reason,
+} from '../../model/index.ts'
+import { counted } from '../words/counts.ts'
+import { impactWords, severity, windowWords, worstFirst } from '../words/impacts.ts'
+import { place, SYMBOLS, shownAttributes } from '../words/names.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'

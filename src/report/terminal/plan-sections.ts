@@ -1,26 +1,20 @@
 /** The sections of a plan after its changes. */
 import { groupBy } from '../../base/index.ts'
 import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
+import { planCostWords, planMoneyWords, projectCostLines } from '../words/cost.ts'
+import { counted, group } from '../words/counts.ts'
+import { isDisruptive } from '../words/impacts.ts'
 import {
   computeOnBranch,
-  counted,
-  group,
   hasSeveralProjects,
-  isDisruptive,
   isOfFleet,
   messageOf,
   place,
-  planCostWords,
-  planMoneyWords,
-  policyLines,
-  projectCostLines,
-  projectsLeftOut,
-  RELEASED_HINT,
-  skippedLines,
   stepTitles,
-  waveLines,
   withNamesOf,
-} from '../words/index.ts'
+} from '../words/names.ts'
+import { projectsLeftOut, RELEASED_HINT, skippedLines, waveLines } from '../words/plan-lines.ts'
+import { policyLines } from '../words/policies.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { wrap, wrapped } from './style.ts'

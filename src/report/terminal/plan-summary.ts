@@ -1,19 +1,9 @@
 /** Capacity, time, and the summary on the last line. */
+import { plainText } from '../../base/index.ts'
 import { isEmptyPlan } from '../../model/index.ts'
-import {
-  capitalised,
-  counted,
-  coverageLine,
-  emptyVerdict,
-  expectedMs,
-  expectedTime,
-  interruptions,
-  measuresOf,
-  minuteOf,
-  plainText,
-  planLine,
-  time,
-} from '../words/index.ts'
+import { measuresOf } from '../words/capacity.ts'
+import { capitalised, counted, minuteOf, time } from '../words/counts.ts'
+import { coverageLine, emptyVerdict, expectedMs, expectedTime, interruptions, planLine } from '../words/plan-lines.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { pad, textWidth, wrap, wrapped } from './style.ts'
 

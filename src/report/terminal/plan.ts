@@ -1,6 +1,10 @@
 /** A plan on a terminal. */
 import type { Change, Plan } from '../../model/index.ts'
-import { counted, isUnchanged, plainValue, projectTitle, remarksOf } from '../words/index.ts'
+import { remarksOf } from '../words/cost.ts'
+import { counted } from '../words/counts.ts'
+import { projectTitle } from '../words/names.ts'
+import { plainValue } from '../words/plain-text.ts'
+import { isUnchanged } from '../words/plan-lines.ts'
 import { compactChanges } from './plan-compact.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'

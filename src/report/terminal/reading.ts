@@ -1,5 +1,5 @@
 /** The progress line while many projects are read. */
-import { elapsed, group } from '../words/index.ts'
+import { elapsed, group } from '../words/counts.ts'
 import { clip } from './style.ts'
 
 export interface ReadingView {

@@ -1,6 +1,6 @@
 /** The table of sizes. */
 import type { SizeTable } from '../../model/index.ts'
-import { group } from '../words/index.ts'
+import { group } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
 
 export const sizesTable = (table: SizeTable, style: Style): string => {

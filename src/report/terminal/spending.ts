@@ -1,9 +1,9 @@
 /** `espalier cost` on a terminal: a table, then suggestions for saving. */
+import { plainText } from '../../base/index.ts'
 import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,
   editWords,
-  plainText,
   SPENDING_COLUMNS,
   type SpendingBy,
   type SpendingRow,
@@ -11,7 +11,7 @@ import {
   spendingMoney,
   spendingRows,
   spendingWords,
-} from '../words/index.ts'
+} from '../words/spending.ts'
 import { paintOf, type Style, wrapped } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 

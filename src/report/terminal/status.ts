@@ -1,7 +1,8 @@
 /** The table of live computes, and whether they match the manifests. */
-import { groupBy } from '../../base/index.ts'
+import { groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
+  computeTitle,
   formatScaleToZero,
   formatSize,
   formatUtc,
@@ -12,7 +13,7 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { updateDue, updateRestarts } from '../../service/index.ts'
-import { computeTitle, counted, plainText } from '../words/index.ts'
+import { counted } from '../words/counts.ts'
 import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'

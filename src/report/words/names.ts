@@ -1,4 +1,6 @@
 /** Titles of computes, steps, projects and places. */
+
+import { plainText } from '../../base/index.ts'
 import {
   type AttributeChange,
   type Change,
@@ -12,9 +14,6 @@ import {
   type Step,
   stepTitle,
 } from '../../model/index.ts'
-import { plainText } from './plain-text.ts'
-
-export { computeTitle, stepTitle }
 
 export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
   create: '+',
@@ -33,32 +32,18 @@ export const computeOnBranch = (
 ): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
 
 /** Whether they belong to several projects, so that the project must be shown. */
-export const isOfFleet = (all: Iterable<{ readonly project: string }>): boolean => {
-  let first: string | undefined
-  for (const { project } of all) {
-    first ??= project
-    if (project !== first) return true
-  }
-  return false
-}
+export const isOfFleet = (all: readonly { readonly project: string }[]): boolean =>
+  all.some(({ project }) => project !== all[0]?.project)
 
 /** Whether branches must be shown with their project. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
-/** Titles of steps; with several projects, they include the project. */
-export const stepTitles = (plan: Plan): ((step: Step) => string) => {
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
-  const isFleet = isOfFleet(plan.steps)
-  const titleOf = projectTitle(plan)
-  return (step) => stepTitle({ ...step, project: titleOf(step.project) }, changes, isFleet)
-}
-
 /** Without the name of a new compute, which is in its title. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
-/** Step titles by step or id; some events have only ids. */
+/** Step titles, which include the project if there are several. */
 export interface StepNames {
   readonly isFleet: boolean
   of(step: Step): string
@@ -67,17 +52,19 @@ export interface StepNames {
 }
 
 export const stepNamesOf = (plan: Plan): StepNames => {
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const of = stepTitles(plan)
-  return {
-    isFleet: isOfFleet(plan.steps),
-    of,
-    byId: (id) => {
-      const step = steps.get(id)
-      return step === undefined ? id : of(step)
-    },
+  const isFleet = isOfFleet(plan.steps)
+  const titleOf = projectTitle(plan)
+  const of = (step: Step): string => stepTitle({ ...step, project: titleOf(step.project) }, changes, isFleet)
+  const byId = (id: string): string => {
+    const step = steps.get(id)
+    return step === undefined ? id : of(step)
   }
+  return { isFleet, of, byId }
 }
+
+export const stepTitles = (plan: Plan): StepNames['of'] => stepNamesOf(plan).of
 
 /** The message, followed by its hint if there is one. */
 export const messageOf = ({ message, hint }: Diagnostic): string =>

@@ -1,8 +1,6 @@
 /** Makes untrusted values safe to print. */
 import { plainText } from '../../base/index.ts'
 
-export { plainText }
-
 /** Escapes every string in the value except keys. Unchanged parts are not copied, because a fleet's plan is large. */
 export const plainValue = <T>(value: T): T => {
   if (typeof value === 'string') return plainText(value) as T

@@ -2,13 +2,8 @@
 import type { Plan, PolicyResult } from '../../model/index.ts'
 import { projectTitle } from './names.ts'
 
-export interface PolicyLine {
-  readonly text: string
-  readonly isDenied: boolean
-}
-
 /** Denials first. */
-export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>): readonly PolicyLine[] => {
+export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
   const results = plan.policies?.results ?? []
   const isFleet = new Set(results.map(({ project }) => project)).size > 1
   const title = projectTitle(plan)
@@ -48,15 +43,10 @@ export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly 
 ]
 
 /** Names of the policies that deny something, and titles of the projects that are blocked by it. */
-export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>): DeniedBy => {
+export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
   const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
   return {
     policies: [...new Set(denied.map(({ policy }) => policy))],
     projects: [...new Set(denied.map(({ project }) => project))].map(projectTitle(plan)),
   }
-}
-
-export interface DeniedBy {
-  readonly policies: readonly string[]
-  readonly projects: readonly string[]
 }

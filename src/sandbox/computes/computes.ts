@@ -160,14 +160,14 @@ export interface ComputeAddress {
   readonly sharedPort: number
 }
 
-/** A refused connection, as Postgres' protocol reports it. */
-export class ConnectionRefusal extends Error {
-  /** Five characters (PostgreSQL documentation, appendix A). */
+/** Why a connection is rejected, as Postgres' protocol reports it. */
+export class ConnectionError extends Error {
+  /** An SQLSTATE (PostgreSQL documentation, appendix A). */
   readonly sqlState: string
 
   constructor(sqlState: string, message: string) {
     super(message)
-    this.name = 'ConnectionRefusal'
+    this.name = 'ConnectionError'
     this.sqlState = sqlState
   }
 }
@@ -177,7 +177,7 @@ export interface Gate {
   /**
    * Resolves with the spec once the compute may accept connections.
    *
-   * @throws {ConnectionRefusal} if there is no such compute, or if it cannot be started.
+   * @throws {ConnectionError} if there is no such compute, or if it cannot be started.
    */
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean

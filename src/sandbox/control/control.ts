@@ -9,6 +9,7 @@ import { type ComputeRecord, type WorldChange, worldChange } from '../world/reco
 import { Tables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import type { RecordedRequest, Recorder } from './recorder.ts'
+import { createTestBranch, type TestBranch, type TestBranchOptions } from './test-branch.ts'
 
 /** A compute and how to connect to it. */
 export interface ReachableCompute {
@@ -64,11 +65,13 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
     return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
   },
   connections: (): readonly ConnectionInfo[] => computes.connections(),
-  /** Opens a connection that the sandbox holds. @throws {ConnectionRefusal} as for any other client. */
+  /** Opens a connection that the sandbox holds. @throws {ConnectionError} as for any other client. */
   connect: (computeId: string): Promise<ConnectionInfo> => {
     const branch = world.tables.branch(world.tables.compute(computeId)?.branchId ?? '')
     return computes.connect(computeId, defaultLogin(branch))
   },
+  /** Creates a branch for a test, with its own compute. */
+  createBranch: (options: TestBranchOptions): Promise<TestBranch> => createTestBranch(world, computes, options),
   disconnect: (connectionId: string): void => computes.disconnect(connectionId),
   faults: (): readonly WaitingFault[] => faults.list(),
   addFault: (order: FaultOrder): WaitingFault => faults.add(order),

@@ -1,9 +1,14 @@
-/** Creates a branch for a test, and deletes it, through the API like any client. */
+/** Creates a branch for a test, and deletes it. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { z } from 'zod'
 import { EspalierError } from '../../model/index.ts'
-import type { Sandbox } from '../start-sandbox.ts'
+import type { Computes } from '../computes/computes.ts'
+import { ApiError } from '../world/api-error.ts'
+import { createBranch, deleteBranch } from '../world/branch-commands.ts'
+import { refreshCatalog } from '../world/catalog.ts'
+import { connectionTo, defaultLogin } from '../world/connection.ts'
+import { isOver, type OperationRecord } from '../world/records.ts'
+import type { World } from '../world/world.ts'
 
 export interface TestBranch {
   readonly id: string
@@ -12,7 +17,7 @@ export interface TestBranch {
   delete(): Promise<void>
 }
 
-export interface BranchOrder {
+export interface TestBranchOptions {
   readonly name?: string
   /** A name or an id. Default: the default branch. */
   readonly parent?: string
@@ -21,107 +26,76 @@ export interface BranchOrder {
 }
 
 const POLL_MS = 20
-const PENDING: ReadonlySet<string> = new Set(['scheduling', 'running', 'cancelling'])
 
-const operationsShape = z.object({ operations: z.array(z.object({ id: z.string() })).default([]) })
-const madeShape = operationsShape.extend({
-  branch: z.object({ id: z.string(), name: z.string() }),
-  roles: z.array(z.object({ name: z.string() })),
-  databases: z.array(z.object({ name: z.string(), owner_name: z.string() })),
-})
-
-export const testBranch = async (sandbox: Sandbox, order: BranchOrder): Promise<TestBranch> => {
-  const project = order.project ?? (await onlyProject(sandbox))
-  const at = `/projects/${project}`
-  const body = {
-    branch: {
-      name: order.name ?? `test-${randomUUID()}`,
-      ...(order.parent === undefined ? {} : { parent_id: await branchId(sandbox, at, order.parent) }),
-    },
-    endpoints: [{ type: 'read_write' }],
-  }
-  const made = madeShape.parse(await send(sandbox, 'POST', `${at}/branches`, body))
-  await settled(sandbox, at, made.operations)
-  const { id, name } = made.branch
-  const database = made.databases[0]
-  const query = new URLSearchParams({
-    branch_id: id,
-    database_name: database?.name ?? '',
-    role_name: database?.owner_name ?? '',
+export const createTestBranch = async (
+  world: World,
+  computes: Computes,
+  options: TestBranchOptions,
+): Promise<TestBranch> => {
+  const { name = `test-${randomUUID()}`, parent, project = onlyProject(world) } = options
+  const made = await finished(world, () => {
+    const { branches } = world.project(project)
+    const source =
+      parent === undefined ? undefined : [...branches.values()].find((one) => [one.id, one.name].includes(parent))
+    if (parent !== undefined && source === undefined)
+      throw new EspalierError('E_USAGE', `There is no branch ${parent}.`)
+    return createBranch(world, project, { name, parent_id: source?.id }, [{ type: 'read_write' }])
   })
-  const { uri } = z.object({ uri: z.string() }).parse(await send(sandbox, 'GET', `${at}/connection_uri?${query}`))
+  const { id } = made.branch
+  await refreshCatalog(world, computes, id)
+  const login = defaultLogin(world.branch(project, id))
+  const [compute] = made.computes
+  if (login === undefined || compute === undefined) throw failed(`no role of the branch ${name} can log in`)
+  const { uri } = await connectionTo(compute, world.project(project).project, computes, login)
   return {
     id,
     name,
     connectionString: uri,
-    delete: async () => {
-      const { operations } = operationsShape.parse((await send(sandbox, 'DELETE', `${at}/branches/${id}`)) ?? {})
-      await settled(sandbox, at, operations)
-    },
+    delete: async () => void (await finished(world, () => deleteBranch(world, project, id))),
   }
 }
 
-const onlyProject = async (sandbox: Sandbox): Promise<string> => {
-  const { projects } = z
-    .object({ projects: z.array(z.object({ id: z.string() })) })
-    .parse(await send(sandbox, 'GET', '/projects'))
-  const [only] = projects
-  if (only !== undefined && projects.length === 1) return only.id
-  throw new EspalierError(
-    'E_USAGE',
-    `The sandbox has ${projects.length} projects: choose one with the option \`project\`.`,
+const onlyProject = (world: World): string => {
+  const ids = [...world.tables.projects.values()].flatMap(({ project }) =>
+    project.deletedAt === undefined ? [project.id] : [],
   )
+  const [only] = ids
+  if (only !== undefined && ids.length === 1) return only
+  throw new EspalierError('E_USAGE', `The sandbox has ${ids.length} projects: choose one with the option \`project\`.`)
 }
 
-const branchId = async (sandbox: Sandbox, at: string, wanted: string): Promise<string> => {
-  const { branches } = z
-    .object({ branches: z.array(z.object({ id: z.string(), name: z.string() })) })
-    .parse(await send(sandbox, 'GET', `${at}/branches`))
-  const found = branches.find(({ id, name }) => id === wanted || name === wanted)
-  if (found !== undefined) return found.id
-  throw new EspalierError('E_USAGE', `There is no branch ${wanted}.`)
-}
-
-/** Retries while the project is locked: tests may run concurrently. */
-const send = async (sandbox: Sandbox, method: string, path: string, body?: object): Promise<unknown> => {
+/** Runs a command and waits for its operations. Waits while the project is locked: tests may run concurrently. */
+const finished = async <T extends { readonly operations: readonly OperationRecord[] } | undefined>(
+  world: World,
+  command: () => T,
+): Promise<T> => {
   for (;;) {
-    const response = await fetch(`${sandbox.apiUrl}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    const answer: unknown = text === '' ? undefined : JSON.parse(text)
-    if (response.ok) return answer
-    if (response.status !== 423) {
-      const { message } = z.object({ message: z.string() }).parse(answer)
-      throw new EspalierError('E_SANDBOX_BRANCH', `${method} ${path}: ${message}`)
+    try {
+      const answer = command()
+      for (const operation of answer?.operations ?? []) await untilOver(world, operation)
+      return answer
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.status !== 423) throw failed(error.message)
+      await moment(world)
     }
-    await moment(sandbox)
   }
 }
 
-const settled = async (sandbox: Sandbox, at: string, operations: readonly { readonly id: string }[]): Promise<void> => {
-  const shape = z.object({
-    operation: z.object({ status: z.string(), error: z.string().optional(), retry_at: z.string().optional() }),
-  })
-  for (const { id } of operations) {
-    for (;;) {
-      const { operation } = shape.parse(await send(sandbox, 'GET', `${at}/operations/${id}`))
-      if (operation.status === 'finished' || operation.status === 'skipped') break
-      if (!PENDING.has(operation.status) && operation.retry_at === undefined) {
-        throw new EspalierError(
-          'E_SANDBOX_BRANCH',
-          `An operation ended as ${operation.status}: ${operation.error ?? ''}`,
-        )
-      }
-      await moment(sandbox)
-    }
+const untilOver = async (world: World, { id, projectId }: OperationRecord): Promise<void> => {
+  for (;;) {
+    const operation = world.tables.projects.get(projectId)?.operationById.get(id)
+    if (operation === undefined || operation.status === 'finished' || operation.status === 'skipped') return
+    if (isOver(operation)) throw failed(`an operation ended as ${operation.status}: ${operation.error ?? ''}`)
+    await moment(world)
   }
 }
+
+const failed = (reason: string): EspalierError =>
+  new EspalierError('E_SANDBOX_BRANCH', `The branch cannot be created or deleted: ${reason}.`)
 
 /** Advances a manual clock: operations would never finish otherwise. */
-const moment = async ({ clock }: Sandbox): Promise<void> => {
+const moment = async ({ clock }: World): Promise<void> => {
   if (clock.scale === 0) await clock.advance(POLL_MS)
   await pause(POLL_MS / Math.max(1, clock.scale))
 }

@@ -20,7 +20,7 @@ const requestEffect = z.discriminatedUnion('kind', [
     /** Value of the `Retry-After` header, in seconds. */
     retryAfter: z.int().min(0).optional(),
   }),
-  /** Refused with 423, as if another operation were running on the project. */
+  /** Rejected with 423, as if another operation were running on the project. */
   z.strictObject({ kind: z.literal('lock') }),
   /** Lists of computes and operations show the state from `ms` milliseconds ago. */
   z.strictObject({ kind: z.literal('lag'), ms: milliseconds }),

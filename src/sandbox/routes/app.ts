@@ -1,10 +1,11 @@
 /** The routes of the API (docs/control-api.md). */
 import { randomUUID } from 'node:crypto'
-import { type Context, Hono } from 'hono'
+import { channel } from 'node:diagnostics_channel'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { REPOSITORY } from '../../model/index.ts'
 import type { ControlParts } from '../control/control.ts'
 import { record } from '../control/recorder.ts'
-import { Refusal } from '../world/refusal.ts'
+import { ApiError } from '../world/api-error.ts'
 import type { ProjectTables } from '../world/tables.ts'
 import { accountRoutes, keyRoutes } from './account.ts'
 import { branchRoutes } from './branches.ts'
@@ -13,7 +14,6 @@ import { computeRoutes } from './computes.ts'
 import { checkProject, identify, identityOf } from './identity.ts'
 import { injectFaults } from './inject-fault.ts'
 import { projectRoutes } from './projects.ts'
-import { publishAnswers } from './publish-answers.ts'
 import { limitRates } from './rate-limit.ts'
 import { limitBody, watchIgnored } from './request.ts'
 import { schemaRoutes } from './schema.ts'
@@ -56,11 +56,11 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
     onRequest(context.req.method, context.req.path, context.res.status)
   })
   app.onError((error, context) => {
-    if (error instanceof Refusal) return refuse(context, error)
+    if (error instanceof ApiError) return respond(context, error)
     onBug(error)
-    return refuse(context, new Refusal(500, 'internal server error'))
+    return respond(context, new ApiError(500, 'internal server error'))
   })
-  app.notFound((context) => refuse(context, unserved(context)))
+  app.notFound((context) => respond(context, unserved(context)))
 
   // The API description needs no key.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
@@ -79,7 +79,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
   // After `injectFaults`: responses that a fault damages are not published.
-  api.use('*', publishAnswers(API_ROOT))
+  api.use('*', publishResponse)
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
   if (rateLimits) api.use('*', limitRates(world.clock))
@@ -100,6 +100,18 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   return app
 }
 
+const responses = channel('espalier:sandbox:response')
+
+/** Publishes responses to tests, which check each of them against the OpenAPI document. */
+const publishResponse: MiddlewareHandler = async (context, next) => {
+  await next()
+  if (!responses.hasSubscribers) return
+  const { method, path } = context.req
+  const text = await context.res.clone().text()
+  const body: unknown = text === '' ? undefined : JSON.parse(text)
+  responses.publish({ method, path: path.slice(API_ROOT.length), status: context.res.status, body })
+}
+
 /** Taken from the request if it has one (public OpenAPI). Error responses repeat it in their body. */
 const requestIdOf = (context: Context): string => {
   const given = context.req.header('x-request-id')
@@ -109,19 +121,19 @@ const requestIdOf = (context: Context): string => {
 }
 
 /** The error for a route that the sandbox does not serve: it says whether the service has such a route. */
-const unserved = (context: Context): Refusal => {
+const unserved = (context: Context): ApiError => {
   const { method, path } = context.req
   const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length)) : undefined
-  if (route === undefined) return new Refusal(404, 'this route does not exist')
+  if (route === undefined) return new ApiError(404, 'this route does not exist')
   if (!route.methods.includes(method)) {
     context.header('allow', route.methods.join(', '))
-    return new Refusal(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
+    return new ApiError(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
   }
   const feature = method === 'GET' ? FEATURES[route.path] : undefined
-  if (feature !== undefined) return new Refusal(404, `${feature} is not enabled; it is not available in the sandbox`)
+  if (feature !== undefined) return new ApiError(404, `${feature} is not enabled; it is not available in the sandbox`)
   const what = `${method} ${route.path.replaceAll('{}', '*')}`
-  return new Refusal(501, `not available in Espalier's sandbox: ${what}. Available routes: ${ROUTES_PAGE}`, UNSERVED)
+  return new ApiError(501, `not available in Espalier's sandbox: ${what}. Available routes: ${ROUTES_PAGE}`, UNSERVED)
 }
 
-const refuse = (context: Context, { status, code, message }: Refusal): Response =>
+const respond = (context: Context, { status, code, message }: ApiError): Response =>
   context.json({ request_id: context.get('requestId'), code, message }, status)

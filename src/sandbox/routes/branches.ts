@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
-import { createBranch, deleteBranch, findBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
+import { createBranch, deleteBranch, setDefaultBranch, updateBranch } from '../world/branch-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { branchBody, branchUpdateBody, restoreRequest } from '../world/requests.ts'
 import { restoreBranch } from '../world/restore-branch.ts'
@@ -44,7 +44,7 @@ export const branchRoutes = (api: Hono, world: World, computes: Computes): void 
   })
   api.get('/projects/:project/branches/:branch', (context) => {
     const { project, branch } = context.req.param()
-    const found = findBranch(world, project, branch)
+    const found = world.branch(project, branch)
     return context.json({ branch: present(found), annotation: presentAnnotation(found) })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {

@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Computes } from '../computes/computes.ts'
-import { findBranch } from '../world/branch-commands.ts'
+import { ApiError } from '../world/api-error.ts'
 import { catalogOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
@@ -19,7 +19,6 @@ import {
 } from '../world/catalog-commands.ts'
 import { connectionTo, defaultLogin, hostOf, poolerHostOf } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
-import { Refusal } from '../world/refusal.ts'
 import { sqlName } from '../world/requests.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
@@ -76,7 +75,7 @@ const roleRoutes = (api: Hono, world: World): void => {
 
   api.get(ROLES, (context) => {
     const { project, branch } = context.req.param()
-    const { roles } = catalogOf(findBranch(world, project, branch))
+    const { roles } = catalogOf(world.branch(project, branch))
     return context.json({ roles: roles.map((role) => presentRole(role, branch)) })
   })
   api.post(ROLES, async (context) => {
@@ -114,7 +113,7 @@ const databaseRoutes = (api: Hono, world: World): void => {
 
   api.get(DATABASES, (context) => {
     const { project, branch } = context.req.param()
-    const { databases } = catalogOf(findBranch(world, project, branch))
+    const { databases } = catalogOf(world.branch(project, branch))
     return context.json({ databases: databases.map((database) => presentDatabase(database, branch)) })
   })
   api.post(DATABASES, async (context) => {
@@ -147,11 +146,11 @@ const chooseCompute = (
   if (endpoint_id !== undefined) {
     const named = world.compute(id, endpoint_id)
     if (branch_id === undefined || named.branchId === branch_id) return named
-    throw new Refusal(400, `endpoint_id: ${endpoint_id} is not a compute of the branch ${branch_id}`)
+    throw new ApiError(400, `endpoint_id: ${endpoint_id} is not a compute of the branch ${branch_id}`)
   }
-  const branch = findBranch(world, id, branch_id ?? defaultBranch(tables.branches)?.id ?? '')
+  const branch = world.branch(id, branch_id ?? defaultBranch(tables.branches)?.id ?? '')
   const primary = primaryOf(tables, branch.id)
-  if (primary === undefined) throw new Refusal(404, `the branch ${branch.name} has no read_write endpoint`)
+  if (primary === undefined) throw new ApiError(404, `the branch ${branch.name} has no read_write endpoint`)
   return primary
 }
 

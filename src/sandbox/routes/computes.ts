@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import { ApiError } from '../world/api-error.ts'
 import {
   type ComputeAnswer,
   createCompute,
@@ -8,7 +9,6 @@ import {
   suspendCompute,
   updateCompute,
 } from '../world/compute-commands.ts'
-import { Refusal } from '../world/refusal.ts'
 import { createBody, updateBody } from '../world/requests.ts'
 import { computesOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
@@ -35,7 +35,7 @@ export const computeRoutes = (api: Hono, world: World): void => {
   api.get('/projects/:project/branches/:branch/endpoints', (context) => {
     const tables = listed(context, world, context.req.param('project'))
     const id = context.req.param('branch')
-    if (!tables.branches.has(id)) throw new Refusal(404, 'branch not found')
+    if (!tables.branches.has(id)) throw new ApiError(404, 'branch not found')
     return context.json({ endpoints: computesOf(tables, id).map((compute) => presentCompute(compute, tables.project)) })
   })
   api.post('/projects/:project/endpoints', async (context) => {

@@ -4,10 +4,10 @@ import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { messageOf } from '../../base/index.ts'
 import { EspalierError, parseDuration } from '../../model/index.ts'
-import { ConnectionRefusal } from '../computes/computes.ts'
+import { ConnectionError } from '../computes/computes.ts'
 import { isWorldDump, type SandboxControl } from '../control/control.ts'
 import { faultShape } from '../faults/fault.ts'
-import { Refusal } from '../world/refusal.ts'
+import { ApiError } from '../world/api-error.ts'
 import { limitBody, readBody } from './request.ts'
 
 export const CONTROL_ROOT = '/_sandbox'
@@ -29,7 +29,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
     if (!isToken(context.req.header('authorization'), token)) {
-      throw new Refusal(401, 'the control API of the sandbox needs the control token, not the API key')
+      throw new ApiError(401, 'the control API of the sandbox needs the control token, not the API key')
     }
     await next()
   })
@@ -54,7 +54,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
   app.get('/connections', (context) => context.json({ connections: control.connections() }))
   app.post('/connections', async (context) => {
     const { endpoint_id } = await readBody(context, connectionBody)
-    return context.json({ connection: await orRefused(control.connect(endpoint_id)) }, 201)
+    return context.json({ connection: await orApiError(control.connect(endpoint_id)) }, 201)
   })
   app.delete('/connections/:id', (context) => {
     control.disconnect(context.req.param('id'))
@@ -67,7 +67,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
     return context.body(null, 204)
   })
   app.delete('/faults/:id', (context) => {
-    if (!control.removeFault(context.req.param('id'))) throw new Refusal(404, 'fault not found')
+    if (!control.removeFault(context.req.param('id'))) throw new ApiError(404, 'fault not found')
     return context.body(null, 204)
   })
   app.get('/world', (context) => context.json(control.dump()))
@@ -84,23 +84,23 @@ const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toI
 
 const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
   const dump = await readBody(context, z.unknown())
-  if (!isWorldDump(dump)) throw new Refusal(400, 'This is not a dump of a sandbox.')
+  if (!isWorldDump(dump)) throw new ApiError(400, 'This is not a dump of a sandbox.')
   try {
     control.load(dump)
   } catch (error) {
-    if (error instanceof EspalierError) throw new Refusal(400, error.message)
+    if (error instanceof EspalierError) throw new ApiError(400, error.message)
     throw error
   }
   return context.body(null, 204)
 }
 
-const orRefused = async <T>(opening: Promise<T>): Promise<T> => {
+const orApiError = async <T>(opening: Promise<T>): Promise<T> => {
   try {
     return await opening
   } catch (error) {
-    const state = error instanceof ConnectionRefusal ? error.sqlState : sqlStateOf(error)
+    const state = error instanceof ConnectionError ? error.sqlState : sqlStateOf(error)
     if (state === undefined) throw error
-    throw new Refusal(422, messageOf(error), state)
+    throw new ApiError(422, messageOf(error), state)
   }
 }
 

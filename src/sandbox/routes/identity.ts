@@ -1,8 +1,8 @@
 /** The caller and its permissions (docs of the service, "API keys"). */
 import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
+import { ApiError } from '../world/api-error.ts'
 import { digestOf } from '../world/key-commands.ts'
-import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 
 export type Identity =
@@ -12,13 +12,13 @@ export type Identity =
   | { readonly of: 'organization'; readonly orgId: string }
   | { readonly of: 'project'; readonly projectId: string }
 
-/** @throws {Refusal} 401 if the key is missing, wrong or revoked. */
+/** @throws {ApiError} 401 if the key is missing, wrong or revoked. */
 export const identify = (world: World, apiKey: string, keyUse: Map<string, number>): MiddlewareHandler => {
   const own = Buffer.from(digestOf(apiKey))
   return async (context, next) => {
     const given = digestOf((context.req.header('authorization') ?? '').replace(/^Bearer /, ''))
     const identity = timingSafeEqual(Buffer.from(given), own) ? { of: 'owner' as const } : identityOfKey(world, given)
-    if (identity === undefined) throw new Refusal(401, 'supplied credentials do not pass authentication')
+    if (identity === undefined) throw new ApiError(401, 'supplied credentials do not pass authentication')
     keyUse.set(given, world.clock.now())
     context.set('identity', identity)
     await next()
@@ -35,45 +35,45 @@ const identityOfKey = (world: World, keyDigest: string): Identity | undefined =>
 
 export const identityOf = (context: Context): Identity => context.get('identity')
 
-/** @throws {Refusal} 403 outside a project-scoped key's project, 404 outside an organization's projects. */
+/** @throws {ApiError} 403 outside a project-scoped key's project, 404 outside an organization's projects. */
 export const checkProject = (identity: Identity, projectId: string, world: World): void => {
   if (identity.of === 'project' && identity.projectId !== projectId) {
-    throw new Refusal(403, 'the API key is scoped to another project')
+    throw new ApiError(403, 'the API key is scoped to another project')
   }
   if (identity.of === 'organization' && world.tables.projects.get(projectId)?.project.orgId !== identity.orgId) {
-    throw new Refusal(404, 'project not found')
+    throw new ApiError(404, 'project not found')
   }
 }
 
-/** @throws {Refusal} 404 for keys of organizations and projects: they have no routes about users. */
+/** @throws {ApiError} 404 for keys of organizations and projects: they have no routes about users. */
 export const checkUser = (identity: Identity): void => {
   if (identity.of === 'organization' || identity.of === 'project') {
-    throw new Refusal(404, 'not allowed for organization API keys')
+    throw new ApiError(404, 'not allowed for organization API keys')
   }
 }
 
-/** @throws {Refusal} 403 for a project-scoped key: it can neither create projects nor delete its own. */
+/** @throws {ApiError} 403 for a project-scoped key: it can neither create projects nor delete its own. */
 export const checkAccount = (identity: Identity): void => {
-  if (identity.of === 'project') throw new Refusal(403, 'not allowed for project-scoped API keys')
+  if (identity.of === 'project') throw new ApiError(403, 'not allowed for project-scoped API keys')
 }
 
-/** @throws {Refusal} 403 for keys of a project or of another organization, 404 if there is no such organization. */
+/** @throws {ApiError} 403 for keys of a project or of another organization, 404 if there is no such organization. */
 export const checkOrganization = (identity: Identity, orgId: string, world: World): void => {
   checkAccount(identity)
   if (identity.of === 'organization' && identity.orgId !== orgId) {
-    throw new Refusal(403, 'the API key belongs to another organization')
+    throw new ApiError(403, 'the API key belongs to another organization')
   }
-  if (!organizationIds(world).includes(orgId)) throw new Refusal(404, 'organization not found')
+  if (!organizationIds(world).includes(orgId)) throw new ApiError(404, 'organization not found')
 }
 
 /**
  * The organization whose projects to list; `undefined`: all projects.
  *
- * @throws {Refusal} 400 if a personal key has to name one and does not, and as {@link ownerOf}.
+ * @throws {ApiError} 400 if a personal key has to name one and does not, and as {@link ownerOf}.
  */
 export const organizationOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'personal' && requested === undefined && organizationIds(world).length > 0) {
-    throw new Refusal(400, 'org_id is required')
+    throw new ApiError(400, 'org_id is required')
   }
   return ownerOf(identity, requested, world)
 }
@@ -81,15 +81,15 @@ export const organizationOf = (identity: Identity, requested: string | undefined
 /**
  * The organization that will own a new project; `undefined`: the user.
  *
- * @throws {Refusal} 403 if the key belongs to another organization, 404 if there is no such organization.
+ * @throws {ApiError} 403 if the key belongs to another organization, 404 if there is no such organization.
  */
 export const ownerOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'organization') {
     if ((requested ?? identity.orgId) === identity.orgId) return identity.orgId
-    throw new Refusal(403, 'the API key belongs to another organization')
+    throw new ApiError(403, 'the API key belongs to another organization')
   }
   if (requested === undefined || organizationIds(world).includes(requested)) return requested
-  throw new Refusal(404, `organization not found: ${requested}`)
+  throw new ApiError(404, `organization not found: ${requested}`)
 }
 
 /** Organizations that own a project or a key, sorted. */

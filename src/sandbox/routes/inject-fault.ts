@@ -3,8 +3,8 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
 import type { Faults } from '../faults/faults.ts'
+import { ApiError } from '../world/api-error.ts'
 import { createCompute, deleteCompute, updateCompute } from '../world/compute-commands.ts'
-import { Refusal } from '../world/refusal.ts'
 import type { World } from '../world/world.ts'
 import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 
@@ -53,7 +53,10 @@ const inject = async (
         effect.status as ContentfulStatusCode,
       )
     case 'lock':
-      throw new Refusal(423, 'project already has running conflicting operations, scheduling of new ones is prohibited')
+      throw new ApiError(
+        423,
+        'project already has running conflicting operations, scheduling of new ones is prohibited',
+      )
     case 'latency':
       await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + random() * effect.jitterMs, resolve))
       break
@@ -109,7 +112,7 @@ const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string):
         deleteCompute(world, project, effect.endpoint_id ?? computeOfPath)
     }
   } catch (error) {
-    // A refusal concerns the other client only.
-    if (!(error instanceof Refusal)) throw error
+    // An error concerns the other client only.
+    if (!(error instanceof ApiError)) throw error
   }
 }

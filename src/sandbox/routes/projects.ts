@@ -1,5 +1,6 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
+import { ApiError } from '../world/api-error.ts'
 import { DEFAULT_LIBRARIES } from '../world/compute-spec.ts'
 import {
   createProject,
@@ -8,7 +9,6 @@ import {
   recoverProject,
   updateProject,
 } from '../world/project-commands.ts'
-import { Refusal } from '../world/refusal.ts'
 import { newProjectBody, projectBody } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
 import { catalogAnswer } from './catalog.ts'
@@ -104,7 +104,7 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
   api.get('/projects/:project/operations/:operation', (context) => {
     const { project, operation } = context.req.param()
     const found = world.project(project).operationById.get(operation)
-    if (found === undefined) throw new Refusal(404, 'operation not found')
+    if (found === undefined) throw new ApiError(404, 'operation not found')
     return context.json({ operation: presentOperation(found) })
   })
   api.get('/projects/:project/available_preload_libraries', (context) => {

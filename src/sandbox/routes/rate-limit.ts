@@ -2,12 +2,12 @@
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { SandboxClock } from '../clock/clock.ts'
-import { Refusal } from '../world/refusal.ts'
+import { ApiError } from '../world/api-error.ts'
 
 const ACCOUNT = { burst: 700, perMs: 700 / 60_000 }
 const ROUTE = { burst: 40, perMs: 40 / 1_000 }
 
-/** Refuses requests over a limit with 429, by the sandbox's clock. */
+/** Rejects requests over a limit with 429, by the sandbox's clock. */
 export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
   const account = bucket(ACCOUNT, clock)
   const routes = new Map<string, () => boolean>()
@@ -15,7 +15,7 @@ export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
     const route = `${context.req.method} ${matchedRoutes(context).at(-1)?.path}`
     const own = routes.get(route) ?? bucket(ROUTE, clock)
     routes.set(route, own)
-    if (!own() || !account()) throw new Refusal(429, 'too many requests: slow down and try again')
+    if (!own() || !account()) throw new ApiError(429, 'too many requests: slow down and try again')
     await next()
   }
 }

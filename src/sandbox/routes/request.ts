@@ -4,30 +4,30 @@ import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
 import type { z } from 'zod'
 import { issueText } from '../issue-text.ts'
-import { Refusal } from '../world/refusal.ts'
+import { ApiError } from '../world/api-error.ts'
 
-/** Refuses a body over `maxSize` bytes with 413, before it fills the memory. */
+/** Rejects a body over `maxSize` bytes with 413, before it fills the memory. */
 export const limitBody = (maxSize: number): MiddlewareHandler => {
-  const refuse = (): never => {
-    throw new Refusal(413, `request body is larger than ${maxSize} bytes`)
+  const reject = (): never => {
+    throw new ApiError(413, `request body is larger than ${maxSize} bytes`)
   }
-  const limitChunks = bodyLimit({ maxSize, onError: refuse })
+  const limitChunks = bodyLimit({ maxSize, onError: reject })
   return async (context, next) => {
     // `bodyLimit` creates a `Request` object, which is slow: use it only for bodies of unknown length.
     if (context.req.header('transfer-encoding') !== undefined) return limitChunks(context, next)
-    if (Number(context.req.header('content-length') ?? 0) > maxSize) refuse()
+    if (Number(context.req.header('content-length') ?? 0) > maxSize) reject()
     await next()
   }
 }
 
-/** @throws {Refusal} 400 with the field's path. */
+/** @throws {ApiError} 400 with the field's path. */
 export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promise<T> => {
   const text = await context.req.text()
   let value: unknown
   try {
     value = text === '' ? {} : JSON.parse(text)
   } catch {
-    throw new Refusal(400, 'request body is not valid JSON')
+    throw new ApiError(400, 'request body is not valid JSON')
   }
   const read = parse(value, schema, 'request body')
   reportIgnored(context, unknownFields(value, read))
@@ -36,16 +36,19 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
 
 /**
  * @param what what to call the value if no single field is invalid.
- * @throws {Refusal} 400 with the field's path.
+ * @throws {ApiError} 400 with the field's path.
  */
 const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new Refusal(400, `${issue?.path.join('.') || what}: ${issue === undefined ? 'is not valid' : issueText(issue)}`)
+  throw new ApiError(
+    400,
+    `${issue?.path.join('.') || what}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
+  )
 }
 
-/** @throws {Refusal} 400 with the parameter's name. */
+/** @throws {ApiError} 400 with the parameter's name. */
 export const readQuery = <T extends object>(context: Context, schema: z.ZodType<T>): T => {
   const given = context.req.query()
   const read = parse(given, schema, 'query')

@@ -2,12 +2,11 @@
 import { createTwoFilesPatch } from 'diff'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import { type Computes, ConnectionRefusal, FEATURE_NOT_SUPPORTED, type Login } from '../computes/computes.ts'
-import { findBranch } from '../world/branch-commands.ts'
+import { type Computes, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes/computes.ts'
+import { ApiError } from '../world/api-error.ts'
 import { catalogOf, refreshCatalog } from '../world/catalog.ts'
 import { findDatabase } from '../world/catalog-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
-import { Refusal } from '../world/refusal.ts'
 import { primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { readQuery } from './request.ts'
@@ -37,24 +36,24 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
     const { owner } = findDatabase(world, { project, branch: branch.id }, database)
     const login = loginOf(world.tables.branch(branch.id) ?? branch, owner, database)
     const compute = primaryOf(world.project(project), branch.id)
-    if (compute === undefined) throw new Refusal(422, `the branch ${branch.name} has no read_write endpoint to ask`)
-    const text = await orRefused(computes.dumpSchema(compute.id, login))
+    if (compute === undefined) throw new ApiError(422, `the branch ${branch.name} has no read_write endpoint to ask`)
+    const text = await orApiError(computes.dumpSchema(compute.id, login))
     if (text !== undefined) return text
-    throw new Refusal(501, 'the sandbox simulates this compute, so its databases have no schema', NOT_HERE)
+    throw new ApiError(501, 'the sandbox simulates this compute, so its databases have no schema', NOT_HERE)
   }
 
   api.get('/projects/:project/branches/:branch/schema', async (context) => {
     const { db_name } = readQuery(context, schemaQuery)
     const { project, branch } = context.req.param()
-    return context.json({ sql: await dump(context, findBranch(world, project, branch), db_name) })
+    return context.json({ sql: await dump(context, world.branch(project, branch), db_name) })
   })
   api.get('/projects/:project/branches/:branch/compare_schema', async (context) => {
     const { db_name, base_branch_id } = readQuery(context, compareQuery)
     const { project, branch: id } = context.req.param()
-    const branch = findBranch(world, project, id)
+    const branch = world.branch(project, id)
     const baseId = base_branch_id ?? branch.parentId
-    if (baseId === undefined) throw new Refusal(400, 'base_branch_id: is required for a branch without a parent')
-    const base = findBranch(world, project, baseId)
+    if (baseId === undefined) throw new ApiError(400, 'base_branch_id: is required for a branch without a parent')
+    const base = world.branch(project, baseId)
     const before = await dump(context, base, db_name)
     const after = await dump(context, branch, db_name)
     return context.json({
@@ -63,13 +62,13 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
   })
 }
 
-const orRefused = async (dumping: Promise<string> | undefined): Promise<string | undefined> => {
+const orApiError = async (dumping: Promise<string> | undefined): Promise<string | undefined> => {
   try {
     return await dumping
   } catch (error) {
-    if (!(error instanceof ConnectionRefusal)) throw new Refusal(422, firstLine(error))
-    if (error.sqlState === FEATURE_NOT_SUPPORTED) throw new Refusal(501, error.message, NOT_HERE)
-    throw new Refusal(422, error.message, error.sqlState)
+    if (!(error instanceof ConnectionError)) throw new ApiError(422, firstLine(error))
+    if (error.sqlState === FEATURE_NOT_SUPPORTED) throw new ApiError(501, error.message, NOT_HERE)
+    throw new ApiError(422, error.message, error.sqlState)
   }
 }
 
@@ -83,5 +82,5 @@ const firstLine = (error: unknown): string => {
 const loginOf = (branch: BranchRecord, owner: string, database: string): Login => {
   const password = catalogOf(branch).roles.find(({ name }) => name === owner)?.password
   if (password !== undefined) return { user: owner, password, database }
-  throw new Refusal(412, `the password of ${owner}, who owns ${database}, is not stored: reset it first`)
+  throw new ApiError(412, `the password of ${owner}, who owns ${database}, is not stored: reset it first`)
 }

@@ -1,8 +1,8 @@
 /** `POST /sql`: SQL over HTTP, in the protocol of the service's serverless driver (from its public source). */
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import { type Computes, ConnectionRefusal, type Login } from '../computes/computes.ts'
-import { Refusal } from '../world/refusal.ts'
+import { type Computes, ConnectionError, type Login } from '../computes/computes.ts'
+import { ApiError } from '../world/api-error.ts'
 import { limitBody, readBody } from './request.ts'
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024
@@ -25,14 +25,14 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
   app.post('/sql', limitBody(MAX_BODY_BYTES), async (context) => {
     const asked = await readBody(context, body)
     if (context.req.header('neon-raw-text-output') !== 'true') {
-      throw new Refusal(400, 'Neon-Raw-Text-Output must be true: the sandbox returns values as text')
+      throw new ApiError(400, 'Neon-Raw-Text-Output must be true: the sandbox returns values as text')
     }
     const statements = 'queries' in asked ? asked.queries : [asked]
     const begin = 'queries' in asked ? beginOf(context) : undefined
     const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
     const target = await computes.portOf({ host: login.host, port })
-    if (computes.kind === 'simulated') throw new Refusal(501, 'the sandbox simulates its computes, so there is no SQL')
-    if (target === undefined) throw new Refusal(400, `this sandbox has no compute at ${login.host}:${port}`)
+    if (computes.kind === 'simulated') throw new ApiError(501, 'the sandbox simulates its computes, so there is no SQL')
+    if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${login.host}:${port}`)
     try {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
       const isArray = context.req.header('neon-array-mode') === 'true'
@@ -44,7 +44,7 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
   })
 }
 
-/** @throws {Refusal} 400. */
+/** @throws {ApiError} 400. */
 const readTarget = (text: string | undefined): Login & { readonly host: string; readonly port: number } => {
   try {
     const { hostname, port, username, password, pathname } = new URL(text ?? '')
@@ -55,7 +55,7 @@ const readTarget = (text: string | undefined): Login & { readonly host: string; 
   } catch {
     // Reported below.
   }
-  throw new Refusal(400, 'Neon-Connection-String must be a connection string with a role, a host and a database')
+  throw new ApiError(400, 'Neon-Connection-String must be a connection string with a role, a host and a database')
 }
 
 const beginOf = (context: Context): string => {
@@ -64,7 +64,7 @@ const beginOf = (context: Context): string => {
   if (level !== undefined) {
     const known = LEVELS[level]
     if (known === undefined) {
-      throw new Refusal(400, `Neon-Batch-Isolation-Level must be one of ${Object.keys(LEVELS).join(', ')}`)
+      throw new ApiError(400, `Neon-Batch-Isolation-Level must be one of ${Object.keys(LEVELS).join(', ')}`)
     }
     parts.push(`ISOLATION LEVEL ${known}`)
   }
@@ -83,7 +83,7 @@ const rowsOf = (
 }
 
 const errorOf = (error: unknown): object => {
-  if (error instanceof ConnectionRefusal) return { message: error.message, code: error.sqlState }
+  if (error instanceof ConnectionError) return { message: error.message, code: error.sqlState }
   if (!(error instanceof Error)) return { message: String(error) }
   const fields = Object.entries(error).filter(([name, value]) => ERROR_FIELDS.includes(name) && value !== undefined)
   return { message: error.message, ...Object.fromEntries(fields) }

@@ -22,7 +22,7 @@ export const serveWebSockets = (server: Server, computes: Computes): (() => void
     void target(request, computes)
       .catch(() => undefined)
       .then((port) => {
-        if (port === undefined) refuse(socket)
+        if (port === undefined) reject(socket)
         else sockets.handleUpgrade(request, socket, head, (opened) => pass(createWebSocketStream(opened), port))
       })
   })
@@ -39,7 +39,7 @@ const target = async ({ url }: IncomingMessage, computes: Computes): Promise<num
   return computes.portOf({ host, port: Number(port ?? 0) })
 }
 
-const refuse = (socket: Duplex): void =>
+const reject = (socket: Duplex): void =>
   void socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
 
 const pass = (client: Duplex, port: number): void => {

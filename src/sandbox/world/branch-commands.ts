@@ -1,8 +1,10 @@
 /** Commands on branches (public OpenAPI). */
+
+import { ApiError } from './api-error.ts'
+import { newCompute } from './compute-commands.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { checkActiveCount, checkCount, checkSuspendTimeout } from './limits.ts'
 import { momentOf } from './moment.ts'
-import { newCompute } from './new-compute.ts'
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -11,7 +13,6 @@ import {
   operationOn,
   unarchive,
 } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { BranchRequest, BranchUpdate, NewComputeRequest } from './requests.ts'
 import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
@@ -42,9 +43,9 @@ export const createBranch = (
   const name = request.name ?? id
   checkName(tables, name)
   checkAllowances(tables, id, request, endpoints, isRoot)
-  if (!isRoot && parent.expiresAt !== undefined) throw new Refusal(422, 'a branch that expires cannot have children')
+  if (!isRoot && parent.expiresAt !== undefined) throw new ApiError(422, 'a branch that expires cannot have children')
   if (request.archived === true && endpoints.length > 0) {
-    throw new Refusal(422, 'a branch that is archived from the start cannot have computes')
+    throw new ApiError(422, 'a branch that is archived from the start cannot have computes')
   }
   const now = world.clock.now()
   const branch: BranchRecord = {
@@ -92,21 +93,21 @@ export const inherited = (
   changes,
 })
 
-/** Defaults to the default branch. @throws {Refusal} 404. */
+/** Defaults to the default branch. @throws {ApiError} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
   const parent = id === undefined || id === '' ? defaultBranch(branches) : branches.get(id)
-  if (parent === undefined) throw new Refusal(404, 'branch not found')
+  if (parent === undefined) throw new ApiError(404, 'branch not found')
   return parent
 }
 
-/** @throws {Refusal} 409. */
+/** @throws {ApiError} 409. */
 export const checkName = ({ branches }: ProjectTables, name: string): void => {
   if ([...branches.values()].some((branch) => branch.name === name)) {
-    throw new Refusal(409, `branch already exists; branch_name:"${name}"`)
+    throw new ApiError(409, `branch already exists; branch_name:"${name}"`)
   }
 }
 
-/** @throws {Refusal} 422 if the branch or its computes exceed a limit of the service or of the account's plan. */
+/** @throws {ApiError} 422 if the branch or its computes exceed a limit of the service or of the account's plan. */
 const checkAllowances = (
   tables: ProjectTables,
   id: string,
@@ -115,7 +116,7 @@ const checkAllowances = (
   isRoot: boolean,
 ): void => {
   if (endpoints.filter(({ type }) => type === 'read_write').length > 1) {
-    throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
+    throw new ApiError(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
   }
   checkCount(tables, 'branches')
   if (isRoot) checkCount(tables, 'root branches')
@@ -140,10 +141,10 @@ export const deleteBranch = (
   const branch = branches.get(id)
   if (branch === undefined) return undefined
   world.checkUnlocked(projectId)
-  if (branch.isDefault) throw new Refusal(422, 'cannot delete the default branch of a project')
-  if (branch.isProtected) throw new Refusal(422, 'cannot delete a protected branch')
+  if (branch.isDefault) throw new ApiError(422, 'cannot delete the default branch of a project')
+  if (branch.isProtected) throw new ApiError(422, 'cannot delete a protected branch')
   if ([...branches.values()].some(({ parentId }) => parentId === id)) {
-    throw new Refusal(422, 'cannot delete a branch that has children')
+    throw new ApiError(422, 'cannot delete a branch that has children')
   }
   const own = computesOf(tables, id)
   const suspensions = own.filter(isRunning).map((compute) => operationOn(compute, 'suspend_compute'))
@@ -164,9 +165,9 @@ export const updateBranch = (
   { name, protected: isProtected, expires_at: expiry }: BranchUpdate,
 ): BranchRecord => {
   const tables = world.project(projectId)
-  const before = findBranch(world, projectId, id)
+  const before = world.branch(projectId, id)
   world.checkUnlocked(projectId)
-  if (name === before.name) throw new Refusal(400, 'cannot set branch to the same name')
+  if (name === before.name) throw new ApiError(400, 'cannot set branch to the same name')
   if (name !== undefined) checkName(tables, name)
   if (isProtected === true && !before.isProtected) checkCount(tables, 'protected branches')
   const now = world.clock.now()
@@ -185,18 +186,11 @@ export const updateBranch = (
 /** Replaces the project's default branch. Starts no operation (public OpenAPI). */
 export const setDefaultBranch = (world: World, projectId: string, id: string): BranchRecord => {
   const { branches } = world.project(projectId)
-  const before = findBranch(world, projectId, id)
+  const before = world.branch(projectId, id)
   world.checkUnlocked(projectId)
   const branch = { ...before, isDefault: true, updatedAt: world.clock.now() }
   checkExpiry(branch, { branches })
   const others = [...branches.values()].filter((other) => other.isDefault && other.id !== id)
   world.commit(projectId, [...others.map((other) => ({ ...other, isDefault: false })), branch])
-  return branch
-}
-
-/** @throws {Refusal} 404. */
-export const findBranch = (world: World, projectId: string, id: string): BranchRecord => {
-  const branch = world.project(projectId).branches.get(id)
-  if (branch === undefined) throw new Refusal(404, 'branch not found')
   return branch
 }

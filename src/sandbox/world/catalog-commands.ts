@@ -1,6 +1,6 @@
 /** Commands on the roles and databases of a branch (public OpenAPI). */
 import type { CatalogChange } from '../computes/computes.ts'
-import { findBranch } from './branch-commands.ts'
+import { ApiError } from './api-error.ts'
 import { type Catalog, catalogOf, newDatabaseId, newPassword, newRole } from './catalog.ts'
 import {
   type BranchRecord,
@@ -12,7 +12,6 @@ import {
   type RoleRecord,
   unarchive,
 } from './records.ts'
-import { Refusal } from './refusal.ts'
 import { primaryOf } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -42,7 +41,7 @@ export const createRole = (world: World, at: BranchPath, name: string, canLogin:
 export const resetPassword = (world: World, at: BranchPath, name: string): RoleAnswer => {
   const before = findRole(world, at, name)
   const { roles } = changeable(world, at)
-  if (!before.canLogin) throw new Refusal(422, `role ${name} cannot log in, so it has no password`)
+  if (!before.canLogin) throw new ApiError(422, `role ${name} cannot log in, so it has no password`)
   const role: RoleRecord = { ...before, password: newPassword(), updatedAt: world.clock.now() }
   const changed = roles.map((other) => (other === before ? role : other))
   return { role, operations: change(world, at, { roles: changed }, [{ kind: 'put-role', role }]) }
@@ -55,7 +54,7 @@ export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnsw
   const { roles, databases } = changeable(world, at)
   const owned = databases.find(({ owner }) => owner === name)
   if (owned !== undefined) {
-    throw new Refusal(422, `role ${name} owns the database ${owned.name}: delete it or give it another owner first`)
+    throw new ApiError(422, `role ${name} owns the database ${owned.name}: delete it or give it another owner first`)
   }
   const kept = roles.filter((other) => other !== role)
   return { role, operations: change(world, at, { roles: kept }, [{ kind: 'drop-role', name }]) }
@@ -102,30 +101,29 @@ export const deleteDatabase = (world: World, at: BranchPath, name: string): Data
   return { database, operations: change(world, at, { databases: kept }, [{ kind: 'drop-database', name }]) }
 }
 
-const catalogAt = (world: World, { project, branch }: BranchPath): Catalog =>
-  catalogOf(findBranch(world, project, branch))
+const catalogAt = (world: World, { project, branch }: BranchPath): Catalog => catalogOf(world.branch(project, branch))
 
-/** @throws {Refusal} 404. */
+/** @throws {ApiError} 404. */
 export const findRole = (world: World, at: BranchPath, name: string): RoleRecord =>
   find(catalogAt(world, at).roles, name, 'role')
 
-/** @throws {Refusal} 404. */
+/** @throws {ApiError} 404. */
 export const findDatabase = (world: World, at: BranchPath, name: string): DatabaseRecord =>
   find(catalogAt(world, at).databases, name, 'database')
 
-/** @throws {Refusal} 412 if SQL set the password. */
+/** @throws {ApiError} 412 if SQL set the password. */
 export const passwordOf = ({ name, password }: RoleRecord): string => {
   if (password !== undefined) return password
-  throw new Refusal(412, `the password of ${name} is not stored: reset it to get one that is`)
+  throw new ApiError(412, `the password of ${name} is not stored: reset it to get one that is`)
 }
 
 const find = <T extends { readonly name: string }>(all: readonly T[], name: string, what: string): T => {
   const found = all.find((known) => known.name === name)
-  if (found === undefined) throw new Refusal(404, `${what} not found: ${name}`)
+  if (found === undefined) throw new ApiError(404, `${what} not found: ${name}`)
   return found
 }
 
-/** @throws {Refusal} 404 or 423. */
+/** @throws {ApiError} 404 or 423. */
 const changeable = (world: World, at: BranchPath): Catalog => {
   const catalog = catalogAt(world, at)
   world.checkUnlocked(at.project)
@@ -134,7 +132,7 @@ const changeable = (world: World, at: BranchPath): Catalog => {
 
 const checkFree = (all: readonly { readonly name: string }[], name: string, what: string): void => {
   if (all.some((known) => known.name === name)) {
-    throw new Refusal(409, `${what} already exists; ${what}_name:"${name}"`)
+    throw new ApiError(409, `${what} already exists; ${what}_name:"${name}"`)
   }
 }
 
@@ -146,7 +144,7 @@ const change = (
   changes: readonly CatalogChange[],
 ): readonly OperationRecord[] => {
   if (changes.length === 0) return []
-  const before = findBranch(world, project, id)
+  const before = world.branch(project, id)
   const now = world.clock.now()
   const branch: BranchRecord = {
     ...before,

@@ -1,9 +1,15 @@
 /** Commands on computes (docs/control-api.md). */
-import { findBranch } from './branch-commands.ts'
+
+import { ApiError } from './api-error.ts'
 import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
-import { merge, newCompute } from './new-compute.ts'
-import { type ComputeRecord, type NewOperation, type OperationRecord, operationOn, unarchive } from './records.ts'
-import { Refusal } from './refusal.ts'
+import {
+  type ComputeRecord,
+  type NewOperation,
+  type OperationRecord,
+  operationOn,
+  type ProjectRecord,
+  unarchive,
+} from './records.ts'
 import type { ComputeRequest, NewComputeRequest } from './requests.ts'
 import { type ProjectTables, primaryOf } from './tables.ts'
 import type { World } from './world.ts'
@@ -21,7 +27,7 @@ export const createCompute = (
 ): ComputeAnswer => {
   const tables = world.project(projectId)
   const { project } = tables
-  const branch = findBranch(world, projectId, request.branch_id)
+  const branch = world.branch(projectId, request.branch_id)
   world.checkUnlocked(projectId)
   checkPrimary(tables, request.branch_id, request.type)
   if (request.type === 'read_only') checkCount(tables, 'read replicas')
@@ -40,7 +46,7 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
   const tables = world.project(projectId)
   const { project } = tables
   const target = request.branch_id ?? before.branchId
-  if (target !== before.branchId) findBranch(world, projectId, target)
+  if (target !== before.branchId) world.branch(projectId, target)
   checkSuspendTimeout(project, request.suspend_timeout_seconds)
   world.checkUnlocked(projectId)
   if (target !== before.branchId) checkPrimary(tables, target, before.type)
@@ -80,7 +86,7 @@ export const deleteCompute = (world: World, projectId: string, id: string): Comp
   if (compute === undefined) return undefined
   world.checkUnlocked(projectId)
   if (world.project(projectId).branches.get(compute.branchId)?.isProtected === true) {
-    throw new Refusal(422, 'endpoints of a protected branch cannot be deleted')
+    throw new ApiError(422, 'endpoints of a protected branch cannot be deleted')
   }
   const operations = compute.state === 'idle' ? [] : [operationOn(compute, 'suspend_compute')]
   return { compute, operations: world.commit(projectId, [], operations, [compute]) }
@@ -89,7 +95,7 @@ export const deleteCompute = (world: World, projectId: string, id: string): Comp
 export const startCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
-  if (compute.disabled) throw new Refusal(422, 'endpoint is disabled: enable it before starting it')
+  if (compute.disabled) throw new ApiError(422, 'endpoint is disabled: enable it before starting it')
   if (compute.state === 'active') return { compute, operations: [] }
   const tables = world.project(projectId)
   checkActiveCount(tables, compute.branchId)
@@ -104,11 +110,11 @@ export const suspendCompute = (world: World, projectId: string, id: string): Com
   return transition(world, compute, 'idle', [operationOn(compute, 'suspend_compute')])
 }
 
-/** @throws {Refusal} 422 if the compute is not active (docs/control-api.md). */
+/** @throws {ApiError} 422 if the compute is not active (docs/control-api.md). */
 export const restartCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
-  if (compute.state !== 'active') throw new Refusal(422, 'endpoint is not active: start it before restarting it')
+  if (compute.state !== 'active') throw new ApiError(422, 'endpoint is not active: start it before restarting it')
   const operations = [operationOn(compute, 'suspend_compute'), operationOn(compute, 'start_compute')]
   return transition(world, compute, 'active', operations)
 }
@@ -126,6 +132,62 @@ const transition = (
 /** A branch has at most one primary (docs/control-api.md). */
 const checkPrimary = (tables: ProjectTables, branchId: string, type: ComputeRecord['type']): void => {
   if (type === 'read_write' && primaryOf(tables, branchId) !== undefined) {
-    throw new Refusal(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
+    throw new ApiError(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
   }
 }
+
+/**
+ * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the
+ * project's defaults. If it gives only one size limit and the default of the other contradicts it, both get that limit.
+ *
+ * @throws {ApiError} 400 if a limit is exceeded.
+ */
+export const newCompute = (
+  world: World,
+  project: ProjectRecord,
+  branchId: string,
+  request: NewComputeRequest,
+): ComputeRecord => {
+  if (request.region_id !== undefined && request.region_id !== project.regionId) {
+    throw new ApiError(400, `endpoint.region_id: only the project's own region, ${project.regionId}, is allowed`)
+  }
+  const now = world.clock.now()
+  const { defaults } = project
+  const blank: ComputeRecord = {
+    kind: 'compute',
+    id: world.newId('ep'),
+    projectId: project.id,
+    branchId,
+    type: request.type,
+    min: Math.min(defaults.min, request.autoscaling_limit_max_cu ?? defaults.min),
+    max: Math.max(defaults.max, request.autoscaling_limit_min_cu ?? defaults.max),
+    suspendTimeoutSeconds: defaults.suspendTimeoutSeconds,
+    settings: { pg_settings: defaults.pgSettings ?? {} },
+    disabled: false,
+    poolerEnabled: false,
+    passwordlessAccess: false,
+    state: request.disabled === true ? 'idle' : 'init',
+    pendingState: request.disabled === true ? undefined : 'active',
+    createdAt: now,
+    updatedAt: now,
+  }
+  const compute = merge(blank, { ...request, branch_id: branchId }, now)
+  checkLimits(compute, project)
+  return compute
+}
+
+const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): ComputeRecord => ({
+  ...compute,
+  branchId: request.branch_id ?? compute.branchId,
+  name: request.name ?? compute.name,
+  min: request.autoscaling_limit_min_cu ?? compute.min,
+  max: request.autoscaling_limit_max_cu ?? compute.max,
+  suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
+  // Replaced as a whole, not merged (Neon staff in neondatabase/neon#7628).
+  settings: request.settings ?? compute.settings,
+  disabled: request.disabled ?? compute.disabled,
+  poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,
+  passwordlessAccess: request.passwordless_access ?? compute.passwordlessAccess,
+  provisioner: request.provisioner ?? compute.provisioner,
+  updatedAt: now,
+})

@@ -1,15 +1,16 @@
 /** Runs what is due at a set time: a branch expires, or a deleted project can no longer be recovered. */
+
+import { ApiError } from './api-error.ts'
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-commands.ts'
 import type { BranchRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
 /** Delay before the next attempt while another operation holds the project's lock. */
 const BUSY_MS = 60_000
-/** Delay before the next attempt after any other refusal. */
-const REFUSED_MS = 3_600_000
+/** Delay before the next attempt after any other error. */
+const REJECTED_MS = 3_600_000
 
 export const enforceDeadlines = (world: World): void => {
   const timers = new Timers(world)
@@ -23,8 +24,8 @@ export const enforceDeadlines = (world: World): void => {
     try {
       deleteBranch(world, projectId, id)
     } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      const wait = error.status === 423 ? BUSY_MS : REFUSED_MS
+      if (!(error instanceof ApiError)) throw error
+      const wait = error.status === 423 ? BUSY_MS : REJECTED_MS
       timers.set(id, world.clock.now() + wait, () => expire(branch))
     }
   }

@@ -1,6 +1,7 @@
 /** When a branch expires (docs of the service, "Branch expiration"). */
+
+import { ApiError } from './api-error.ts'
 import type { BranchRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { ProjectTables } from './tables.ts'
 
 const LONGEST_DAYS = 30
@@ -11,14 +12,14 @@ type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 /**
  * The expiration that a request sets: none if it is null. Rounds down to the second, as the service does.
  *
- * @throws {Refusal} 400 if the time is not within the next 30 days.
+ * @throws {ApiError} 400 if the time is not within the next 30 days.
  */
 export const expiryAt = (text: string | null | undefined, now: number): Expiry => {
   if (text === null || text === undefined) return { expiresAt: undefined, ttlSeconds: undefined }
   const time = Math.floor(Date.parse(text) / 1_000) * 1_000
-  if (!(time > now)) throw new Refusal(400, 'branch.expires_at: must be in the future')
+  if (!(time > now)) throw new ApiError(400, 'branch.expires_at: must be in the future')
   if (time > now + LONGEST_DAYS * DAY_MS) {
-    throw new Refusal(400, `branch.expires_at: must be within the next ${LONGEST_DAYS} days`)
+    throw new ApiError(400, `branch.expires_at: must be within the next ${LONGEST_DAYS} days`)
   }
   return expiry(time, Math.round((time - now) / 1_000))
 }
@@ -32,13 +33,13 @@ const expiry = (time: number, ttlSeconds: number): Expiry => ({
   ttlSeconds,
 })
 
-/** @throws {Refusal} 422 if the branch expires although it is protected, the default, or has children. */
+/** @throws {ApiError} 422 if the branch expires although it is protected, the default, or has children. */
 export const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'branches'>): void => {
   if (branch.expiresAt === undefined) return
-  const refuse = (what: string): never => {
-    throw new Refusal(422, `${what} cannot expire: remove its expiration (expires_at: null) first`)
+  const reject = (what: string): never => {
+    throw new ApiError(422, `${what} cannot expire: remove its expiration (expires_at: null) first`)
   }
-  if (branch.isProtected) refuse('a protected branch')
-  if (branch.isDefault) refuse('the default branch')
-  if ([...branches.values()].some(({ parentId }) => parentId === branch.id)) refuse('a branch that has children')
+  if (branch.isProtected) reject('a protected branch')
+  if (branch.isDefault) reject('the default branch')
+  if ([...branches.values()].some(({ parentId }) => parentId === branch.id)) reject('a branch that has children')
 }

@@ -1,5 +1,5 @@
 /** Admits connections to computes: starts an idle one, and lets clients wait while a compute is changing. */
-import { type ComputeSpec, ConnectionRefusal, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import { type ComputeSpec, ConnectionError, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
 import { updateCatalog } from './catalog.ts'
 import {
   type BranchRecord,
@@ -57,10 +57,10 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
         const compute = world.tables.compute(computeId)
         const tables = world.tables.projects.get(compute?.projectId ?? '')
         if (compute === undefined || tables?.project.deletedAt !== undefined) {
-          throw new ConnectionRefusal(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
+          throw new ConnectionError(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
         }
         if (compute.disabled) {
-          throw new ConnectionRefusal(
+          throw new ConnectionError(
             NO_SUCH_COMPUTE,
             `The endpoint ${computeId} is disabled: enable it through the API, then connect again`,
           )
@@ -76,7 +76,7 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
         known ??= last !== undefined && isOver(last) ? last.id : 'none'
         if (!isResetting && compute.pendingState === undefined) {
           if (last !== undefined && last.id !== known && hasFailed(last)) {
-            throw new ConnectionRefusal(CANNOT_START, reasonOf(computeId, last, tables))
+            throw new ConnectionError(CANNOT_START, reasonOf(computeId, last, tables))
           }
           wake(compute, branch)
         }

@@ -1,6 +1,6 @@
 /** Past states of a project, for lists that lag behind. */
-import type { ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
-import type { ProjectTables } from './tables.ts'
+import type { ComputeRecord, OperationRecord, WorldChange } from './records.ts'
+import type { ProjectTables, Tables } from './tables.ts'
 
 type Listed = ComputeRecord | OperationRecord
 
@@ -20,8 +20,12 @@ export class History {
   #entries: Entry[] = []
 
   /** Call before the change is made. */
-  note(time: number, kind: WorldRecord['kind'], id: string, tables: ProjectTables | undefined): void {
-    if (tables === undefined || (kind !== 'compute' && kind !== 'operation')) return
+  note(time: number, change: WorldChange, all: Tables): void {
+    const { kind, id } = 'put' in change ? change.put : change.drop
+    if (kind !== 'compute' && kind !== 'operation') return
+    const record = 'put' in change && change.put.kind === kind ? change.put : all.compute(id)
+    const tables = all.projects.get(record?.projectId ?? '')
+    if (tables === undefined) return
     const before = kind === 'compute' ? tables.computes.get(id) : tables.operationById.get(id)
     this.#entries.push({ time, projectId: tables.project.id, kind, id, before })
     // Dropped in batches, so that the cost per change stays constant.

@@ -1,7 +1,7 @@
 /** Commands on API keys (public OpenAPI). A key is shown once, when it is created; only its digest is stored. */
 import { createHash, randomBytes } from 'node:crypto'
+import { ApiError } from './api-error.ts'
 import type { KeyRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
 /** An organization (with the keys scoped to its projects), or, without an id, the user. */
@@ -12,7 +12,7 @@ export const digestOf = (key: string): string => createHash('sha256').update(key
 /** The key's id in the API: an integer that a double represents exactly. */
 export const numberOf = ({ id }: KeyRecord): number => Number.parseInt(id.slice(0, 12), 16)
 
-/** @throws {Refusal} 404 if the project does not belong to the organization. */
+/** @throws {ApiError} 404 if the project does not belong to the organization. */
 export const createKey = (
   world: World,
   { orgId }: KeyOwner,
@@ -20,7 +20,7 @@ export const createKey = (
   projectId: string | undefined,
 ): { readonly key: string; readonly record: KeyRecord } => {
   if (projectId !== undefined && world.project(projectId).project.orgId !== orgId) {
-    throw new Refusal(404, 'project not found')
+    throw new ApiError(404, 'project not found')
   }
   const key = `napi_${randomBytes(32).toString('hex')}`
   const record: KeyRecord = {
@@ -40,10 +40,10 @@ export const createKey = (
 export const listKeys = ({ tables }: World, owner: KeyOwner): readonly KeyRecord[] =>
   [...tables.keys.values()].filter((key) => !key.isRevoked && isOwned(key, owner, tables.projects))
 
-/** @throws {Refusal} 404 if the owner has no such key or it is already revoked. */
+/** @throws {ApiError} 404 if the owner has no such key or it is already revoked. */
 export const revokeKey = (world: World, owner: KeyOwner, number: string): KeyRecord => {
   const key = listKeys(world, owner).find((candidate) => String(numberOf(candidate)) === number)
-  if (key === undefined) throw new Refusal(404, 'API key not found')
+  if (key === undefined) throw new ApiError(404, 'API key not found')
   const revoked = { ...key, isRevoked: true }
   world.storeKey(revoked)
   return revoked

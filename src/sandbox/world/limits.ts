@@ -8,8 +8,8 @@ import {
   SIZE_TABLE,
   sizeStep,
 } from '../../model/index.ts'
+import { ApiError } from './api-error.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { ProjectTables } from './tables.ts'
 
 const FREE_PLAN_MAX_CU = 2
@@ -68,11 +68,11 @@ export const limitProblem = (
   return undefined
 }
 
-/** @throws {Refusal} 400 if a limit is exceeded, 422 if the account's plan sets it. */
+/** @throws {ApiError} 400 if a limit is exceeded, 422 if the account's plan sets it. */
 export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = 'endpoint'): void => {
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {
-    throw new Refusal(problem.ofPlan ? 422 : 400, `${where}.${problem.field}: ${problem.message}`)
+    throw new ApiError(problem.ofPlan ? 422 : 400, `${where}.${problem.field}: ${problem.message}`)
   }
 }
 
@@ -118,21 +118,21 @@ const COUNTS = {
 const countOf = <T>(records: ReadonlyMap<string, T>, isCounted: (record: T) => boolean): number =>
   [...records.values()].filter(isCounted).length
 
-/** @throws {Refusal} 422 if the project's plan does not allow `more` of these. */
+/** @throws {ApiError} 422 if the project's plan does not allow `more` of these. */
 export const checkCount = (tables: ProjectTables, what: keyof typeof COUNTS, more = 1): void => {
   const { [tables.project.plan]: most, code, count } = COUNTS[what]
   if (count(tables) + more <= most) return
-  throw new Refusal(422, `${what} limit exceeded: the plan allows ${most}`, `${code}_LIMIT_EXCEEDED`)
+  throw new ApiError(422, `${what} limit exceeded: the plan allows ${most}`, `${code}_LIMIT_EXCEEDED`)
 }
 
-/** A compute of the default branch may always start. @throws {Refusal} 422 if the plan allows no other active compute. */
+/** A compute of the default branch may always start. @throws {ApiError} 422 if the plan allows no other active compute. */
 export const checkActiveCount = (tables: ProjectTables, branchId: string): void => {
   if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints')
 }
 
-/** @throws {Refusal} 422 if the plan is free: it only has the default timeout. */
+/** @throws {ApiError} 422 if the plan is free: it only has the default timeout. */
 export const checkSuspendTimeout = ({ plan }: ProjectRecord, seconds: number | undefined): void => {
   if (plan === 'free' && seconds !== undefined && seconds !== 0) {
-    throw new Refusal(422, 'suspend interval changing is not allowed for your account')
+    throw new ApiError(422, 'suspend interval changing is not allowed for your account')
   }
 }

@@ -1,6 +1,7 @@
 /** Points in a branch's history, given as a time or as a position in its write-ahead log (LSN). */
+
+import { ApiError } from './api-error.ts'
 import type { BranchRecord, ProjectRecord } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { World } from './world.ts'
 
 interface MomentRequest {
@@ -18,10 +19,10 @@ export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number 
  * The requested point in history, in milliseconds since the epoch. Defaults to now.
  *
  * Simulated computes have no data, so any point within the restore window will do. Real computes keep no history: the
- * request is refused rather than answered with current data.
+ * request is rejected rather than answered with current data.
  *
  * @param prefix the prefix of the two request fields: `parent` or `source`.
- * @throws {Refusal} 400 if the point is outside of the branch's history, 422 if no history is kept.
+ * @throws {ApiError} 400 if the point is outside of the branch's history, 422 if no history is kept.
  */
 export const momentOf = (
   world: World,
@@ -32,13 +33,13 @@ export const momentOf = (
   const now = world.clock.now()
   if (timestamp === undefined && lsn === undefined) return now
   if (timestamp !== undefined && lsn !== undefined) {
-    throw new Refusal(400, `${prefix}_timestamp and ${prefix}_lsn are mutually exclusive`)
+    throw new ApiError(400, `${prefix}_timestamp and ${prefix}_lsn are mutually exclusive`)
   }
   const field = lsn === undefined ? `${prefix}_timestamp` : `${prefix}_lsn`
   const time = lsn === undefined ? Date.parse(timestamp ?? '') : timeOfLsn(lsn)
-  if (Number.isNaN(time)) throw new Refusal(400, `${field}: not a valid point in history`)
+  if (Number.isNaN(time)) throw new ApiError(400, `${field}: not a valid point in history`)
   if (!world.keepsHistory) {
-    throw new Refusal(
+    throw new ApiError(
       422,
       `${field}: not available, because real computes in the sandbox keep no history; omit it to use current data`,
       'HISTORY_NOT_KEPT',
@@ -47,7 +48,7 @@ export const momentOf = (
   const { project } = world.project(branch.projectId)
   const earliest = earliestMoment(branch, project, now)
   if (time > now || time < earliest) {
-    throw new Refusal(
+    throw new ApiError(
       400,
       `${field}: outside of the available history, ${new Date(earliest).toISOString()} to ${new Date(now).toISOString()}`,
     )

@@ -120,9 +120,8 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
   }
 
   const waitingFor = ({ id, projectId }: OperationRecord): OperationRecord | undefined => {
-    const { unfinished, operationById } = tables.projects.get(projectId) ?? {}
-    const waiting = [...(unfinished ?? [])].find((candidate) => operationById?.get(candidate)?.waitsFor === id)
-    return operationById?.get(waiting ?? '')
+    const unfinished = tables.projects.get(projectId)?.unfinished.values() ?? []
+    return [...unfinished].find(({ waitsFor }) => waitsFor === id)
   }
 
   return {

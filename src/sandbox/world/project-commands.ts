@@ -1,11 +1,12 @@
 /** Commands on projects (public OpenAPI). */
 import { defaultVersion } from '../computes/computes.ts'
+import { ApiError } from './api-error.ts'
 import { annotationOf } from './branch-commands.ts'
 import { newCatalog } from './catalog.ts'
+import { newCompute } from './compute-commands.ts'
 import { newProjectId } from './ids.ts'
 import { checkLimits } from './limits.ts'
 import { retentionOf } from './moment.ts'
-import { newCompute } from './new-compute.ts'
 import { withSettings } from './project-settings.ts'
 import {
   type BranchRecord,
@@ -15,7 +16,6 @@ import {
   operationOn,
   type ProjectRecord,
 } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { NewProjectRequest, ProjectChange } from './requests.ts'
 import { defaultBranch } from './tables.ts'
 import type { World } from './world.ts'
@@ -34,7 +34,7 @@ const DEFAULT_REGION = 'aws-eu-central-1'
  * `start_compute` (docs/control-api.md).
  *
  * @param versions the available major versions of Postgres.
- * @throws {Refusal} 400 if the requested version is not available or a limit is exceeded.
+ * @throws {ApiError} 400 if the requested version is not available or a limit is exceeded.
  */
 export const createProject = (
   world: World,
@@ -95,7 +95,7 @@ export const createProject = (
  * New defaults apply to computes created later (docs of the service). Changing the restore window starts
  * `apply_storage_config`; enabling logical replication suspends running computes (public OpenAPI).
  *
- * @throws {Refusal} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
+ * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
  */
 export const updateProject = (
   world: World,
@@ -125,7 +125,7 @@ const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_log
 const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
   if (asked === undefined) return defaultVersion(versions)
   if (versions.includes(asked)) return asked
-  throw new Refusal(
+  throw new ApiError(
     400,
     `project.pg_version: Postgres ${asked} is not available here; available: ${versions.join(', ')}`,
   )
@@ -161,7 +161,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
   const { project, branches, computes } = world.project(id)
   world.checkUnlocked(id)
   if ([...branches.values()].some(({ isProtected }) => isProtected)) {
-    throw new Refusal(422, 'cannot delete a project with protected branches')
+    throw new ApiError(422, 'cannot delete a project with protected branches')
   }
   const now = world.clock.now()
   const running = [...computes.values()].filter(isRunning)
@@ -189,17 +189,17 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
 /**
  * Starts `tenant_attach`. The computes are idle and keep their host names.
  *
- * @throws {Refusal} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
+ * @throws {ApiError} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
  */
 export const recoverProject = (
   world: World,
   id: string,
 ): { readonly project: ProjectRecord; readonly branches: readonly BranchRecord[] } => {
   const tables = world.tables.projects.get(id)
-  if (tables === undefined) throw new Refusal(404, 'project not found')
+  if (tables === undefined) throw new ApiError(404, 'project not found')
   const { deletedAt, recoverableUntil, ...project } = tables.project
-  if (deletedAt === undefined) throw new Refusal(422, 'project is not deleted')
-  if (recoverableUntil === undefined) throw new Refusal(404, 'project not found')
+  if (deletedAt === undefined) throw new ApiError(422, 'project is not deleted')
+  if (recoverableUntil === undefined) throw new ApiError(404, 'project not found')
   world.checkIdle(tables)
   const { branches } = tables
   world.commit(

@@ -1,18 +1,18 @@
 /** Settings of a project. They are stored as given and shown with all members, because clients rely on every one. */
-import { Refusal } from './refusal.ts'
+import { ApiError } from './api-error.ts'
 import type { ProjectSettings } from './requests.ts'
 
 /**
  * Given members replace the existing ones. `allowed_ips` is merged, because clients send only part of it.
  *
- * @throws {Refusal} 400 for turning off a setting that cannot be turned off (public OpenAPI).
+ * @throws {ApiError} 400 for turning off a setting that cannot be turned off (public OpenAPI).
  */
 export const withSettings = (before: ProjectSettings, asked: ProjectSettings): ProjectSettings => {
   if (before.enable_logical_replication === true && asked.enable_logical_replication === false) {
-    throw new Refusal(400, 'project.settings.enable_logical_replication: once enabled, it cannot be disabled')
+    throw new ApiError(400, 'project.settings.enable_logical_replication: once enabled, it cannot be disabled')
   }
   if (before.hipaa === true && asked.hipaa === false) {
-    throw new Refusal(400, 'project.settings.hipaa: disabling HIPAA is not allowed')
+    throw new ApiError(400, 'project.settings.hipaa: disabling HIPAA is not allowed')
   }
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
   const allowed =

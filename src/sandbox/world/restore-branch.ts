@@ -2,12 +2,13 @@
  * Replaces a branch's data with that of another branch or with its own earlier data. Its id, computes and host names
  * stay (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
-import { checkName, findBranch, inherited } from './branch-commands.ts'
+
+import { ApiError } from './api-error.ts'
+import { checkName, inherited } from './branch-commands.ts'
 import { renewExpiry } from './expiry.ts'
 import { checkCount } from './limits.ts'
 import { momentOf } from './moment.ts'
 import { type BranchRecord, isRunning, type OperationRecord, operationOn, unarchive } from './records.ts'
-import { Refusal } from './refusal.ts'
 import type { RestoreRequest } from './requests.ts'
 import { computesOf } from './tables.ts'
 import type { World } from './world.ts'
@@ -20,10 +21,10 @@ export const restoreBranch = (
   request: RestoreRequest,
 ): { readonly branch: BranchRecord; readonly operations: readonly OperationRecord[] } => {
   const tables = world.project(projectId)
-  const before = findBranch(world, projectId, id)
-  const source = findBranch(world, projectId, request.source_branch_id)
+  const before = world.branch(projectId, id)
+  const source = world.branch(projectId, request.source_branch_id)
   world.checkUnlocked(projectId)
-  if (before.isProtected) throw new Refusal(422, 'cannot restore a protected branch')
+  if (before.isProtected) throw new ApiError(422, 'cannot restore a protected branch')
   const preserveAs = request.preserve_under_name || undefined
   const children = [...tables.branches.values()].filter(({ parentId }) => parentId === id)
   checkRequest(request, id, children.length > 0)
@@ -62,16 +63,16 @@ export const restoreBranch = (
   return { branch, operations }
 }
 
-/** @throws {Refusal} 400 if a required field is missing. */
+/** @throws {ApiError} 400 if a required field is missing. */
 const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean): void => {
   const isOwn = request.source_branch_id === id
   const namesMoment = request.source_timestamp !== undefined || request.source_lsn !== undefined
   if (isOwn && !namesMoment) {
-    throw new Refusal(400, 'source_timestamp or source_lsn is required to restore a branch from its own history')
+    throw new ApiError(400, 'source_timestamp or source_lsn is required to restore a branch from its own history')
   }
   if (!request.preserve_under_name && (isOwn || hasChildren)) {
     const why = isOwn ? 'to restore a branch from its own history' : 'since the branch has children'
-    throw new Refusal(400, `preserve_under_name is required ${why}`)
+    throw new ApiError(400, `preserve_under_name is required ${why}`)
   }
 }
 

@@ -20,7 +20,7 @@ export interface ProjectTables {
   /** Oldest first. */
   readonly operations: Pick<OperationRecord, 'id' | 'createdAtUs'>[]
   readonly operationById: Map<string, OperationRecord>
-  readonly unfinished: Set<string>
+  readonly unfinished: Map<string, OperationRecord>
 }
 
 export class Tables {
@@ -91,7 +91,7 @@ export class Tables {
           computes: new Map(),
           operations: [],
           operationById: new Map(),
-          unfinished: new Set(),
+          unfinished: new Map(),
         }),
         project: record,
       })
@@ -139,7 +139,7 @@ const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   }
   tables.operationById.set(record.id, record)
   if (isOver(record)) tables.unfinished.delete(record.id)
-  else tables.unfinished.add(record.id)
+  else tables.unfinished.set(record.id, record)
   // Dropped in batches, so that the cost per operation stays constant.
   if (tables.operations.length > OPERATIONS_KEPT * 1.1) {
     for (const { id } of tables.operations.splice(0, tables.operations.length - OPERATIONS_KEPT)) {

@@ -1,6 +1,7 @@
 /** The control plane's state: records, running operations, and timers. */
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
+import { ApiError } from './api-error.ts'
 import { type Durations, durationOf } from './durations.ts'
 import { History } from './history.ts'
 import { newId } from './ids.ts'
@@ -16,7 +17,6 @@ import type {
   WorldChange,
   WorldRecord,
 } from './records.ts'
-import { Refusal } from './refusal.ts'
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
@@ -95,10 +95,7 @@ export class World {
     for (const tables of this.tables.projects.values()) {
       const newest = tables.operations.at(-1)
       if (newest !== undefined) this.#lastOperationUs = Math.max(this.#lastOperationUs, newest.createdAtUs)
-      for (const id of tables.unfinished) {
-        const operation = tables.operationById.get(id)
-        if (operation !== undefined) this.#runner.resume(operation)
-      }
+      for (const operation of tables.unfinished.values()) this.#runner.resume(operation)
       for (const branch of tables.branches.values()) this.#announce(branch)
       for (const compute of tables.computes.values()) this.#announce(compute)
       this.#announce(tables.project)
@@ -141,10 +138,10 @@ export class World {
     for (const cancel of [...this.#timers]) cancel()
   }
 
-  /** @throws {Refusal} 404. */
+  /** @throws {ApiError} 404. */
   project(id: string): ProjectTables {
     const tables = this.tables.projects.get(id)
-    if (tables === undefined || tables.project.deletedAt !== undefined) throw new Refusal(404, 'project not found')
+    if (tables === undefined || tables.project.deletedAt !== undefined) throw new ApiError(404, 'project not found')
     return tables
   }
 
@@ -152,29 +149,38 @@ export class World {
     return newId(prefix, (id) => this.tables.has(id), this.#options.random)
   }
 
-  /** The project as it was at `time`. @throws {Refusal} 404. */
+  /** The project as it was at `time`. @throws {ApiError} 404. */
   projectAt(id: string, time: number): ProjectTables {
     return this.#history.at(this.project(id), time)
   }
 
-  /** @throws {Refusal} 404. */
+  /** @throws {ApiError} 404. */
   compute(projectId: string, id: string): ComputeRecord {
     const compute = this.project(projectId).computes.get(id)
-    if (compute === undefined) throw new Refusal(404, 'endpoint not found')
+    if (compute === undefined) throw new ApiError(404, 'endpoint not found')
     return compute
   }
 
-  /** @throws {Refusal} 404 if there is no such project, 423 while an operation runs on it. */
+  /** @throws {ApiError} 404. */
+  branch(projectId: string, id: string): BranchRecord {
+    const branch = this.project(projectId).branches.get(id)
+    if (branch === undefined) throw new ApiError(404, 'branch not found')
+    return branch
+  }
+
+  /** @throws {ApiError} 404 if there is no such project, 423 while an operation runs on it. */
   checkUnlocked(projectId: string): void {
     this.checkIdle(this.project(projectId))
   }
 
-  /** Works for a deleted project too. @throws {Refusal} 423 while an operation runs on it. */
+  /** Works for a deleted project too. @throws {ApiError} 423 while an operation runs on it. */
   checkIdle(tables: ProjectTables): void {
-    if (tables.unfinished.size > 0) {
-      const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
-      throw new Refusal(423, `${known}: ${runningIn(tables)}`)
-    }
+    const [running] = tables.unfinished.values()
+    if (running === undefined) return
+    const { id, action, computeId, branchId, status } = running
+    const reason = `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
+    const known = 'project already has running conflicting operations, scheduling of new ones is prohibited'
+    throw new ApiError(423, `${known}: ${reason}`)
   }
 
   storeKey(put: KeyRecord): void {
@@ -242,7 +248,7 @@ export class World {
   #store(changes: readonly WorldChange[]): void {
     this.#options.store.append(changes)
     for (const change of changes) {
-      this.#noteBefore(change)
+      this.#history.note(this.clock.now(), change, this.tables)
       const gone = 'drop' in change ? this.tables.compute(change.drop.id) : undefined
       this.tables.apply(change)
       if (gone !== undefined) this.#announceDeletion(gone)
@@ -261,21 +267,4 @@ export class World {
   #announceDeletion(compute: ComputeRecord): void {
     for (const watcher of this.#watchers) watcher.computeDeleted?.(compute)
   }
-
-  #noteBefore(change: WorldChange): void {
-    const { kind, id } = 'put' in change ? change.put : change.drop
-    const projectId =
-      'drop' in change || change.put.kind === 'key' || change.put.kind === 'project'
-        ? this.tables.compute(id)?.projectId
-        : change.put.projectId
-    this.#history.note(this.clock.now(), kind, id, this.tables.projects.get(projectId ?? ''))
-  }
-}
-
-/** Describes the operation that holds the lock. */
-const runningIn = ({ unfinished, operationById }: ProjectTables): string => {
-  const running = [...unfinished].map((id) => operationById.get(id)).find((operation) => operation !== undefined)
-  if (running === undefined) return 'an operation is running'
-  const { id, action, computeId, branchId, status } = running
-  return `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
 }

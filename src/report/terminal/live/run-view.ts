@@ -1,6 +1,10 @@
 /** The lines at the bottom of a terminal during an apply: a header, and one line for each running step. */
-import type { Step } from '../../../model/index.ts'
-import { computeTitle, elapsed, group, isDisruptive, plainText, shortImpact, statusWords } from '../../words/index.ts'
+import { plainText } from '../../../base/index.ts'
+import { computeTitle, type Step } from '../../../model/index.ts'
+
+import { statusWords } from '../../words/apply-verdict.ts'
+import { elapsed, group } from '../../words/counts.ts'
+import { isDisruptive, shortImpact } from '../../words/impacts.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { fitWidths } from '../table.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'

@@ -1,16 +1,13 @@
-/** Explains all codes except those of manifests, which src/manifest explains. */
+/** Explanations of all codes, except those of manifests, which are in src/manifest. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
-import type { Explanation } from './explanation.ts'
+import { type Explanation, explanationText } from './explanation.ts'
 import { LIMITS } from './limits.ts'
-import { type Mistake, OF_PLANS, OF_RUNS } from './mistakes.ts'
 import { OF_FAILURE, OF_IMPACT } from './outcomes.ts'
 import { PLANNING } from './planning.ts'
 import { RUNNING } from './running.ts'
+import { SANDBOX } from './sandbox.ts'
 
-export type { Explanation, Mistake }
-
-/** By code: a mistake and its correction. */
-export const MISTAKES: Readonly<Record<string, Mistake>> = { ...OF_PLANS, ...OF_RUNS }
+export { type Explanation, explanationText }
 
 const ofImpact = (impact: Impact): Explanation => ({ rule: IMPACT_WORDS[impact], ...OF_IMPACT[impact] })
 
@@ -23,11 +20,9 @@ const ofReason = (reason: Reason): Explanation => ({
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ...PLANNING,
   ...RUNNING,
+  ...SANDBOX,
   ...LIMITS,
   ...OF_FAILURE,
   ...Object.fromEntries(IMPACTS.map((impact) => [impact, ofImpact(impact)])),
   ...Object.fromEntries((Object.keys(REASONS) as Reason[]).map((reason) => [reason, ofReason(reason)])),
 }
-
-export const explanationText = (code: string, { rule, example, wayOut }: Explanation): string =>
-  `${code}\n\n  rule     ${rule}\n  example  ${example}\n${wayOut === undefined ? '' : `  way out  ${wayOut}\n`}`

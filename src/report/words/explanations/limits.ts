@@ -9,7 +9,8 @@ export const LIMITS: Readonly<
 > = {
   E_TIER_SIZE: {
     rule: "The account's plan limits sizes.",
-    example: '4 CU on the Free plan',
+    mistake: 'branches:\n  main: { primary: { size: 4 } }',
+    correction: 'branches:\n  main: { primary: { size: 2 } }',
     wayOut: `Use a smaller size. ${TIERS}`,
   },
   W_TIER_SIZE: {
@@ -19,7 +20,8 @@ export const LIMITS: Readonly<
   },
   E_TIER_SCALE_TO_ZERO: {
     rule: "The account's plan limits scale to zero.",
-    example: '`scaleToZero: never` on the Free plan',
+    mistake: 'branches:\n  main: { primary: { scaleToZero: never } }',
+    correction: 'branches:\n  main: { primary: { scaleToZero: 5m } }',
     wayOut: `Write \`scaleToZero: 5m\`. ${TIERS}`,
   },
   W_TIER_SCALE_TO_ZERO: {
@@ -54,7 +56,8 @@ export const LIMITS: Readonly<
   },
   E_PRICE: {
     rule: 'A price is an amount per CU-hour, above 0 and at most 100, with a currency.',
-    example: '--price 0.222USD',
+    mistake: 'espalier plan --price 0.222',
+    correction: 'espalier plan --price 0.222USD',
   },
   E_TIER_TABLE: {
     rule: 'A tier table has the format that `espalier sizes --tiers` prints.',
@@ -83,12 +86,14 @@ export const LIMITS: Readonly<
   },
   E_TIER: {
     rule: 'An account plan must be in the tier table.',
-    example: '--tier gold',
+    mistake: 'espalier plan --tier gold',
+    correction: 'espalier plan --tier scale',
     wayOut: `Write ${TIER_NAMES}, or none to check nothing.`,
   },
   E_OVERRIDE: {
     rule: 'An override names an existing policy and gives a reason.',
-    example: '--override preview-size=load-test',
+    mistake: 'espalier plan --override preview-size',
+    correction: 'espalier plan --override "preview-size=load test until Friday"',
     wayOut: 'Write --override NAME=REASON.',
   },
 }

@@ -75,7 +75,8 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   'not-consented': {
     rule: 'A plain yes allows only harmless changes and restarts.',
-    example: '--allow delete,move',
+    mistake: 'espalier apply --auto-approve',
+    correction: 'espalier apply --auto-approve --allow delete',
     wayOut: 'Allow it with --allow.',
   },
   protected: {
@@ -85,7 +86,8 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   'outside-window': {
     rule: 'Disruptive steps wait for their restart window.',
-    example: 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: Europe/Berlin }',
+    mistake: 'espalier apply --auto-approve',
+    correction: 'espalier apply --auto-approve --now',
     wayOut: 'Apply again in the window, or with --now.',
   },
   interrupted: {

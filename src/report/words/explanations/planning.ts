@@ -1,4 +1,9 @@
-/** Codes from planning against the live project. */
+/**
+ * Codes from planning against the live project.
+ *
+ * Mistakes and corrections are manifests without `version` and `project`. Their project has the branches main (primary
+ * ep-main-a1b2c3, replica bi), staging (primary ep-staging-d4e5f6) and spare (empty), and two named feature.
+ */
 import type { PlanCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
@@ -8,7 +13,8 @@ type Planning = Exclude<PlanCode, 'E_TWO_CLAIMS' | 'E_SCALE_TO_ZERO_SIZE'>
 export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_PROJECT_UNKNOWN: {
     rule: 'The project must exist, and the key must have access to it.',
-    example: 'project: quiet-river-12345678',
+    mistake: 'project: quiet-rivr-12345678',
+    correction: 'project: quiet-river-12345678',
     wayOut: 'Correct the id, or use a key of that project.',
   },
   E_PROJECT_UNREADABLE: {
@@ -18,17 +24,20 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   },
   E_BRANCH_UNKNOWN: {
     rule: 'Declared branches must exist: Espalier does not create branches.',
-    example: 'branches: { main: … }',
+    mistake: 'branches:\n  mian: { primary: {} }',
+    correction: 'branches:\n  main: { primary: {} }',
     wayOut: 'Create the branch, correct its name, or use a rule for short-lived branches.',
   },
   E_PIN_UNKNOWN: {
     rule: 'A pin is the id of an existing compute.',
-    example: 'id: ep-cool-dawn-a1b2c3',
+    mistake: 'branches:\n  main: { primary: { id: ep-nowhere-a1b2c3 } }',
+    correction: 'branches:\n  main: { primary: { id: ep-main-a1b2c3 } }',
     wayOut: 'Remove the pin, so that a compute is matched or created; after a replacement, pin the new id.',
   },
   E_BRANCH_AMBIGUOUS: {
     rule: 'A branch name in a manifest must match exactly one branch.',
-    example: 'branches: { br-still-lake-a1b2c3d: … }',
+    mistake: 'branches:\n  feature: { primary: {} }',
+    correction: 'branches:\n  br-feature-1: { primary: {} }',
     wayOut: 'Write the id of the branch, or rename the others.',
   },
   E_TWO_PRIMARIES: {
@@ -38,17 +47,25 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   },
   E_PRIMARY_TAKEN: {
     rule: 'A branch can have only one primary.',
-    example: 'main: { primary: { id: ep-staging-d4e5f6 } }',
+    mistake: 'branches:\n  main: { primary: { id: ep-staging-d4e5f6 } }',
+    correction:
+      'branches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  spare: { primary: { id: ep-main-a1b2c3 } }',
     wayOut: 'Pin the existing primary to another branch, or set `prune: true` to delete it.',
   },
   E_MOVE_CYCLE: {
     rule: 'Primaries that swap branches need an empty branch to wait on.',
-    example: 'parkOn: spare',
+    mistake:
+      'branches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
+    correction:
+      'parkOn: spare\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     wayOut: 'Name an empty branch with parkOn, or change one of the pins.',
   },
   E_PARK_ON: {
     rule: 'parkOn names a branch without a primary.',
-    example: 'parkOn: spare',
+    mistake:
+      'parkOn: main\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
+    correction:
+      'parkOn: spare\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     wayOut: 'Name an empty branch.',
   },
   W_ADOPTED: {
@@ -93,17 +110,20 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   },
   W_RENAMED: {
     rule: 'Replicas are identified by name, so a renamed key declares a new replica.',
-    example: 'replicas: { olap: … }, and a live replica `bi` that no manifest declares any more',
+    mistake: 'branches:\n  main: { primary: {}, replicas: { olap: { size: 1 } } }',
+    correction: 'branches:\n  main: { primary: {}, replicas: { olap: { renamedFrom: bi, size: 1 } } }',
     wayOut: 'Write renamedFrom: bi under olap to rename the live replica instead.',
   },
   W_RULE_SHADOWED: {
     rule: 'If several rules match a branch, the first one wins.',
-    example: 'match: "*" before match: preview/*',
+    mistake: 'rules:\n  - match: "*"\n    primary: {}\n  - match: spare\n    primary: { size: 2 }',
+    correction: 'rules:\n  - match: spare\n    primary: { size: 2 }\n  - match: "*"\n    primary: {}',
     wayOut: 'Put the narrower rule first.',
   },
   W_RULE_UNUSED: {
     rule: 'A rule should match at least one live branch.',
-    example: 'match: preview/*, and no branch of that name',
+    mistake: 'rules:\n  - match: pr-*\n    primary: {}',
+    correction: 'rules:\n  - match: spare\n    primary: {}',
     wayOut: 'Ignore this if such branches come and go.',
   },
 }

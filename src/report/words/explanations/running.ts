@@ -1,4 +1,4 @@
-/** Codes for flags, files, the service and the sandbox. */
+/** Codes for flags, files, the service, the Action and the agent. */
 import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
@@ -34,42 +34,44 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_BASE_URL: {
     rule: 'The base URL is https, or http on this machine, and ends with the API version.',
-    example: 'https://console.neon.tech/api/v2',
+    mistake: 'espalier plan --base-url http://console.neon.tech/api/v2',
+    correction: 'espalier plan --base-url https://console.neon.tech/api/v2',
     wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
   },
   E_BUDGET: {
     rule: 'If a plan exceeds a budget, nothing is applied.',
-    example: '--max-restarts 5',
+    mistake: 'espalier apply --auto-approve --max-restarts 1   # the plan restarts 2 computes',
+    correction: 'espalier apply --auto-approve --max-restarts 2',
     wayOut: 'Raise the budget, or make the change smaller.',
   },
   E_COMMENT: {
     rule: 'With comment: always, the job fails if it cannot comment.',
-    example: 'pull-requests: write',
+    mistake: 'permissions: { contents: read }',
+    correction: 'permissions: { contents: read, pull-requests: write }',
     wayOut: 'Give the job that permission, or use comment: auto.',
   },
   E_CONSENT: {
     rule: 'Changes need confirmation.',
-    example: '--auto-approve',
+    mistake: 'espalier apply < /dev/null',
+    correction: 'espalier apply --auto-approve',
     wayOut: 'Without a terminal, use --auto-approve.',
-  },
-  E_FAULTS: {
-    rule: 'A fault file is a list of faults to inject.',
-    example: '- { on: request, effect: { kind: lock } }',
-    wayOut: 'docs/sandbox.md lists the faults.',
   },
   E_GIT: {
     rule: '--base names a commit in this repository with at most 50,000 YAML files and 256 MiB of them.',
-    example: '--base origin/main',
+    mistake: 'espalier plan --base origin/mian',
+    correction: 'git fetch origin && espalier plan --base origin/main',
     wayOut: 'Fetch it; keep manifests in a separate folder.',
   },
   E_TLS: {
     rule: 'The key is sent only to servers whose certificate was checked.',
-    example: 'NODE_TLS_REJECT_UNAUTHORIZED=0',
+    mistake: 'NODE_TLS_REJECT_UNAUTHORIZED=0 espalier plan',
+    correction: 'NODE_EXTRA_CA_CERTS=company.pem espalier plan',
     wayOut: 'Unset it; trust a private authority with NODE_EXTRA_CA_CERTS.',
   },
   E_PROXY: {
     rule: 'HTTPS_PROXY and HTTP_PROXY hold the address of a proxy, or nothing.',
-    example: 'HTTPS_PROXY=http://proxy.example:8080',
+    mistake: 'HTTPS_PROXY=proxy.example:8080 espalier plan',
+    correction: 'HTTPS_PROXY=http://proxy.example:8080 espalier plan',
     wayOut: 'Correct or unset them; NO_PROXY names hosts that need none.',
   },
   E_REDIRECT: {
@@ -89,37 +91,38 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_FORK_CHECKOUT: {
     rule: 'A job with secrets must check out the base; the pull request is read from git.',
-    example: 'on: pull_request_target, with ref: of the head',
+    mistake: 'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4\n    with: { ref: refs/pull/12/head }',
+    correction: 'on: pull_request_target\nsteps:\n  - uses: actions/checkout@v4',
     wayOut: 'Remove `ref` from actions/checkout.',
   },
   E_NOT_MERGED: {
     rule: 'A pull request is applied only after it is merged.',
-    example: 'on: pull_request, with command: apply',
+    mistake: 'on: pull_request\nwith: { command: apply }',
+    correction: 'on: { push: { branches: [main] } }\nwith: { command: apply }',
     wayOut: 'Apply in a workflow that runs on push.',
   },
   E_DISABLED: {
     rule: 'A disabled compute cannot be started.',
-    example: 'disabled: false',
+    mistake: 'espalier compute start main   # the manifest says disabled: true',
+    correction: 'branches:\n  main: { primary: { disabled: false } }',
     wayOut: 'Enable it in its manifest and apply.',
   },
   E_PROTECTED: {
     rule: '`compute delete` cannot delete what a manifest or the service protects.',
-    example: 'protect: true',
+    mistake: 'espalier compute delete main   # the manifest says protect: true',
+    correction: 'branches:\n  main: { protect: false, primary: {} }',
     wayOut: 'Remove the protection first, in the manifest or at the service.',
   },
   E_OUTSIDE_WINDOW: {
     rule: '`compute` interrupts a compute only in its restart window.',
-    example: 'espalier compute restart main --now',
+    mistake: 'espalier compute restart main   # outside of its window',
+    correction: 'espalier compute restart main --now',
     wayOut: 'Run it again in the window, or with --now.',
-  },
-  E_POLICY: {
-    rule: '`compute` respects the manifests in the current folder, so they must be valid.',
-    example: 'espalier validate',
-    wayOut: 'Correct the manifests, or run the command in another folder.',
   },
   E_IDLE: {
     rule: 'Only an active compute can be restarted.',
-    example: 'espalier compute start staging',
+    mistake: 'espalier compute restart staging   # staging is idle',
+    correction: 'espalier compute start staging',
     wayOut: 'Start it with espalier compute start: that has the same effect.',
   },
   E_OPERATION: {
@@ -139,17 +142,20 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_INPUT: {
     rule: 'An input of the Action must have an allowed value.',
-    example: 'command: plan',
+    mistake: 'with: { command: merge }',
+    correction: 'with: { command: merge, plan-file: "plans/*.json" }',
     wayOut: 'docs/github-action.md lists them.',
   },
   E_JOURNAL: {
     rule: 'The journal must be writable, or nothing is applied.',
-    example: '--journal apply.jsonl',
+    mistake: 'espalier apply --journal /proc/apply.jsonl',
+    correction: 'espalier apply --journal apply.jsonl',
     wayOut: 'Free disk space or name another file, then apply again to continue.',
   },
   E_KEY: {
     rule: 'A key is one line of printable characters.',
-    example: 'ESPALIER_API_KEY',
+    mistake: 'unset ESPALIER_API_KEY; espalier plan',
+    correction: 'ESPALIER_API_KEY="$(cat key.txt)" espalier plan',
     wayOut: 'Set it, or name a file with --api-key-file.',
   },
   E_NOT_REVIEWED: {
@@ -159,12 +165,14 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_OTHER_PLAN: {
     rule: 'A saved plan can be applied only with the same manifests, label and shard.',
-    example: 'paths: staging.yaml, with the plan of production.yaml',
+    mistake: 'espalier plan staging.yaml --out plan.json\nespalier apply --plan plan.json production.yaml',
+    correction: 'espalier plan production.yaml --out plan.json\nespalier apply plan.json',
     wayOut: 'Give apply the paths, label and shard of the saved plan.',
   },
   E_MERGE: {
     rule: 'Merged plans must be all the shards of one fleet, each once.',
-    example: 'espalier report merge plans/*.json',
+    mistake: 'espalier report merge 1.json   # of --shard 1/2',
+    correction: 'espalier report merge 1.json 2.json',
     wayOut: 'Plan all shards from one commit, and pass all their plans.',
   },
   E_NETWORK: {
@@ -174,15 +182,16 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_NO_COMPUTE: {
     rule: 'A reference must match exactly one compute.',
-    example: 'main, main/reporting, ep-…',
+    mistake: 'espalier compute start mian',
+    correction: 'espalier compute start main',
     wayOut: 'espalier status lists them.',
   },
-  E_NO_SANDBOX: {
-    rule: 'A sandbox must be running.',
-    example: 'espalier sandbox connect main',
-    wayOut: 'Start one with espalier sandbox serve.',
+  E_OUT: {
+    rule: 'The output file must be writable.',
+    mistake: 'espalier plan --out /no/such/folder/plan.json',
+    correction: 'espalier plan --out plan.json',
+    wayOut: 'Name another one.',
   },
-  E_OUT: { rule: 'The output file must be writable.', example: '--out plan.json', wayOut: 'Name another one.' },
   E_PLAN_EDITED: {
     rule: 'A saved plan must not be edited.',
     example: 'summary.restarts was set to 0 in plan.json',
@@ -190,68 +199,25 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_PLAN_FILE: {
     rule: 'A saved plan is a file that plan --out wrote, in the current format.',
-    example: 'espalier plan --out plan.json',
+    mistake: 'espalier apply --plan live.json   # a snapshot',
+    correction: 'espalier plan --live live.json',
     wayOut: 'Plan again.',
-  },
-  E_POSTGRES: {
-    rule: 'Real computes need Postgres 15 or newer.',
-    example: '--pg-bin /usr/lib/postgresql/17/bin',
-    wayOut: 'Install it, or use --computes simulated.',
-  },
-  E_POSTGRES_ROOT: {
-    rule: 'Postgres cannot run as root.',
-    example: 'nobody, or a user namespace',
-    wayOut: 'Run the sandbox as another user.',
-  },
-  E_POSTGRES_VERSION: {
-    rule: 'Data can be opened only by the Postgres major version that created it.',
-    example: '--pg-bin',
-    wayOut: 'Use that version, or delete the data.',
-  },
-  E_PSQL: {
-    rule: '--psql needs psql.',
-    example: 'psql "$(espalier sandbox connect main)"',
-    wayOut: 'Install it, or use another client.',
   },
   E_READ_BACK: {
     rule: 'The effect of a request must be readable.',
     example: 'a request whose answer was lost, and then the project could not be read',
     wayOut: 'Check espalier plan, then apply again.',
   },
-  E_SANDBOX_BRANCH: {
-    rule: "A test branch is created through the sandbox's API, which must accept it.",
-    example: 'createBranch({ parent: main })',
-    wayOut: "The message is the API's answer.",
-  },
-  E_SANDBOX_PORT: { rule: 'The port must be free.', example: '--port 0', wayOut: 'Choose another.' },
-  E_SANDBOX_STATE: {
-    rule: 'A state folder belongs to one sandbox and must be writable.',
-    example: '--state .espalier/sandbox',
-    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
-  },
-  E_SANDBOX_WORLD: {
-    rule: 'Only a dump that a sandbox wrote can be loaded.',
-    example: 'GET /_sandbox/world',
-    wayOut: 'Use the answer of GET /_sandbox/world.',
-  },
-  E_SEED: {
-    rule: 'A seed must describe a state that the API allows.',
-    example: 'examples/quickstart/seed.yaml',
-    wayOut: 'docs/sandbox.md has the format.',
-  },
-  E_SIMULATED: {
-    rule: 'SQL needs real computes, not simulated ones.',
-    example: 'espalier sandbox serve --computes postgres',
-    wayOut: 'Start the sandbox with --computes postgres.',
-  },
   E_SIZE_TABLE: {
     rule: 'A size table has the format that sizes --format json prints.',
-    example: '--size-table sizes.json',
+    mistake: 'espalier sizes > sizes.json\nespalier plan --size-table sizes.json',
+    correction: 'espalier sizes --format json > sizes.json\nespalier plan --size-table sizes.json',
     wayOut: 'Start from that output.',
   },
   E_SNAPSHOT: {
     rule: 'A snapshot is a file that espalier snapshot wrote, in the current format.',
-    example: 'espalier snapshot --out live.json',
+    mistake: 'espalier plan --live plan.json   # a saved plan',
+    correction: 'espalier snapshot --out live.json\nespalier plan --live live.json',
     wayOut: 'Take it again.',
   },
   E_STALE: {
@@ -266,7 +232,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_USAGE: {
     rule: 'A command accepts only its own flags and arguments.',
-    example: 'espalier plan --help',
+    mistake: 'espalier plan --bas main',
+    correction: 'espalier plan --base main',
     wayOut: 'Run the command with --help.',
   },
 }

@@ -1,7 +1,7 @@
 /** Client connections: the proxy in front of the servers, its ports, and connections that the sandbox itself holds. */
 import pg from 'pg'
 import { messageOf } from '../../../base/index.ts'
-import { type Computes, ConnectionRefusal, type Gate } from '../computes.ts'
+import { type Computes, ConnectionError, type Gate } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
 import { type ProxyOptions, type SharedPort, startProxy } from '../proxy/proxy.ts'
@@ -28,7 +28,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
       ...how,
       certificate: () => selfSigned(NAMES, Date.now()),
       log: connections,
-      refusedRole: SUPERVISOR,
+      reservedRole: SUPERVISOR,
       onBug: (error) => log(`proxy  ${messageOf(error)}`),
     },
     { port, anyPort },
@@ -49,7 +49,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
     /** Accepts no further connections for a compute. */
     shut: proxy.shut,
     connect: async (id, login) => {
-      if (login === undefined) throw new ConnectionRefusal(INVALID_LOGIN, 'the branch has no role that can log in')
+      if (login === undefined) throw new ConnectionError(INVALID_LOGIN, 'the branch has no role that can log in')
       const address = { ...(await clients.address(id)), ...login }
       const before = new Set(connections.list().map((connection) => connection.id))
       const client = new pg.Client({ ...address, application_name: 'espalier sandbox connection' })

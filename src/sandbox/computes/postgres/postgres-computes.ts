@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf } from '../../../base/index.ts'
-import { type ComputeSpec, type Computes, ConnectionRefusal, defaultVersion, type Gate } from '../computes.ts'
+import { type ComputeSpec, type Computes, ConnectionError, defaultVersion, type Gate } from '../computes.ts'
 import type { SharedPort } from '../proxy/proxy.ts'
 import type { Target } from '../proxy/startup.ts'
 import { Queues } from '../queues.ts'
@@ -86,7 +86,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   const reach = async ({ computeId, pooled }: Target): Promise<string> => {
     const pgBouncer = pooled ? findPgBouncer() : undefined
     if (pooled && pgBouncer === undefined) {
-      throw new ConnectionRefusal(
+      throw new ConnectionError(
         POOLER_MISSING,
         'pooled connections need PgBouncer, which is not installed: install it, or connect without -pooler',
       )
@@ -94,9 +94,9 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     const spec = await gate.reach(computeId)
     await work.idle(computeId)
     // A compute that was active before the sandbox started is launched by its first connection.
-    if (servers.get(computeId) === undefined) await start(spec).catch(asRefusal)
+    if (servers.get(computeId) === undefined) await start(spec).catch(asConnectionError)
     const running = servers.get(computeId)
-    if (running === undefined) throw new ConnectionRefusal(NOT_RUNNING, 'the compute is not running: try again')
+    if (running === undefined) throw new ConnectionError(NOT_RUNNING, 'the compute is not running: try again')
     return pgBouncer === undefined ? running.server.socketPath : servers.poolers.reach(pgBouncer, running)
   }
 
@@ -203,6 +203,6 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
 }
 
 /** Reports the failed start of a compute to the client. */
-const asRefusal = (error: unknown): never => {
-  throw new ConnectionRefusal(NOT_RUNNING, messageOf(error))
+const asConnectionError = (error: unknown): never => {
+  throw new ConnectionError(NOT_RUNNING, messageOf(error))
 }

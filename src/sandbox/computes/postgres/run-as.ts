@@ -1,4 +1,4 @@
-/** Postgres refuses to run as root, so for root it runs as another user. */
+/** Postgres does not run as root, so a sandbox of root runs it as another user. */
 import { execFile } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'

@@ -1,7 +1,7 @@
 /** Dumps the schema of a database, and reduces a copy of a branch to its schema. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { type ComputeSpec, ConnectionRefusal, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
+import { type ComputeSpec, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
 import { serveCompute } from './serve-compute.ts'
@@ -12,7 +12,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 /**
  * Runs `pg_dump`, which must not be older than the server, as the owner of the database, so that code in the database has the owner's privileges only.
  *
- * @throws {ConnectionRefusal} `0A000` if no `pg_dump` of that version or newer is installed.
+ * @throws {ConnectionError} `0A000` if no `pg_dump` of that version or newer is installed.
  */
 export const dumpSchema = async (
   versions: ReadonlyMap<number, Binaries>,
@@ -22,7 +22,7 @@ export const dumpSchema = async (
   const usable = [...versions.values()].filter(({ pgDump, major: own }) => pgDump !== undefined && own >= major)
   const [best] = usable.sort((a, b) => a.major - b.major)
   if (best?.pgDump === undefined) {
-    throw new ConnectionRefusal(
+    throw new ConnectionError(
       FEATURE_NOT_SUPPORTED,
       `the schema needs pg_dump ${major} or newer, which is not installed: install Postgres' client programs`,
     )

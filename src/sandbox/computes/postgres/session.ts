@@ -1,5 +1,5 @@
 /**
- * SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy refuses its
+ * SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy rejects its
  * name.
  */
 import pg from 'pg'

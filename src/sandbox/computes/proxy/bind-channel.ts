@@ -4,7 +4,7 @@
  * secret, and then the proxy logs in to the server with the key that the client proved to have.
  */
 import type { Socket } from 'node:net'
-import { ConnectionRefusal } from '../computes.ts'
+import { ConnectionError } from '../computes.ts'
 import { frame, HEADER_BYTES } from './messages.ts'
 import { BINDING, parseSecret, ScramClient, ScramServer } from './scram.ts'
 
@@ -13,7 +13,7 @@ const PASSWORD = 'p'.charCodeAt(0)
 const [SASL, SASL_CONTINUE, SASL_FINAL] = [10, 11, 12]
 const PLAIN = 'SCRAM-SHA-256'
 const BOUND = 'SCRAM-SHA-256-PLUS'
-/** Longer messages of a login are refused. */
+/** Longer login messages are rejected. */
 const MAX_BYTES = 65_536
 const INVALID_PASSWORD = '28P01'
 const PROTOCOL_VIOLATION = '08P01'
@@ -39,7 +39,7 @@ export interface Passed {
  * it. Otherwise, or if the server requests another method, it only returns the bytes that it read.
  *
  * @param early bytes that the client has already sent.
- * @throws {ConnectionRefusal} if the login fails.
+ * @throws {ConnectionError} if the login fails.
  */
 export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
   const [client, server] = [new Messages(login.client, early), new Messages(login.server)]
@@ -72,15 +72,15 @@ const logIn = async (messages: Messages, server: Socket, clientKey: Buffer): Pro
   server.write(frame(PASSWORD, Buffer.from(there.final(continued.toString('utf8', HEADER_BYTES + 4), clientKey))))
   const final = await messages.next()
   if (final[0] !== AUTHENTICATION || final.readInt32BE(HEADER_BYTES) !== SASL_FINAL) {
-    throw new ConnectionRefusal(INVALID_PASSWORD, 'password authentication failed')
+    throw new ConnectionError(INVALID_PASSWORD, 'password authentication failed')
   }
 }
 
 const isSasl = (bytes: Buffer): boolean =>
   bytes[0] === AUTHENTICATION && bytes.length > HEADER_BYTES + 4 && bytes.readInt32BE(HEADER_BYTES) === SASL
 
-const wrongPassword = (user: string): ConnectionRefusal =>
-  new ConnectionRefusal(INVALID_PASSWORD, `password authentication failed for user "${user}"`)
+const wrongPassword = (user: string): ConnectionError =>
+  new ConnectionError(INVALID_PASSWORD, `password authentication failed for user "${user}"`)
 
 const authentication = (kind: number, text: string): Buffer => {
   const body = Buffer.alloc(4)
@@ -98,7 +98,7 @@ class Messages {
     this.#held = held
   }
 
-  /** @throws {ConnectionRefusal} if the message is too long, {Error} if the socket closes first. */
+  /** @throws {ConnectionError} if the message is too long, {Error} if the socket closes first. */
   next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void): void => {
@@ -112,7 +112,7 @@ class Messages {
         if (this.#held.length < HEADER_BYTES) return
         const length = 1 + this.#held.readInt32BE(1)
         if (length < HEADER_BYTES || length > MAX_BYTES) {
-          finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid message length')))
+          finish(() => reject(new ConnectionError(PROTOCOL_VIOLATION, 'invalid message length')))
         } else if (this.#held.length >= length) {
           const whole = this.#held.subarray(0, length)
           this.#held = this.#held.subarray(length)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
-import { ConnectionRefusal, NO_SUCH_COMPUTE } from '../computes.ts'
+import { ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
 import { bindChannel, type Passed } from './bind-channel.ts'
 import type { Certificate } from './certificate.ts'
@@ -27,7 +27,7 @@ export interface ProxyOptions {
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
   /** The sandbox's own superuser. */
-  readonly refusedRole: string
+  readonly reservedRole: string
   /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void
   /** The role's SCRAM secret from `pg_authid`. */
@@ -68,10 +68,10 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
 
   const fail = (socket: Socket, error: unknown): void => {
     if (socket.destroyed) return
-    if (error instanceof ConnectionRefusal) refuse(socket, error)
+    if (error instanceof ConnectionError) sendError(socket, error)
     else {
       options.onBug(error)
-      refuse(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox: see its log' })
+      sendError(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox: see its log' })
     }
   }
 
@@ -92,7 +92,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
       const { message, rest } = await firstMessage(socket)
       if (message.kind === 'gss') socket.write('N')
       else if (message.kind === 'ssl') {
-        if (socket !== raw || rest.length > 0) throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'unexpected SSLRequest')
+        if (socket !== raw || rest.length > 0) throw new ConnectionError(PROTOCOL_VIOLATION, 'unexpected SSLRequest')
         socket.write('S')
         socket = secure(raw)
         socket.on('error', () => raw.destroy())
@@ -105,9 +105,9 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     const { socket, message, rest } = await greet(raw)
     try {
       if (message.kind === 'cancel') return cancel(socket, message.key, message.bytes)
-      if (message.kind !== 'startup') throw new ConnectionRefusal(PROTOCOL_VIOLATION, 'invalid startup packet')
+      if (message.kind !== 'startup') throw new ConnectionError(PROTOCOL_VIOLATION, 'invalid startup packet')
       const { startup, endpoint } = takeEndpoint(message)
-      checkRole(startup, options.refusedRole)
+      checkRole(startup, options.reservedRole)
       const target = own === undefined ? targetOf(endpoint ?? serverName(socket)) : targetOf(own)
       await pass(socket, target, startup, rest)
     } catch (error) {
@@ -177,7 +177,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
         server.destroy()
       }
     }
-    throw new ConnectionRefusal(CANNOT_CONNECT_NOW, 'the compute is not accepting connections: try again')
+    throw new ConnectionError(CANNOT_CONNECT_NOW, 'the compute is not accepting connections: try again')
   }
 
   const cancel = (client: Socket, key: string, bytes: Buffer): void => {
@@ -232,9 +232,9 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
   }
 }
 
-const checkRole = ({ parameters }: Startup, refused: string): void => {
-  if (parameters.get('user') !== refused) return
-  throw new ConnectionRefusal(INVALID_AUTHORIZATION, `role "${refused}" is not permitted to log in`)
+const checkRole = ({ parameters }: Startup, reserved: string): void => {
+  if (parameters.get('user') !== reserved) return
+  throw new ConnectionError(INVALID_AUTHORIZATION, `role "${reserved}" is not permitted to log in`)
 }
 
 const portOf = (server: Server): number => {
@@ -246,7 +246,7 @@ const portOf = (server: Server): number => {
 const serverName = (socket: Socket): string => {
   const name = socket instanceof TLSSocket && typeof socket.servername === 'string' ? socket.servername : ''
   if (name !== '') return name.split('.')[0] ?? ''
-  throw new ConnectionRefusal(
+  throw new ConnectionError(
     NO_SUCH_COMPUTE,
     'Endpoint ID is not specified: add options=endpoint%3D<endpoint-id> to the connection string, or use TLS with SNI',
   )
@@ -268,12 +268,12 @@ const firstMessage = (socket: Socket): Promise<{ readonly message: FirstMessage;
     }
     const gone = (): void => finish(() => reject(new Error('the client disconnected')))
     const timer = setTimeout(() => {
-      finish(() => reject(new ConnectionRefusal(PROTOCOL_VIOLATION, 'no startup packet received')))
+      finish(() => reject(new ConnectionError(PROTOCOL_VIOLATION, 'no startup packet received')))
     }, PATIENCE_MS)
     socket.on('data', take).once('close', gone)
     socket.resume()
   })
 
-const refuse = (socket: Socket, { sqlState, message }: Pick<ConnectionRefusal, 'sqlState' | 'message'>): void => {
+const sendError = (socket: Socket, { sqlState, message }: Pick<ConnectionError, 'sqlState' | 'message'>): void => {
   if (!socket.destroyed) socket.end(errorResponse({ code: sqlState, message }))
 }

@@ -4,7 +4,7 @@ export const SSL_REQUEST = 80_877_103
 export const GSS_REQUEST = 80_877_104
 export const CANCEL_REQUEST = 80_877_102
 const PROTOCOL_MAJOR = 3
-/** Postgres refuses longer startup messages too. */
+/** Postgres rejects longer startup messages too. */
 const MAX_BYTES = 10_000
 
 export interface Startup {

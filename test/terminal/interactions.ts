@@ -1,17 +1,17 @@
-/** What somebody does at a terminal, and what is on its screen meanwhile. */
+/** Scripted interactions with a terminal, and a record of its screen. */
 import { stripVTControlCharacters } from 'node:util'
 import { screenOf } from './screen.ts'
 
 export const CTRL_C = '\u0003'
 export const CTRL_D = '\u0004'
 
-type Act =
+type Input =
   | { readonly type: string | (() => Promise<string>) }
   | { readonly signal: 'SIGINT' | 'SIGTERM' }
   | { readonly resize: readonly [columns: number, rows: number] }
 
-/** Done once `after` is on the screen, below all that was waited for before. */
-export type Deed = { readonly after: string } & Act
+/** Performed once `after` is on the screen, below the text that the previous interaction waited for. */
+export type Interaction = { readonly after: string } & Input
 
 export interface TerminalRun {
   readonly args: readonly string[]
@@ -19,51 +19,54 @@ export interface TerminalRun {
   readonly env?: Readonly<Record<string, string>>
   readonly columns?: number
   readonly rows?: number
-  readonly deeds?: readonly Deed[]
+  readonly interactions?: readonly Interaction[]
 }
 
 export interface TerminalEnd {
   readonly code: number
-  /** All lines on the screen at the end, including those that scrolled away. */
+  /** The lines on the screen at the end, including those that scrolled away. */
   readonly lines: readonly string[]
-  /** The same, as one text in which nothing is wrapped. */
+  /** `lines` as one string without line breaks. */
   readonly text: string
-  /** Everything that was ever on the screen, without colours. */
+  /** Everything that was printed, without colours. */
   readonly all: string
-  /** What never appeared on the screen. */
+  /** Texts that interactions waited for and that never appeared. */
   readonly missed: readonly string[]
-  /** From the last deed, or from the start, until it ended. */
+  /** Time from the last interaction, or else from the start, to the end. */
   readonly lastMs: number
 }
 
-/** How the program is reached. */
+/** How input reaches the program. */
 export interface Keyboard {
   type(text: string): void
   signal(signal: 'SIGINT' | 'SIGTERM'): void
   resize(columns: number, rows: number): void
 }
 
-export interface Attended {
-  /** What the program prints. */
+export interface TerminalRecorder {
+  /** Called with everything that the program prints. */
   print(text: string): void
   ended(code: number): Promise<TerminalEnd>
 }
 
-/** A screen, and somebody before it. */
-export const attend = ({ columns = 80, rows = 24, deeds = [] }: TerminalRun, keyboard: Keyboard): Attended => {
+export const recordTerminal = (
+  { columns = 80, rows = 24, interactions = [] }: TerminalRun,
+  keyboard: Keyboard,
+): TerminalRecorder => {
   const screen = screenOf(columns, rows)
-  const left = [...deeds]
+  const left = [...interactions]
   let [raw, seen, last] = ['', 0, performance.now()]
   let written: Promise<unknown> = Promise.resolve()
 
-  const act = async (deed: Act): Promise<void> => {
-    if ('type' in deed) keyboard.type(typeof deed.type === 'string' ? deed.type : await deed.type())
-    else if ('signal' in deed) keyboard.signal(deed.signal)
+  const perform = async (interaction: Input): Promise<void> => {
+    if ('type' in interaction)
+      keyboard.type(typeof interaction.type === 'string' ? interaction.type : await interaction.type())
+    else if ('signal' in interaction) keyboard.signal(interaction.signal)
     else {
-      // What was printed before is of the size before.
+      // Earlier output was meant for the previous size.
       await written
-      keyboard.resize(...deed.resize)
-      screen.resize(...deed.resize)
+      keyboard.resize(...interaction.resize)
+      screen.resize(...interaction.resize)
     }
   }
 
@@ -77,7 +80,7 @@ export const attend = ({ columns = 80, rows = 24, deeds = [] }: TerminalRun, key
         seen = at + next.after.length
         left.shift()
         last = performance.now()
-        void act(next)
+        void perform(next)
       }
     },
     ended: async (code) => {

@@ -1,0 +1,70 @@
+/** Codes of the sandbox. */
+import type { Explanation } from './explanation.ts'
+
+export const SANDBOX: Readonly<Record<string, Explanation>> = {
+  E_FAULTS: {
+    rule: 'A fault file is a list of faults to inject.',
+    mistake: '- { on: request, effect: lock }',
+    correction: '- { on: request, effect: { kind: lock } }',
+    wayOut: 'docs/sandbox.md lists the faults.',
+  },
+  E_NO_SANDBOX: {
+    rule: 'A sandbox must be running.',
+    mistake: 'espalier sandbox connect main',
+    correction: 'espalier sandbox serve &\nespalier sandbox connect main',
+    wayOut: 'Start one with espalier sandbox serve.',
+  },
+  E_POSTGRES: {
+    rule: 'Real computes need Postgres 15 or newer.',
+    example: '--pg-bin /usr/lib/postgresql/17/bin',
+    wayOut: 'Install it, or use --computes simulated.',
+  },
+  E_POSTGRES_ROOT: {
+    rule: 'Postgres cannot run as root.',
+    example: 'nobody, or a user namespace',
+    wayOut: 'Run the sandbox as another user.',
+  },
+  E_POSTGRES_VERSION: {
+    rule: 'Data can be opened only by the Postgres major version that created it.',
+    example: '--pg-bin',
+    wayOut: 'Use that version, or delete the data.',
+  },
+  E_PSQL: {
+    rule: '--psql needs psql.',
+    example: 'psql "$(espalier sandbox connect main)"',
+    wayOut: 'Install it, or use another client.',
+  },
+  E_SANDBOX_BRANCH: {
+    rule: "A test branch is created through the sandbox's API, which must accept it.",
+    example: 'createBranch({ parent: main })',
+    wayOut: "The message is the API's answer.",
+  },
+  E_SANDBOX_PORT: {
+    rule: 'The port must be free.',
+    mistake: 'espalier sandbox serve --port 80',
+    correction: 'espalier sandbox serve --port 0   # any free port',
+    wayOut: 'Choose another.',
+  },
+  E_SANDBOX_STATE: {
+    rule: 'A state folder belongs to one sandbox and must be writable.',
+    mistake: 'espalier sandbox serve --state state &\nespalier sandbox serve --state state',
+    correction: 'espalier sandbox serve --state state &\nespalier sandbox serve --state other',
+    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
+  },
+  E_SANDBOX_WORLD: {
+    rule: 'Only a dump that a sandbox wrote can be loaded.',
+    example: 'GET /_sandbox/world',
+    wayOut: 'Use the answer of GET /_sandbox/world.',
+  },
+  E_SEED: {
+    rule: 'A seed must describe a state that the API allows.',
+    example: 'examples/quickstart/seed.yaml',
+    wayOut: 'docs/sandbox.md has the format.',
+  },
+  E_SIMULATED: {
+    rule: 'SQL needs real computes, not simulated ones.',
+    mistake: 'espalier sandbox serve --computes simulated &\nespalier sandbox connect main',
+    correction: 'espalier sandbox serve --computes postgres &\nespalier sandbox connect main',
+    wayOut: 'Start the sandbox with --computes postgres.',
+  },
+}
