@@ -68,7 +68,7 @@ module.exports = {
       from: { path: inModule(name) },
       to: { path: '^src/', pathNot: [inModule(name), inModule('base'), ...mayImport[name].map(inModule)].join('|') },
     })),
-    // The pages of report have an index of their own, so that nothing else loads an HTML library.
+    // The HTML pages of report have a separate index, so that nothing else loads an HTML library.
     ...modules
       .filter((name) => name !== 'model')
       .map((name) => ({

@@ -1,20 +1,20 @@
 import { defineConfig } from 'vitest/config'
 
 const common = {
-  // Files share a worker and what it has loaded: loading everything again for each of them takes a quarter of the time.
+  // Files share a worker and its loaded modules. Reloading them for each file would take a quarter of the total time.
   isolate: false,
-  // A busy machine may take its time; what never comes is still noticed.
+  // Long enough for a busy machine, and short enough to detect a hang.
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
-  // Both cores are busy with tests, so collecting in several threads only adds work.
+  // Tests keep all cores busy, so garbage collection in several threads only adds overhead.
   execArgv: ['--single-threaded-gc'],
   setupFiles: ['test/check-answers.ts'],
 }
 
 export default defineConfig({
   test: {
-    // One more than Vitest's own choice on two cores: much of a test is waiting.
+    // One more than Vitest's default on two cores, because tests spend much time waiting.
     maxWorkers: '100%',
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
     coverage: {

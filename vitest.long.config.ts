@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 
-/** The tests of which `npm test` tries a part only. */
+/** The tests of which `npm test` runs only a part of the cases. */
 const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file, 'utf8').includes('/long-runs.ts'))
 
-/** What takes minutes: every kill point, thousands of random cases, foreign clients verb by verb. */
+/** Runs for minutes: every kill point, thousands of random cases, every command of other clients. */
 export default defineConfig({
   test: {
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts', 'test/e2e/build-once.ts'],

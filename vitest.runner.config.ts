@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The example workflows on act: programs of others, so they run apart from `npm test`. */
+/** Runs the example workflows on act, separately from `npm test` because act is a third-party program. */
 export default defineConfig({
   test: {
     include: ['test/runner/*.test.ts'],

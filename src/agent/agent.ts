@@ -44,7 +44,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   let fetchAlarm = new AbortController()
   let polledAt = 0
 
-  const say = (line: string): void => log(`${new Date(now()).toISOString()}  ${line}`)
+  const logLine = (line: string): void => log(`${new Date(now()).toISOString()}  ${line}`)
   const stop = (): void => {
     stopping.abort()
     fetchAlarm.abort()
@@ -79,10 +79,10 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       roundEnded.call(await project.round(cause, dueAt))
     } catch (error) {
       if (lost !== undefined) return
-      await project.broke(error).catch(() => undefined)
+      await project.showError(error).catch(() => undefined)
       scheduler.wake(id, now() + BUG_WAIT_MS, 'backoff')
     }
-    for (const line of logLines(before, project.view)) say(line)
+    for (const line of logLines(before, project.view)) logLine(line)
     if (project.isSettled) for (const other of projects.all) if (other.view.reason === 'Wave') other.wakeForWave()
   }
   const scheduler = createScheduler({ clock, now, concurrency: options.concurrency, work })
@@ -92,10 +92,10 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     const changes = new Set(await desired.refresh())
     polledAt = now()
     const after = desired.view()
-    if (after.version !== before.version) say(`version ${after.version?.slice(0, 12)} of ${after.from}`)
-    if (after.error !== undefined && after.error !== before.error) say(`${after.from}: ${after.error}`)
+    if (after.version !== before.version) logLine(`version ${after.version?.slice(0, 12)} of ${after.from}`)
+    if (after.error !== undefined && after.error !== before.error) logLine(`${after.from}: ${after.error}`)
     for (const id of await projects.follow(desired.projects(), changes))
-      say(`${id} is no longer declared. Its computes stay as they are.`)
+      logLine(`${id} is no longer declared. Its computes stay as they are.`)
     changed.call()
   }
   /** Aborted sleeps are ignored. Other failures appear in the view or end the agent. */
@@ -105,7 +105,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       if (!until.aborted) await task()
     }
   }
-  const pollForEver = async (): Promise<void> => {
+  const pollUntilStopped = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       // Before the poll, so that a fetch requested while one is running triggers another.
       fetchAlarm = new AbortController()
@@ -120,7 +120,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
   /** Renews the data folder's lease until the last step completes, which may be minutes after SIGTERM. */
-  const holding = async (working: readonly Promise<unknown>[]): Promise<void> => {
+  const whileHoldingLease = async (working: readonly Promise<unknown>[]): Promise<void> => {
     const ended = new AbortController()
     const renewing = orLost(every(data.renewEveryMs, () => data.renew(), ended.signal))
     try {
@@ -137,7 +137,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       await accounts.rereadKeys()
     } catch (error) {
       if (!(error instanceof EspalierError)) throw error
-      say(error.message)
+      logLine(error.message)
     }
   }
   const forEach = async (chosen: readonly AgentProject[], change: (project: AgentProject) => Promise<void>) => {
@@ -149,13 +149,13 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   const subjects = new Map<string, unknown>(Object.entries(desired.events()))
   return {
     run: () =>
-      holding([
+      whileHoldingLease([
         scheduler.run(),
-        orLost(pollForEver()),
+        orLost(pollUntilStopped()),
         orLost(every(DAY_MS, () => data.removeJournals(now() - options.keepMs), stopping.signal)),
       ]),
     once: () =>
-      holding([
+      whileHoldingLease([
         poll().then(() => mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))),
       ]),
     stop,
@@ -186,7 +186,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
           hint: `The current commit is ${desired.view().version ?? 'none'}: review it, then accept it.`,
         })
       }
-      await forEach(chosen, (project) => project.forgive())
+      await forEach(chosen, (project) => project.clearFailures())
     },
     suspend: async (asked, until, reason) =>
       forEach(projects.named(asked), (project) => project.suspend(suspend(now(), until - now(), reason))),

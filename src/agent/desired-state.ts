@@ -19,7 +19,7 @@ export interface Declaration {
   readonly manifests: Manifests | undefined
   /** Why the manifests are unusable. */
   readonly problem: string | undefined
-  /** What settles the problem: a command to paste. */
+  /** A command that fixes the problem. */
   readonly command: string | undefined
   readonly history: Situation['history']
   /** No earlier version known to this agent declared it. */
@@ -123,7 +123,7 @@ export const openDesiredState = async (
     const loaded = current?.version.manifests.loaded
     return problemOfAll() !== undefined || loaded === undefined || hasErrors(loaded.diagnostics)
   }
-  const take = async (version: Version): Promise<void> => {
+  const adopt = async (version: Version): Promise<void> => {
     const declared = declaredBy(version.manifests)
     const before = file.accepted
     const continues = before === undefined || (await source.continues(version.id, before.version))
@@ -132,21 +132,21 @@ export const openDesiredState = async (
     current = { version, declared, byProject, errors, isRewritten: !continues }
     isMissing = false
     const { valid: last } = file
-    const fresh =
+    const added =
       last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
     const valid = { version: version.id, projects: declared }
     await save((before) => ({
       ...before,
       ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...fresh])],
+      introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...added])],
     }))
     const known = state.projects()
     current = { ...current, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
   }
   /** Errors that no project displays: a file with an unknown project, or no projects at all. */
   const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
-    const unshown = problemOfAll() ?? current?.unshown
     if (error !== undefined) return { error, errorState: 'Failing' }
+    const unshown = problemOfAll() ?? current?.unshown
     return unshown === undefined ? {} : { error: unshown, errorState: 'Invalid' }
   }
   const state: DesiredState = {
@@ -157,12 +157,12 @@ export const openDesiredState = async (
         fetchedAt = now()
         error = undefined
         isMissing = version === undefined
-        if (version !== undefined && version.id !== current?.version.id) await take(version)
+        if (version !== undefined && version.id !== current?.version.id) await adopt(version)
       } catch (cause) {
         if (!(cause instanceof EspalierError)) throw cause
         error = cause.message
         const last = current === undefined ? await source.lastRead() : undefined
-        if (last !== undefined) await take(last)
+        if (last !== undefined) await adopt(last)
       }
       const after = digests(state)
       return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))

@@ -6,7 +6,7 @@ import { type Declared, declaredOf } from './declared.ts'
 export interface ManifestError {
   /** `file:line:column: message` */
   readonly text: string
-  /** It is about files that are missing, so that checking those that are there does not help. */
+  /** The error is about missing files, so validating the existing ones does not help. */
   readonly isMissing: boolean
   concerns(project: string): boolean
 }

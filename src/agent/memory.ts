@@ -53,7 +53,7 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
   }
 }
 
-/** A change that we started and did not complete keeps its origin. */
+/** A change that the agent started and did not complete keeps its origin. */
 const withOwnMoves = (
   record: ProjectRecord,
   before: ProjectRecord | undefined,
@@ -70,7 +70,7 @@ const withOwnMoves = (
   return { ...record, entries: Object.fromEntries(entries) }
 }
 
-/** Recorded before the step's first call: a step that is not on record must not run. */
+/** Called before the step's first request, because a step that is not recorded must not run. */
 export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectFile => {
   const [interrupts, deletes] = [step.impact !== 'none', step.kind === 'delete']
   if (!interrupts && !deletes) return file
@@ -100,7 +100,7 @@ export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: 
   attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
   INTERRUPTIONS_A_DAY
 
-/** What the last 24 hours leave of each budget. */
+/** The rest of each budget after the last 24 hours. */
 export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
   const recent = attempts.filter(({ at }) => at > now - DAY)
   const grown = growth.filter(({ at }) => at > now - DAY)
@@ -128,7 +128,7 @@ export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']):
   }
 }
 
-/** Permanent for a value; temporary for a new branch. */
+/** HTTP statuses of a rejection: permanent for an invalid value, temporary on a new branch. */
 const REJECTED = new Set([400, 422])
 
 export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {

@@ -6,7 +6,7 @@ import { apply, type Manifests } from '../workflow/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import { afterApply, beforeApply, beforeStep, budgetsLeft, withApplied } from './memory.ts'
 import type { ProjectStore } from './project-store.ts'
-import { begunChanges, type Interrupted, movedBy, readJournal, waitForOpen } from './recovery.ts'
+import { begunChanges, type Interrupted, movedBy, readJournal, waitForRunningOperations } from './recovery.ts'
 import type { Round } from './round.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
@@ -82,7 +82,7 @@ export class ProjectApply {
     const { applying } = this.#store.file
     if (applying === undefined) return undefined
     const interrupted = await readJournal(join(this.#shared.data.path, applying.journal))
-    await waitForOpen(api, this.#id, this.#shared)
+    await waitForRunningOperations(api, this.#id, this.#shared.clock)
     this.#store.change((file) =>
       interrupted === undefined
         ? { ...file, applying: undefined }

@@ -13,7 +13,7 @@ import { ProjectPlan } from './project-plan.ts'
 import { ProjectStore } from './project-store.ts'
 import { differencesOf } from './project-view.ts'
 import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
-import { leavesGap, operationsStuck } from './recovery.ts'
+import { leavesGap, unresolvedFailures } from './recovery.ts'
 import { waitAfter } from './retries.ts'
 import { type Round, worstOf } from './round.ts'
 import type { WakeCause } from './scheduler.ts'
@@ -81,7 +81,7 @@ export class AgentProject {
   }
 
   /** Reports an unexpected error on this project without ending the agent. */
-  async broke(error: unknown): Promise<void> {
+  async showError(error: unknown): Promise<void> {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
     const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
@@ -103,7 +103,7 @@ export class AgentProject {
   }
 
   /** Clears back-off, rejections and conflicts. */
-  forgive(): Promise<void> {
+  clearFailures(): Promise<void> {
     return this.#store.saveAs((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
   }
 
@@ -208,7 +208,7 @@ export class AgentProject {
   async #checkFailedOperations(api: WriteApi): Promise<void> {
     const { failedOperations: failed } = this.#store.file
     if (Object.keys(failed).length === 0) return
-    const failedOperations = await operationsStuck(api, this.id, failed)
+    const failedOperations = await unresolvedFailures(api, this.id, failed)
     this.#store.change((file) => ({ ...file, failedOperations }))
   }
 

@@ -5,7 +5,7 @@
 import type { DifferenceOrigin } from '../model/index.ts'
 import type { Fact } from '../planner/index.ts'
 
-/** As text. `null`: absent, or declared absent. */
+/** A value as a string. `null`: absent, or declared absent. */
 export type Value = Fact['want']
 
 export interface Entry {

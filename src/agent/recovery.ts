@@ -13,7 +13,7 @@ export interface Interrupted {
   readonly hasEnded: boolean
 }
 
-/** `undefined` if there is no journal, or it ends before the plan: then nothing was sent. */
+/** `undefined` if there is no journal, or it ends before the plan, in which case no request was sent. */
 export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
   const text = await readFile(path, 'utf8').catch(() => '')
   const events = text.split('\n').flatMap(eventOf)
@@ -40,7 +40,7 @@ const eventOf = (line: string): readonly ApplyEvent[] => {
   }
 }
 
-/** Ids of changes and computes that were being changed: their differences are ours, not somebody else's drift. */
+/** Ids of changes and computes that were being changed. The apply caused their differences, so they are not drift. */
 export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>): string[] =>
   plan.steps
     .filter(({ id }) => started.has(id))
@@ -65,7 +65,7 @@ const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   return chains
 }
 
-/** Whether a branch whose primary these steps provide has none now. */
+/** Whether a branch that gets its primary from these steps has none now. */
 export const leavesGap = (steps: readonly Step[], { projects }: Observed): boolean => {
   const taken = new Set(
     projects.flatMap(({ computes }) =>
@@ -78,12 +78,8 @@ export const leavesGap = (steps: readonly Step[], { projects }: Observed): boole
   )
 }
 
-/** Waits for all running operations, whoever started them: their effect is visible only once they end. */
-export const waitForOpen = async (
-  api: ReadApi,
-  project: string,
-  { clock }: { readonly clock: Clock },
-): Promise<void> => {
+/** Waits for all running operations, whoever started them, because their effect is visible only once they end. */
+export const waitForRunningOperations = async (api: ReadApi, project: string, clock: Clock): Promise<void> => {
   const { operations } = await api.listOperations(project, { limit: 100 })
   const open = operations.filter((operation) => !hasEnded(operation, clock))
   if (open.length === 0) return
@@ -100,13 +96,15 @@ export const waitForOpen = async (
 type Failed = ProjectFile['failedOperations']
 
 /** Failed operations that no later operation of the same compute has superseded. */
-export const operationsStuck = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
+export const unresolvedFailures = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
   const { operations } = await api.listOperations(project, { limit: 200 })
-  const isMadeUp = (compute: string, operation: string): boolean => {
+  const isSuperseded = (compute: string, operation: string): boolean => {
     const at = operations.findIndex(({ id }) => id === operation)
     // The failed operation may itself have finished since, because the service retries.
     const later = at < 0 ? operations : operations.slice(0, at + 1)
     return later.some(({ endpointId, status }) => endpointId === compute && status === 'finished')
   }
-  return Object.fromEntries(Object.entries(failed).filter(([compute, { operation }]) => !isMadeUp(compute, operation)))
+  return Object.fromEntries(
+    Object.entries(failed).filter(([compute, { operation }]) => !isSuperseded(compute, operation)),
+  )
 }

@@ -34,7 +34,7 @@ export const wasRefused = (refusals: readonly Refusal[], { key, want, live }: Om
   return same.some(({ why }) => why === 'not-effective') || same.length >= REJECTIONS
 }
 
-/** A difference, tracked since it was first seen in its current form. */
+/** When a difference was seen in its current form. */
 export interface Sighting {
   readonly firstSeenAt: number
   readonly refreshedAt: number

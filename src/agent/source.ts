@@ -35,13 +35,13 @@ export interface Source {
    * @throws {EspalierError} if the source cannot be read.
    */
   read(): Promise<Version | undefined>
-  /** What an earlier run fetched, used while the repository is unreachable. */
+  /** The version that an earlier run fetched, used while the repository is unreachable. */
   lastRead(): Promise<Version | undefined>
   /** Whether `version` descends from `earlier`. */
   continues(version: string, earlier: string): Promise<boolean>
 }
 
-/** Settings for reading and reviewing manifests that do not come from the manifests themselves. */
+/** How to read and review manifests. Set by the operator, not by the manifests. */
 export interface SourceSettings {
   readonly sizeTable?: SizeTable
   /** Absolute paths outside the repository. */
@@ -140,6 +140,7 @@ const readFolder = async (
 }
 
 /**
- * Kubernetes updates a mounted ConfigMap by swapping the `..data` symlink: resolved once, all files are of one version.
+ * Kubernetes updates a mounted ConfigMap by swapping the `..data` symlink. Resolving it once makes all files come from
+ * one version.
  */
 const settled = (path: string): Promise<string> => realpath(join(path, '..data')).catch(() => path)

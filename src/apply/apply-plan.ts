@@ -24,7 +24,7 @@ import { pinNotes, successors } from './replaced.ts'
 import { runStep } from './run-step.ts'
 import { openingsOf, scheduledStep } from './scheduled.ts'
 import { Timings } from './timings.ts'
-import { type Wave, waveHeldBy, wavesOf } from './waves.ts'
+import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
 
 export interface ApplyOptions {
   readonly plan: Plan
@@ -84,7 +84,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     if (outcome.status === 'failed') failed += 1
     await recorder.record({ type: 'step-end', outcome })
   }
-  const whyNot = (step: Step): StepOutcome | undefined => {
+  const outcomeIfBlocked = (step: Step): StepOutcome | undefined => {
     if (halted()) return interrupted(step, recorder.broken)
     const { maxFailures = Number.POSITIVE_INFINITY } = options
     if (failed > maxFailures) return tooManyFailures(step, failed, maxFailures)
@@ -93,14 +93,14 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const runWave = async (wave: Wave): Promise<void> => {
     const queues = [...groupBy(wave.steps, ({ project }) => project).values()]
     await mapConcurrently(queues, options.concurrency ?? DEFAULT_CONCURRENCY, async (queue) => {
-      for (const step of queue) await settle(step, whyNot(step) ?? (await perform(step, context, recorder)))
+      for (const step of queue) await settle(step, outcomeIfBlocked(step) ?? (await perform(step, context, recorder)))
     })
   }
   const waves = wavesOf(plan)
   for (const [at, wave] of waves.entries()) {
-    const held = halted() ? undefined : waveHeldBy(plan, wave, waves.slice(0, at), outcomes)
-    if (held === undefined) await runWave(wave)
-    else for (const step of wave.steps) await settle(step, held(step))
+    const blocked = halted() ? undefined : waveBlockedBy(plan, wave, waves.slice(0, at), outcomes)
+    if (blocked === undefined) await runWave(wave)
+    else for (const step of wave.steps) await settle(step, blocked(step))
   }
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)

@@ -56,8 +56,8 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
     const assessment = await assessNow()
     if (assessment.kind !== 'send') return { instead: ended(assessment) }
-    const held = await blockedNow(step, assessment.live, context)
-    if (held !== undefined) return { instead: held }
+    const blocked = await blockedNow(step, assessment.live, context)
+    if (blocked !== undefined) return { instead: blocked }
     attempts += 1
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })

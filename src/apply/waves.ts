@@ -18,7 +18,7 @@ export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
 }
 
 /** Why a wave must not start; `undefined` if the earlier waves are done. */
-export const waveHeldBy = (
+export const waveBlockedBy = (
   { waves = [], leftOut = [] }: Plan,
   wave: Wave,
   before: readonly Wave[],

@@ -252,7 +252,7 @@ export interface PlannedUpdate {
   readonly project: string
   /** ISO 8601. */
   readonly scheduledFor: string
-  /** `this restart takes the service update of Sun 22 Nov 02:00 UTC`. */
+  /** `this restart also applies the service update of Sun 22 Nov 02:00 UTC`. */
   readonly sentence: string
 }
 

@@ -180,7 +180,7 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
 
 const keepsChanging = (): EspalierError =>
   new EspalierError('E_STALE', 'The project changed each time the plan was shown; nothing was changed.', {
-    hint: 'See who else is changing it with `espalier operations list`, then apply again.',
+    hint: 'Find out who else is changing it with `espalier operations list`, then apply again.',
     exitCode: EXIT.stale,
   })
 

@@ -27,7 +27,7 @@ export const compareWithBase = (
   observed: Observed,
 ): BaseComparison => {
   if (!isUsableBase(base)) {
-    const gaps = ['The manifests of the base have errors, so every change is shown as introduced.']
+    const gaps = ["The base's manifests have errors, so every change is shown as introduced."]
     return { origin: { ...originOf(undefined, headPlan), gaps }, policyRemovals: [] }
   }
   const unplanned = new Set(leftOutIds(headPlan))
@@ -62,12 +62,12 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
   const read = new Set(projects.map(({ id }) => id))
   return removedProjects(base, head)
     .filter((id) => !read.has(id))
-    .map((id) => `Project ${id} is no longer declared, and what still runs in it could not be read.`)
+    .map((id) => `Project ${id} is no longer declared, and its computes could not be read.`)
 }
 
 /**
- * The plan shows what the merge does, so it ignores the protection and windows of the base. These warnings tell the
- * reviewer that they are removed.
+ * The plan shows the effect of the merge, so it ignores the base's protection and windows. These warnings show reviewers
+ * what is removed.
  */
 const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
@@ -76,5 +76,5 @@ const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): 
   return [
     ...policyRemovals(before, after, observed),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),
-  ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge: check that it is intended.' }))
+  ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge. Check that it is intended.' }))
 }

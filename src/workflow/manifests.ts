@@ -115,7 +115,7 @@ export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
     ...loaded.seeds.map((path) => `Note  ${plainText(path)} is a sandbox seed, not a manifest; it is ignored.`),
     ...loaded.policyFiles
       .filter((path) => !used.includes(path))
-      .map((path) => `Note  ${plainText(path)} is a policy file and is not used. To use it, add --policy.`),
+      .map((path) => `Note  ${plainText(path)} is a policy file, but is not used. To use it, pass --policy.`),
   ]
 }
 

@@ -24,8 +24,8 @@ interface Part {
 }
 
 /**
- * @throws {EspalierError} `E_PLAN_FILE` if a file holds no plan; `E_MERGE` if the plans do not belong to one
- * fleet: a project appears twice, a shard is missing, or manifests or bases differ.
+ * @throws {EspalierError} `E_PLAN_FILE` if a file is not a plan; `E_MERGE` if the plans do not belong to one fleet: a
+ *   project appears twice, a shard is missing, or manifests or bases differ.
  */
 export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {
   const merged = await mergePresentPlans(paths)
@@ -98,7 +98,7 @@ const originOf = (parts: readonly Part[]): Merged['origin'] => {
   const base = origins[0]?.base
   if (base === undefined) return undefined
   const without = parts.find(({ origin }) => origin === undefined)
-  if (without !== undefined) throw wrong(`${without.path} was planned without --base, and others with it.`, AGAIN)
+  if (without !== undefined) throw wrong(`${without.path} was planned without --base, but others with it.`, AGAIN)
   checkSame(parts, 'bases', ({ origin }) => origin?.base)
   return { base, ...mergeOrigins(origins) }
 }

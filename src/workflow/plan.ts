@@ -49,7 +49,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
-  // The plan itself does not need these, so it does not matter if they were deleted.
+  // The plan does not depend on these projects, so they may have been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // For a few projects, reading operations together with the snapshot saves a round trip. For a large fleet, only the
   // operations of changed projects are read, because of the rate limit.
@@ -126,7 +126,7 @@ const requirePolicies = (base: Manifests | undefined): void => {
   throw new EspalierError(
     'E_POLICY_BASE',
     `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,
-    { hint: 'Correct them on the base branch first.' },
+    { hint: 'Fix them on the base branch first.' },
   )
 }
 

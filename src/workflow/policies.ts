@@ -32,7 +32,7 @@ import {
   unusedOverrides,
 } from '../policy/index.ts'
 
-/** The policies of a folder. */
+/** Names of the policy files that are read by default. */
 export const POLICY_FILES = ['espalier.policy.yaml', 'espalier.policy.yml'] as const
 
 export interface Policies {
@@ -49,9 +49,9 @@ export interface ReadPolicies extends Policies {
   readonly lineOf: LoadedManifests['lineOf']
 }
 
-/** From the folder's policy files if there are any, the named files, and the manifests. */
+/** Reads the folder's policy files, the named ones, and the policies in manifests. */
 export const readPolicies = async (cwd: string, named: readonly string[], desired: Desired): Promise<ReadPolicies> => {
-  // Also a link that leads nowhere: it cannot be read, which is not the same as no policies.
+  // A broken link counts as a file: it is unreadable, which is not the same as having no policies.
   const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
   const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
   const paths = [...new Set([...own.flat(), ...named])]
@@ -134,7 +134,7 @@ export const judgePlan = (
         (name): Diagnostic => ({
           severity: 'warning',
           code: 'W_OVERRIDE_UNUSED',
-          message: `Nothing in this plan needs the override of \`${name}\`.`,
+          message: `This plan does not need the override of \`${name}\`.`,
         }),
       ),
     ],
@@ -270,8 +270,8 @@ const stateOf = (
 }
 
 /**
- * Windows, protection and prune exist only in manifests, not in the live state. Without a base, they are assumed to be
- * unchanged, so policies about them only warn, unless the plan does what they restrict.
+ * Windows, protection and prune exist only in manifests, not in the live state. Without a base, they count as unchanged,
+ * so policies about them only warn, unless the plan violates them.
  */
 const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
   const interrupts = new Set(

@@ -35,8 +35,8 @@ export const withReview = async (
   const table = tierTable === undefined ? undefined : await readTierTable(tierTable, cwd)
   if (tier !== undefined && tier !== 'none' && tierOf(tier, table) === undefined) {
     const names = (table ?? TIER_TABLE).tiers.map(({ name }) => name)
-    throw new EspalierError('E_TIER', `There is no account plan \`${tier}\` in the table.`, {
-      hint: `It has ${names.join(', ')}; \`none\` disables the checks.`,
+    throw new EspalierError('E_TIER', `The table has no account plan \`${tier}\`.`, {
+      hint: `It must be ${names.join(', ')}, or \`none\` to disable the checks.`,
     })
   }
   const overrides = parseOverrides(override)

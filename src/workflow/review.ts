@@ -61,26 +61,18 @@ const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): re
     // The plan adds nothing, so it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, options)
-    const included = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
+    const problems = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
+    const warnings: Diagnostic[] = problems.map((one) => ({ ...one, message: `${one.message} in \`${id}\`.` }))
     const quota = project.settings?.quota?.computeSeconds
-    return [
-      ...included.map(({ severity, code, message, hint }) => ({
-        severity,
-        code,
-        message: `${message} in \`${id}\`.`,
-        hint,
-      })),
-      ...(quota === undefined || after.expected === null || after.expected * 3600 <= quota
-        ? []
-        : [
-            {
-              severity: 'warning' as const,
-              code: 'W_QUOTA' as const,
-              message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours a period, and about ${Math.round(after.expected)} are expected after this plan.`,
-              hint: 'All its computes are suspended once the quota is used up.',
-            },
-          ]),
-    ]
+    if (quota !== undefined && after.expected !== null && after.expected * 3600 > quota) {
+      warnings.push({
+        severity: 'warning',
+        code: 'W_QUOTA',
+        message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(after.expected)} are expected after this plan.`,
+        hint: 'All its computes are suspended once the quota is used up.',
+      })
+    }
+    return warnings
   })
 }
 
@@ -100,7 +92,7 @@ const plannedUpdates = (plan: Plan, observed: Observed): readonly PlannedUpdate[
 const updateSentence = (change: Change, project: ObservedProject, due: number, now: number): string | undefined => {
   const compute = project.computes.find(({ id }) => id === change.compute.id)
   const restarts = compute === undefined ? 'no' : updateRestarts(compute, due)
-  // A compute that is deleted or disconnected gets no update.
+  // A compute that is deleted or disconnected is not updated.
   if (restarts === 'no' || change.refused !== undefined || NOT_UPDATED.has(change.impact)) return undefined
   const at = formatUtc(due)
   const may = restarts === 'maybe' ? 'may restart' : 'restarts'
@@ -109,9 +101,9 @@ const updateSentence = (change: Change, project: ObservedProject, due: number, n
   const opens = opening === undefined || opening.isOpen ? now : Date.parse(opening.opensAt ?? '')
   switch (meetingOf(opens, due)) {
     case 'takes-update':
-      return `this restart takes the service update of ${at}: one restart instead of two`
+      return `this restart also applies the service update of ${at}: one restart instead of two`
     case 'same-time':
-      return `its window opens with the service update of ${at}: one restart if this one comes first, else two`
+      return `its window opens at the time of the service update, ${at}: one restart if this one is first, otherwise two`
     case 'restarts-twice':
       return `${may} twice: on ${at} for a service update, and ${laterWords(change, opening)} for this change. To restart once, run \`espalier apply --now\` before the update`
   }

@@ -24,7 +24,7 @@ export const readSavedPlan = async (path: string, file = path): Promise<SavedPla
   // We write the kind first, so the start of the file is enough.
   if (SNAPSHOT_START.test(text.slice(0, 100))) {
     throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, not a saved plan.`, {
-      hint: '`apply` reads the live project itself. To plan from a snapshot: `espalier plan --live FILE`.',
+      hint: '`apply` reads the live project. To plan from a snapshot: `espalier plan --live FILE`.',
     })
   }
   return { file: decodePlanFile(text, path), path }
@@ -77,7 +77,7 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed,
   const [code, message, hint, lines] =
     verdict.kind === 'stale'
       ? (['E_STALE', 'is stale', 'Plan again and review', verdict.moved] as const)
-      : (['E_PLAN_EDITED', 'is not what espalier plans here', EDITED, verdict.where] as const)
+      : (['E_PLAN_EDITED', 'does not match what Espalier plans', EDITED, verdict.where] as const)
   throw new EspalierError(code, `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
     hint: `${hint}: \`espalier plan --out FILE\`.`,
     exitCode: EXIT.stale,
@@ -85,7 +85,7 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed,
 }
 
 const EDITED =
-  'Nothing has changed since, so it was edited, or planned with other flags (such as --size-table). Plan again and review'
+  'Nothing has changed since, so it was edited or made with different flags (such as --size-table). Plan again and review'
 
 const LISTED = 30
 
@@ -119,7 +119,7 @@ export const encodeSavedPlan = (
     createdAt: new Date().toISOString(),
   })
 
-/** For a plan that was never written to a file, so that it passes the same checks. */
+/** For a plan in memory, so that it passes the same checks. */
 export const savedPlanOf = (planned: Planned): SavedPlan => {
   const path = 'in memory'
   return { file: decodePlanFile(encodeSavedPlan(planned), path), path }

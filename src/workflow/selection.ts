@@ -41,7 +41,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
   }
   const since = ref === undefined ? undefined : await manifestsAt(ref, manifests, { cwd })
   if (since !== undefined && !isUsableBase(since)) {
-    throw usage(`The manifests at ${ref} have errors, so the changes introduced since are unknown.`)
+    throw usage(`The manifests at ${ref} have errors, so it is unknown which changes were introduced since.`)
   }
   const commit = ref === undefined ? undefined : await commitOf(cwd ?? process.cwd(), ref)
   const selection: Selection = {
@@ -93,7 +93,7 @@ const matching = async (
 }
 
 /**
- * Which of the projects each pattern matches, by id or name.
+ * The projects that each pattern matches, by id or name.
  *
  * @param namesOf called only if a pattern matches no id.
  */
@@ -114,10 +114,10 @@ export const matchProjects = async (
 const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined): void => {
   const { waves = [] } = desired
   if (wave === undefined || waves.some(({ name }) => name === wave)) return
-  throw usage(`--wave ${wave} names no wave of these manifests.`, `They have ${listed(waves.map(({ name }) => name))}.`)
+  throw usage(`These manifests have no wave ${wave}.`, `They have ${listed(waves.map(({ name }) => name))}.`)
 }
 
-/** The selection, as options for the planner. @param whole makes the plan without it. */
+/** The selection as options for the planner. @param whole returns the plan without the selection. */
 export const planningOf = (
   { selecting }: Manifests,
   observed: Observed,
@@ -144,7 +144,7 @@ export const planningOf = (
 
 type Named = Pick<Change['branch'], 'id' | 'name'>
 
-/** @returns which branches are selected. @throws {EspalierError} `E_USAGE` for a pattern that matches none. */
+/** Returns whether a branch is selected. @throws {EspalierError} `E_USAGE` for a pattern without a match. */
 export const branchMatcher = (
   patterns: readonly string[] | undefined,
   { projects }: Pick<Observed, 'projects'>,
@@ -180,7 +180,7 @@ export const selectionNote = ({ selection }: Plan): string | undefined => {
   const needs =
     dependent === 0
       ? ''
-      : ` ${counted(dependent, 'change')} of these ${dependent === 1 ? 'is' : 'are'} selected, but cannot be made without one that is not.`
+      : ` ${dependent} of these ${dependent === 1 ? 'is selected, but depends' : 'are selected, but depend'} on a change that is not selected.`
   return `${selectionWords(selection, [
     [leftOut.projects, 'project'],
     [leftOut.changes, 'change'],
@@ -200,8 +200,8 @@ export const selectionWords = (
     ...(projects === undefined ? [] : [`projects ${projects.join(', ')}`]),
     ...(branches === undefined ? [] : [`branches ${branches.join(', ')}`]),
     ...(wave === undefined ? [] : [`wave ${wave}`]),
-    ...(introducedSince === undefined ? [] : [`what is introduced since ${introducedSince.slice(0, 12)}`]),
-    ...(changes === undefined ? [] : ['what was reviewed']),
+    ...(introducedSince === undefined ? [] : [`changes introduced since ${introducedSince.slice(0, 12)}`]),
+    ...(changes === undefined ? [] : ['reviewed changes']),
   ].join('; ')
   const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
   return `Only ${what}. Left out: ${without}.`

@@ -30,7 +30,7 @@ export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): O
   const tier = word === undefined ? undefined : tierOf(word, table)
   const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
   const all = [...(tier === undefined ? [] : checkTier(desired, tier, table)), ...judged.diagnostics]
-  // A document for several projects would repeat its diagnostics for each.
+  // A document for several projects repeats its diagnostics for each.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
   return { diagnostics: [...distinct.values()], undecided: judged.undecided }
 }
@@ -50,13 +50,7 @@ const checkTier = ({ documents }: Desired, tier: Tier, table: TierTable): readon
 
 const at =
   (source: Source) =>
-  ({ severity, code, message, hint }: TierProblem): Diagnostic => ({
-    severity,
-    code,
-    message: `${message}.`,
-    hint,
-    source,
-  })
+  (problem: TierProblem): Diagnostic => ({ ...problem, message: `${problem.message}.`, source })
 
 const judgeDeclared = (
   desired: Desired,

@@ -31,10 +31,10 @@ export interface World {
 
 const BASE = manifest({ main: 1, a: 2, b: 2, c: 2 })
 
-/** By their commits. */
+/** By commit. */
 const templates = new Map<string, Repository>()
 
-/** A repository with a commit for each of these texts of espalier.yaml. */
+/** A repository with one commit for each of these versions of espalier.yaml. */
 const repositoryWith = (...texts: readonly string[]): Repository => {
   const key = texts.join('\0')
   let template = templates.get(key)
@@ -49,7 +49,7 @@ const repositoryWith = (...texts: readonly string[]): Repository => {
   return copyOf(template)
 }
 
-/** Three computes have drifted from what the base asks for; the head changes one line. */
+/** Three computes have drifted from the base's manifests; the head changes one line. */
 export const open = async (repository = repositoryWith(BASE)): Promise<World> => {
   const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
   onTestFinished(() => sandbox.close())
@@ -63,7 +63,7 @@ export const open = async (repository = repositoryWith(BASE)): Promise<World> =>
   }
 }
 
-/** As `pull_request` with `types: [closed]` says it of a merge. */
+/** The payload of `pull_request` with `types: [closed]` after a merge. */
 export const merged = (event: ReturnType<typeof pullRequest>) => ({
   ...event,
   payload: { pull_request: { ...event.payload.pull_request, merged: true } },

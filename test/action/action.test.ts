@@ -160,7 +160,7 @@ test('errors in manifests cause annotations, a comment instead of the plan, and 
   }
   expect(github.comments).toHaveLength(1)
   expect(github.comments[0]?.body).toContain('### Espalier: 1 error in the manifests')
-  // The next run puts the plan in its place.
+  // The next run replaces it with the plan.
   repository.write('espalier.yaml', manifest({ main: 4 }))
   await run({ command: 'plan' }, { event })
   expect(github.comments).toHaveLength(1)
@@ -313,7 +313,7 @@ test('a cancelled job starts no new step, completes running steps and reports it
 
 test('a job succeeds while steps wait for their restart window, and `now: true` runs them immediately', async () => {
   const { repository, run, event, github } = await withHead()
-  // Neither today nor a day next to it, wherever the tests run and however long they take.
+  // Neither today nor an adjacent day, in any time zone and even if the tests take long.
   const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
   const window = `restartWindow: { days: [${day}], from: "02:00", to: "04:00", timezone: UTC }\n`
   repository.write('espalier.yaml', `${manifest({ main: 4, a: 2, b: 2, c: 2 })}${window}`)

@@ -1,4 +1,4 @@
-/** The committed bundle does as a process what the other tests of the Action see of its source. */
+/** The committed bundle as a process. The other tests of the Action run its source. */
 import { expect, test } from 'vitest'
 import { manifest, merged, open, withHead } from './action-world.ts'
 import { runBundle } from './run-action.ts'

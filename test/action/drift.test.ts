@@ -1,4 +1,4 @@
-/** Drift into manifests, and pull requests that are planned again. */
+/** The command `import`, and pull requests that are planned again. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -33,7 +33,7 @@ test('import is rejected for a pull request and for a project that is declared i
   expect(readFileSync(join(repository.folder, 'more.yaml'), 'utf8')).toContain('size: 3')
 })
 
-/** Pull request 7, whose merge is checked out in a workflow that runs for a push. */
+/** The merge of pull request 7 is checked out, in a workflow that runs for a push. */
 const withNamed = async (full_name = 'acme/shop') => {
   const world: World = await open()
   const { repository, github } = world

@@ -1,4 +1,4 @@
-/** Which event a step runs for, and what it does then. */
+/** How a step reacts to each kind of event. */
 import { expect, test } from 'vitest'
 import { withHead } from './action-world.ts'
 

@@ -1,4 +1,4 @@
-/** Nothing unknown is reported as well: not in an output, not in a comment that is still there, not in the summary. */
+/** After a failure, outputs, comments and the summary must not show outdated or unknown values. */
 import { expect, test } from 'vitest'
 import { FAILURE_REASONS, reasonOfError } from '../../src/action/failure.ts'
 import { ApiError } from '../../src/api/index.ts'
@@ -43,7 +43,7 @@ test.each([
       expect(text).toContain(`### Espalier: the plan failed (${reason})`)
       expect(text).toContain(`**${code}**`)
     }
-    expect(github.comments[0]?.body).toContain('What this comment showed before is out of date.')
+    expect(github.comments[0]?.body).toContain('The previous contents of this comment are out of date.')
     expect(github.comments[0]?.body).not.toContain('computes restart')
   },
 )

@@ -1,4 +1,4 @@
-/** A fleet inside the Action: its shards planned by several jobs, joined by one that has no key. */
+/** A fleet in the Action: several jobs plan its shards, and a job without a key merges the plans. */
 import { copyFileSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -12,7 +12,7 @@ const PROJECTS = Array.from({ length: 6 }, (_, index) => `fleet-${index}`)
 const fleet = (size: number): string =>
   PROJECTS.map((id) => `version: 1\nproject: ${id}\nbranches: { main: { primary: { size: ${size} } } }\n`).join('---\n')
 
-/** Each project has drifted from 2 to 1 CU; the pull request asks for 4. */
+/** Each project has drifted from 2 to 1 CU; the pull request declares 4. */
 const openFleet = async () => {
   const sandbox = await startSandbox({
     apiKey: KEY,
@@ -91,7 +91,7 @@ test('`merge` combines the plans of all shards into one comment, one set of coun
     expect(text).toContain('### Espalier: 6 computes restart, none is deleted.')
     expect(text).toContain('**Introduced by this pull request**')
   }
-  // Run again, it is edited.
+  // A second run edits the comment.
   await merge()
   expect(github.comments).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-/** GitHub's REST API on loopback: keeps comments, and holds every request against GitHub's own OpenAPI description. */
+/** GitHub's REST API on loopback. Stores comments, and validates every request against GitHub's OpenAPI description. */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ interface GitHubOperation {
   readonly parameters?: readonly Parameter[]
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: object } } }
 }
-/** Ajv takes `nullable` only next to a `type`. */
+/** Ajv accepts `nullable` only next to a `type`. */
 const withNull = (_key: string, value: unknown): unknown => {
   if (typeof value !== 'object' || value === null || !('nullable' in value) || 'type' in value) return value
   const { nullable: _nullable, ...rest } = value
@@ -42,7 +42,7 @@ const problemsOf = (schema: object, value: unknown): readonly string[] => {
   return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
-/** Where a request is not what GitHub describes. */
+/** How a request deviates from GitHub's description. */
 const undescribed = (method: string, url: URL, body: unknown): readonly string[] => {
   const entry = Object.entries(document.paths).find(
     ([path, item]) =>
@@ -69,7 +69,7 @@ export interface StoredComment {
   readonly issue: number
   readonly login: string
   body: string
-  /** Who changed it last. */
+  /** The last editor. */
   editor?: string
   isMinimized?: boolean
 }
@@ -80,7 +80,7 @@ export interface Fault {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   times: number
-  /** Runs before it is answered. */
+  /** Called before the response. */
   readonly also?: () => void
 }
 
@@ -109,7 +109,7 @@ export interface CheckRun {
 
 interface Request {
   readonly url: URL
-  /** What the route's parentheses hold. */
+  /** The route's captured groups. */
   readonly parts: readonly string[]
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -127,18 +127,18 @@ const ok = (value: unknown): Answer => ({ status: 200, value })
 export class GitHubServer {
   readonly comments: StoredComment[] = []
   readonly issues: StoredIssue[] = []
-  /** Open ones. */
+  /** Open issues. */
   readonly pulls: StoredPull[] = []
   /** By pull request or issue. */
   readonly labels = new Map<number, Set<string>>()
   readonly checkRuns: CheckRun[] = []
   readonly requests: string[] = []
-  /** What GitHub's description does not know. */
+  /** Deviations from GitHub's description. */
   readonly problems: string[] = []
   readonly faults: Fault[] = []
-  /** By commit: the merged pull request that brought it. */
+  /** The merged pull request of each commit. */
   readonly merged = new Map<string, number>()
-  /** By pull request: its last commit; absent: the one that was merged. */
+  /** The last commit of each pull request; if absent, the merged one. */
   readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   url = ''
@@ -257,7 +257,7 @@ export class GitHubServer {
     return ok(this.#labelsOf(issue))
   }
 
-  /** GitHub takes 50 annotations at a time, and adds those of an update. */
+  /** GitHub accepts 50 annotations per request, and appends those of an update. */
   #check(body: Request['body'], id?: number): Answer {
     const { annotations = [] } = (body.output ?? {}) as { readonly annotations?: readonly object[] }
     if (annotations.length > 50) return { status: 422, value: { message: 'Too many annotations' } }
@@ -326,7 +326,7 @@ export class GitHubServer {
     return ok({ data: { viewer: { login: this.login } } })
   }
 
-  /** A comment and its authors, as GraphQL has them: apps without `[bot]`. */
+  /** A comment and its authors as in GraphQL, where apps have no `[bot]`. */
   #authorship(nodeId: string): object {
     const comment = this.comments.find(({ id }) => `IC_${id}` === nodeId)
     const actor = (login: string | undefined) => {

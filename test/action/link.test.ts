@@ -1,4 +1,4 @@
-/** Links to the lines of manifests. */
+/** Links to manifest lines. */
 import { expect, test } from 'vitest'
 import { readEvent } from '../../src/action/event.ts'
 import { linkTo as linkOf } from '../../src/action/job.ts'

@@ -1,4 +1,4 @@
-/** A part of the projects: the input that selects some, and the output that names those that a pull request changes. */
+/** The input that selects projects, and the output with the projects that a pull request changes. */
 import { expect, test } from 'vitest'
 import { manifest, open, pullRequest } from './action-world.ts'
 
@@ -16,7 +16,7 @@ test.each(['plan', 'validate'])(
     repository.write('other.yaml', other(2))
     repository.commit('head')
     const inputs = { command, paths: '.', 'api-key': command === 'plan' ? 'x' : '' }
-    // Only what git says counts, so a plan that the service refuses says it too.
+    // The output depends only on git, so it is set even if the service rejects the plan.
     const { outputs } = await run(inputs, { event: pullRequest(world) })
     expect(outputs.projects).toBe('["other"]')
     const all = await run({ ...inputs, command: 'validate' }, { event: { name: 'push', payload: {} } })

@@ -1,4 +1,4 @@
-/** What a pull request shows besides the comment: labels, a check run, folded comments. And what it must not show. */
+/** Labels, check runs, folded comments and masked values. */
 import { expect, test } from 'vitest'
 import { manifest, withHead } from './action-world.ts'
 

@@ -1,9 +1,9 @@
-/** `require-reviewed`: after the merge, only what the pull request's comment showed is applied. */
+/** With `require-reviewed`, only changes that the pull request's comment showed are applied after the merge. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { KEY, manifest, pullRequest, type World, withHead } from './action-world.ts'
 
-/** main introduced, a, b and c drifted: planned on pull request 7, then merged as it is. */
+/** `main` is introduced; `a`, `b` and `c` have drifted. Planned on pull request 7, then merged. */
 const reviewed = async () => {
   const world = await withHead()
   const { outputs } = await world.run({ command: 'plan' }, { event: world.event })
@@ -149,7 +149,7 @@ test('a saved plan is applied if its changes were reviewed', async () => {
   expect(JSON.parse(readFileSync(saved, 'utf8')).plan.changes).toHaveLength(2)
   const applied = await world.run({ ...APPLY, 'plan-file': saved }, push)
   expect(applied.code, applied.log).toBe(0)
-  // A saved plan that was made without it holds more than was reviewed.
+  // A plan that was saved without `require-reviewed` contains more than the reviewed changes.
   await patch(world, 'ep-main', 8)
   const all = await world.run({ command: 'plan' }, push)
   const refused = await world.run({ ...APPLY, 'plan-file': all.outputs['plan-path'] ?? '' }, push)

@@ -1,4 +1,4 @@
-/** Inputs by which the Action reviews a plan: price, tier, policies, overrides. */
+/** The inputs for price, tier, policies and overrides. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { manifest, open, pullRequest, withHead } from './action-world.ts'

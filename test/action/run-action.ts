@@ -1,4 +1,4 @@
-/** Runs the Action as the runner does: inside of the test, or where that is the point the committed bundle as a process. */
+/** Runs the Action as the runner does: in-process, or the committed bundle as a process. */
 import { execFileSync, spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -34,14 +34,14 @@ export const makeRepository = (folder = mkdtempSync(join(tmpdir(), 'espalier-act
   return repository
 }
 
-/** Another one with the same commits: git would take ten times as long. */
+/** A copy of the folder, which is ten times as fast as a clone. */
 export const copyOf = ({ folder }: Repository): Repository => {
   const copy = mkdtempSync(join(tmpdir(), 'espalier-action-'))
   cpSync(folder, copy, { recursive: true })
   return repositoryIn(copy)
 }
 
-/** One that exists. */
+/** An existing repository. */
 export const repositoryIn = (folder: string): Repository => {
   const git = (...args: readonly string[]): string =>
     execFileSync(
@@ -72,11 +72,11 @@ export interface ActionRun {
   readonly github?: GitHubServer
   readonly sha?: string
   readonly env?: Readonly<Record<string, string>>
-  /** Sends SIGINT once the log has this. */
+  /** Sends SIGINT once the log contains this. */
   readonly interruptAt?: string
 }
 
-/** Runs the step in an environment like the runner's, and reads what it leaves behind. */
+/** Runs the step in an environment like the runner's, and returns its outputs, log and summary. */
 const runStep = async (
   { repository, inputs, event, github, sha = '', env = {} }: ActionRun,
   start: (env: Environment, cwd: string) => Promise<Pick<ActionEnded, 'code' | 'log'>>,
@@ -115,7 +115,7 @@ const runStep = async (
   }
 }
 
-/** Inside of the test. */
+/** Runs the source in-process. */
 export const runAction = (run: ActionRun): Promise<ActionEnded> =>
   runStep(run, async (env, cwd) => {
     let log = ''
@@ -139,7 +139,7 @@ export const runAction = (run: ActionRun): Promise<ActionEnded> =>
     return { code, log }
   })
 
-/** The committed bundle as a process. */
+/** Runs the committed bundle as a process. */
 export const runBundle = (run: ActionRun): Promise<ActionEnded> =>
   runStep(run, async (env, cwd) => {
     const child = spawn(process.execPath, [BUNDLE], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -151,7 +151,7 @@ export const runBundle = (run: ActionRun): Promise<ActionEnded> =>
     return { code, log: log + errors }
   })
 
-/** As the runner reads them: `name<<delimiter`, lines, `delimiter`. The last one of a name counts. */
+/** Parses outputs like the runner: `name<<delimiter`, lines, `delimiter`. The last value of a name counts. */
 const parseOutputs = (content: string): Readonly<Record<string, string>> => {
   const outputs: Record<string, string> = {}
   const lines = content.split('\n')

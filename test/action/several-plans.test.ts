@@ -1,4 +1,4 @@
-/** Two plans in one job or one pull request share no file and no comment, and none is taken for the other. */
+/** Two plans in one job or pull request have separate files and comments, and cannot be mixed up. */
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { COMMENT_LIMIT } from '../../src/report/index.ts'
 import { manifest, withHead } from './action-world.ts'
 
-/** One job: what a runner keeps between its steps. */
+/** The state that a runner keeps between the steps of a job. */
 const job = () => ({
   env: {
     RUNNER_TEMP: mkdtempSync(join(tmpdir(), 'espalier-job-')),
@@ -97,7 +97,7 @@ test('a warning asks for labels if two steps of a run write the same comment', a
   const second = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
   expect(second.log).toContain('::warning::Another step of this run wrote the same comment')
   expect(github.comments).toHaveLength(1)
-  // The next run of the workflow edits it as a matter of course.
+  // The next run of the workflow edits it without a warning.
   const later = await run(
     { command: 'plan', paths: 'staging.yaml' },
     { event, env: { ...first.env, GITHUB_RUN_ID: '18' } },

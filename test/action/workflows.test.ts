@@ -1,4 +1,4 @@
-/** action.yml and the example workflows pass real linters, and keep to what docs/github-action.md promises. */
+/** action.yml and the example workflows pass real linters and match docs/github-action.md. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validateAction, validateWorkflow } from '@action-validator/core'
@@ -12,7 +12,7 @@ import { CHANGE_KINDS } from '../../src/model/index.ts'
 const FOLDER = 'examples/workflows'
 const FILES = readdirSync(FOLDER).map((name) => join(FOLDER, name))
 
-/** Neither linter knows `timezone` of a schedule yet: it is checked here, and taken out for them. */
+/** Neither linter supports `timezone` in a schedule yet, so it is checked here and removed for them. */
 const withoutTimezones = (text: string): string =>
   text.replace(/^( +)- cron: .*\n\1 {2}timezone: (.*)\n/gm, (entry, _indent, zone: string) => {
     expect(() => new Intl.DateTimeFormat('en', { timeZone: zone })).not.toThrow()
@@ -38,7 +38,7 @@ test('the linters report errors in an invalid workflow', async () => {
 test('action.yml passes action-validator', () => {
   const text = readFileSync('action.yml', 'utf8')
   expect(parse(text).runs).toEqual({ using: 'node24', main: 'action/index.cjs' })
-  // The validator knows Node only up to 20; of the version it is told nothing else.
+  // The validator supports Node only up to version 20.
   expect(validateAction(text.replace('using: node24', 'using: node20')).errors).toEqual([])
 })
 
@@ -77,8 +77,8 @@ test.each(FILES)(
       concurrency: { group: string }
       jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
     }
-    // Nothing is fetched from a package registry in a job that may have the key.
-    // Nothing that was just downloaded runs next to a key of the service.
+    // A job that may have the key downloads nothing from a package registry.
+    // A job with an API key runs no code that it just downloaded.
     const text = readFileSync(file, 'utf8')
     if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
     expect(workflow.permissions).toMatchObject({ contents: 'read' })
@@ -86,7 +86,7 @@ test.each(FILES)(
     for (const job of Object.values(workflow.jobs)) {
       expect(job['timeout-minutes']).toBeGreaterThan(0)
       for (const { uses } of job.steps) {
-        // Ours is at the tag of an immutable release; `init` writes its commit.
+        // Espalier's own Action is pinned to the tag of an immutable release; `init` writes its commit.
         if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$|^espalier-dev\/espalier@v\d+\.\d+\.\d+$/)
       }
     }
@@ -100,7 +100,7 @@ test.each(FILES)('%s passes the API key for apply only to a job with an environm
   }
 })
 
-/** On Node 24; whoever raises one reads what has changed. */
+/** All run on Node 24. Read the changelog before updating one. */
 const PINS = [
   'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1',
   'actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0',
@@ -132,7 +132,7 @@ interface Issue {
   readonly title?: string
 }
 
-/** Runs the script of drift.yml as actions/github-script does, with one issue open or none. */
+/** Runs the script of drift.yml like actions/github-script, with or without an open issue. */
 const runDriftScript = async (env: Readonly<Record<string, string>>, isOpen: boolean) => {
   const workflow = parse(readFileSync('examples/workflows/drift.yml', 'utf8'))
   const { script } = workflow.jobs.drift.steps.at(-1).with as { readonly script: string }
@@ -189,7 +189,7 @@ test.each([
   const ended = await runDriftScript(env, true)
   expect(ended.calls).toEqual(calls)
   expect(ended.failures).toHaveLength(failures)
-  // Where none is open, one is opened for the same reasons.
+  // Without an open issue, one is created for the same reasons.
   const fresh = await runDriftScript(env, false)
   expect(fresh.calls.map(([name]) => name)).toEqual(env.DRIFTED === '0' ? [] : ['create'])
 })

@@ -99,7 +99,7 @@ describe('requests and responses', () => {
   test('a finished request leaves no listener on its abort signal', async () => {
     const { api } = await setup([{ status: 200, json: { endpoint } }])
     const stopping = new AbortController()
-    /** Listeners, and what `AbortSignal.any` leaves. */
+    /** Listeners, and dependent signals of `AbortSignal.any`. */
     const left = (): number => {
       const symbol = Object.getOwnPropertySymbols(stopping.signal).find(
         ({ description }) => description === 'kDependantSignals',
@@ -168,7 +168,7 @@ test.each([
   ['missing', {}],
   ['empty', { apiKey: '' }],
 ])('a key that is %s is rejected with E_KEY', (_, key) => {
-  // As in a program without types: the value of an environment variable that is not set.
+  // As in an untyped program that passes an unset environment variable.
   expect(() => createReadApi(key as { apiKey: string })).toThrow(expect.objectContaining({ code: 'E_KEY' }))
 })
 
@@ -478,7 +478,7 @@ test('a request counts towards the rate limit when it is sent, not when it is pr
     return { send: patch.body }
   })
   for (let count = 1; count <= 40; count += 1) await api.listComputes('p')
-  // Sent at 0.9 s, and the fortieth after it is the first one too many of that second.
+  // The first request is sent at 0.9 s, so the 40th after it exceeds the limit of that second.
   expect(clock.now() - begun).toBe(1_900)
 })
 

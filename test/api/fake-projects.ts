@@ -1,10 +1,10 @@
-/** A reading API over projects that are held in memory. */
+/** A read API for projects in memory. */
 import { ApiError, type ReadApi } from '../../src/api/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
 
 const nothing = (): Promise<never> => Promise.reject(new Error('not expected here'))
 
-/** @param failures what listing the computes of a project throws, by its id. */
+/** @param failures errors that listing the computes of a project throws, by project id. */
 export const fakeProjects = (
   projects: readonly ObservedProject[],
   failures: Readonly<Record<string, Error>> = {},

@@ -102,7 +102,7 @@ test('apply --only introduced does not revert drift, not even from a saved plan'
     const only = ['--base', 'main', '--only', 'introduced']
     const applied = await run('apply', ...only, '--auto-approve')
     expect(applied.code, applied.stderr).toBe(0)
-    expect(applied.stderr).toMatch(/Note {2}Only what is introduced since [0-9a-f]{12}\. Left out: 3 changes\./)
+    expect(applied.stderr).toMatch(/Note {2}Only changes introduced since [0-9a-f]{12}\. Left out: 3 changes\./)
     await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 3, b: 2, c: 2 }))
     await run('plan', ...only, '--branch', 'a', '--out', 'plan.json')
     const saved = await run('apply', 'plan.json', '--auto-approve')
@@ -185,8 +185,8 @@ test('plan --base reports removed policies and equals the plan after the merge',
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_POLICY_REMOVED', 'It takes effect with the merge: check that it is intended.'],
-    ['W_WINDOW_CHANGED', 'It takes effect with the merge: check that it is intended.'],
+    ['W_POLICY_REMOVED', 'It takes effect with the merge. Check that it is intended.'],
+    ['W_WINDOW_CHANGED', 'It takes effect with the merge. Check that it is intended.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
   expect(unguarded.warnings).toEqual([])

@@ -298,7 +298,7 @@ test('an invalid proxy address is reported without its password', async () => {
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: 'https://localhost:1/api/v2' }
   for (const address of ['http://user:s3cret@:80', '\u001b[31ms3cret']) {
     const { code, stderr } = await espalierAsProcess(['plan'], { ...env, HTTPS_PROXY: address }, cwd)
-    expect({ code, address, isTold: stderr.includes('is not the address of a proxy') }).toEqual({
+    expect({ code, address, isTold: stderr.includes('is not a valid proxy address') }).toEqual({
       code: 1,
       address,
       isTold: true,

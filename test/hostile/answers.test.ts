@@ -33,7 +33,7 @@ test('several slow responses share one timeout', async () => {
   const dripping = {
     send: async (_method: string, path: string, _body: unknown, _signal: unknown, withinMs: number) => {
       asked += 1
-      // Each comes close to its end.
+      // Each response almost takes the whole timeout.
       now += Math.min(withinMs, 200_000)
       throw new ApiError('E_NETWORK', 'the response was not complete in time', { method: 'GET', path })
     },

@@ -1,12 +1,12 @@
-/** Texts that are meant to exhaust whoever reads them. */
+/** Inputs that try to exhaust memory or time. */
 
 const HEAD = 'version: 1\nproject: shop\n'
 const MIB = 1024 * 1024
 
-/** As many of `part` as make up so many bytes. */
+/** Repeats `part` up to this many bytes. */
 const fill = (part: string, bytes: number): string => part.repeat(Math.floor(bytes / part.length))
 
-/** Each name leads to ten of the one before: the billion laughs. */
+/** Each anchor references the previous one ten times ("billion laughs"). */
 const laughs = (levels: number): string =>
   Array.from({ length: levels }, (_, level) =>
     level === 0
@@ -16,7 +16,7 @@ const laughs = (levels: number): string =>
           .join(', ')}]`,
   ).join('\n')
 
-/** By what they do. Each is a manifest as text. */
+/** Manifests, by attack. */
 export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
   'aliases of aliases': () => `${HEAD}branches:\n  main:\n    primary: *a9\n${laughs(10)}\n`,
   'flow brackets, a million deep': () => `${HEAD}branches: ${'['.repeat(MIB)}`,
@@ -35,7 +35,7 @@ export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
     `${HEAD}rules:\n${fill('  - {match: "{a,b}{c,d}{e,f}*[!x]**", primary: {size: 1}}\n', MIB)}`,
 }
 
-/** By what they do: JSON instead of a plan, a snapshot or an answer. */
+/** JSON for plans, snapshots and responses, by attack. */
 export const JSON_BOMBS: Readonly<Record<string, () => string>> = {
   'objects in objects': () => `${'{"a":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`,
   '30 MB of empty lists': () => `[${fill('[],', 30_000_000)}[]]`,

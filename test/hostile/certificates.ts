@@ -1,4 +1,4 @@
-/** A private authority, and a certificate of it for this machine. */
+/** A private certificate authority, and a certificate for this machine that it issued. */
 import { issue, newKeys, pemOf } from '../../src/sandbox/computes/proxy/certificate.ts'
 
 export interface Authority {

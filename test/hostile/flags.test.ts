@@ -8,8 +8,8 @@ import { runProgram } from '../../src/cli/program.ts'
 import { fakeIo } from '../in-process.ts'
 import { runs } from '../long-runs.ts'
 
-/** A line's end and colour are ours; colour is off here. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Control characters that Espalier does not print itself. Colour is off here. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const RAW = /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u
 
 const COMMANDS = [
@@ -79,7 +79,7 @@ beforeEach(() => {
 })
 
 const check = async (args: readonly string[]): Promise<void> => {
-  // Whatever is taken for a key, nothing is sent anywhere.
+  // No request leaves this machine, whatever is used as a key.
   const { io, output } = fakeIo({ env: { NO_COLOR: '1', ESPALIER_BASE_URL: 'nowhere' }, cwd: folder })
   const code = await runProgram(args, io)
   const said = output.sofar.stdout + output.sofar.stderr

@@ -1,4 +1,4 @@
-/** A base repository, what a runner checks out of it, and a stranger who opened a pull request. */
+/** A base repository, the runner's checkout of it, and an untrusted pull request from a fork. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,19 +11,19 @@ import { type ActionEnded, makeRepository, type Repository, repositoryIn, runAct
 export const KEY = 'live-key-0123456789'
 
 export interface ForkWorld {
-  /** The stranger's, with the base's commit as its parent. */
+  /** The fork, whose commit has the base's commit as its parent. */
   readonly fork: Repository
-  /** What `actions/checkout` leaves for `pull_request_target`: the base, one commit deep. */
+  /** The checkout for `pull_request_target`: the base, one commit deep. */
   readonly checkout: Repository
   readonly github: GitHubServer
   readonly sandbox: Sandbox
-  /** Publishes the fork's HEAD as the pull request's head, and GitHub's merge of it. */
+  /** Publishes the fork's HEAD as the pull request's head, and its merge. */
   readonly open: (options?: { readonly merge?: boolean }) => string
   readonly run: (
     inputs?: Readonly<Record<string, string>>,
     event?: { readonly name?: string; readonly merged?: boolean },
   ) => Promise<ActionEnded>
-  /** Without the one that asks which kind of key it is: that tells nothing of a project. */
+  /** Without the request for the kind of key, which is not about a project. */
   readonly requests: () => ReturnType<Sandbox['control']['requests']>
 }
 
@@ -36,7 +36,7 @@ interface Repositories {
 
 const templates = new Map<string, Repositories>()
 
-/** `origin`, `fork` and `checkout` with these files at their base. Copied: git takes ten times as long. */
+/** `origin`, `fork` and `checkout` with these files at the base. Copies a folder, which is ten times as fast as git. */
 const copyOfRepositories = (base: Readonly<Record<string, string>>): Repositories => {
   const key = JSON.stringify(base)
   const template = templates.get(key) ?? makeRepositories(base)
@@ -115,7 +115,7 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
   }
 }
 
-/** A commit of raw tree entries (mode, kind, id, name), which git itself would never make of files. */
+/** Commits raw tree entries (mode, kind, id, name), which git itself would never create from files. */
 export const commitTree = (
   { folder, git }: Repository,
   entries: readonly (readonly [mode: string, name: string, id: string])[],

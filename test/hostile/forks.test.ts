@@ -48,7 +48,7 @@ test('an untrusted pull request is planned from git objects and commented, and t
   expect(github.comments[0]?.body).toContain('### Espalier: 1 compute restarts, none is deleted.')
   expect(github.comments[0]?.body).not.toContain('could not be')
   expect(checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')).toBe(before)
-  // There is a view for programs, and nothing that could be applied.
+  // The JSON plan is written, but no plan that could be applied.
   expect(existsSync(outputs['json-plan-path'] ?? '')).toBe(true)
   expect(outputs['plan-path']).toBeUndefined()
 })
@@ -150,7 +150,7 @@ test('a workflow file in the head cannot raise the budgets', async () => {
   const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
   const { code, log } = await run({ 'max-deletes': '0' })
   expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
-  // Nor does what it writes where workflows and settings of git are.
+  // Files that it adds as workflows or git settings have no effect either.
   fork.write('espalier.yaml', manifest())
   fork.write('.gitattributes', '*.yaml filter=evil diff=evil merge=evil\n')
   fork.write('.gitmodules', '[submodule "x"]\n path = x\n url = ext::sh -c touch% /tmp/owned\n')
@@ -172,7 +172,7 @@ test('names that contain Markdown, HTML, mentions or terminal codes are escaped'
   expect(refused.code).toBe(1)
   for (const body of [github.comments[0]?.body ?? '', unknown.github.comments[0]?.body ?? '']) {
     expect(body).toContain('@octocat')
-    // Nothing is a mention, a link or HTML within code; that the code cannot be left is tested of the renderers.
+    // Code spans contain no mentions, links or HTML. The renderers' tests check that nothing can end a code span.
     const prose = body.replace(/(`+)(?!`)[\s\S]*?(?<!`)\1(?!`)/g, '')
     expect(prose).not.toMatch(/@octocat|<img|!\[x\]|https:\/\/evil/)
     expect(body).not.toContain('\u001b')
@@ -253,7 +253,7 @@ test('an untrusted pull request cannot be applied before the merge', async () =>
   expect(refused.code).toBe(1)
   expect(refused.log).toContain('title=E_NOT_MERGED::')
   expect(requests()).toEqual([])
-  // A job that a fork's pull request started, with a key but without the right event.
+  // A job for a fork's pull request, with a key but with the wrong event.
   expect((await run({ command: 'apply' }, { name: 'pull_request' })).log).toContain('E_NOT_MERGED')
   checkout.write('espalier.yaml', manifest('', '  dev: { primary: { size: 4 } }'))
   const applied = await run({ command: 'apply' }, { merged: true })

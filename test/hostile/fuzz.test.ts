@@ -67,7 +67,7 @@ const json: fc.Arbitrary<unknown> = fc.oneof(
   fc.dictionary(word, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 }),
 )
 
-/** The value with one place of it, chosen by `where`, left out, doubled or put in place of something else. */
+/** Removes, duplicates or replaces one part of the value, chosen by `where`. */
 const mutated = (value: unknown, where: number, by: unknown, how: number): unknown => {
   const copy = structuredClone(value)
   const places: { readonly at: Record<string, unknown>; readonly key: string }[] = []
@@ -96,7 +96,7 @@ const mutate = (value: unknown, steps: readonly (readonly [number, unknown, numb
 const isPristine = (): boolean =>
   Object.keys(Object.prototype).length === 0 && !('polluted' in {}) && Object.getPrototypeOf({}) === Object.prototype
 
-/** Reads, plans and shows in every form; all that is shown is plain. */
+/** Reads, plans and renders in every format. The output must not contain control characters. */
 const readAndShow = (text: string, observed: Observed): void => {
   const loaded = parseManifests([{ path: 'a.yaml', text }])
   const { diagnostics } = loaded
@@ -109,7 +109,7 @@ const readAndShow = (text: string, observed: Observed): void => {
     ...diagnosticAnnotations(diagnostics).flatMap(({ title, message }) => [title, message]),
   ]
   if (!hasErrors(diagnostics)) shown.push(...showPlan(loaded.desired, observed))
-  // Our own signs are emoji by a variation selector.
+  // Our own symbols are emoji with a variation selector.
   for (const text of shown) expect(text.replace(/[⚠⏭]\ufe0f/g, '')).not.toMatch(UNSEEN)
   expect(isPristine()).toBe(true)
 }
@@ -151,7 +151,7 @@ describe('manifests', () => {
     readAndShow(text, atShop(LIVE))
     const { diagnostics, desired: read } = await loadManifests([name], { cwd: CORPUS })
     expect(hasErrors(diagnostics) || read.documents.length > 0).toBe(true)
-    // Not a word of any file outside.
+    // No content of any file outside the folder is shown.
     expect(jsonDiagnostics(diagnostics)).not.toMatch(/root:|"espalier"/)
   })
 
@@ -394,7 +394,7 @@ describe('globs', () => {
     [`${'?*'.repeat(300)}/`, 'x'.repeat(5_000)],
   ])('matching %.20s… against a long name takes linear time', (pattern, name) => {
     expect(globProblem(pattern)).toBeUndefined()
-    // It would outlast the test by far if any of it were tried again.
+    // With backtracking, this would take far longer than the test's timeout.
     expect(globMatcher(pattern)(name)).toBe(pattern === '*a'.repeat(400))
   })
 
@@ -412,7 +412,7 @@ describe('globs', () => {
   })
 })
 
-/** `undefined` if it was refused as a mistake; anything else that is thrown is a bug. */
+/** `undefined` for an `EspalierError`. Any other exception is a bug. */
 const tryTo = <T>(work: () => T): T | undefined => {
   try {
     return work()

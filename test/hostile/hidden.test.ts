@@ -73,7 +73,7 @@ test.each([
   ['a name that is taken', BASE.replace('} }', '}, replicas: { reporting: { name: SECRET-REPLICA } } }')],
 ])('undeclared live names are hidden from a manifest with %s', async (_what, head) => {
   const { everything } = await planOf(head)
-  // What the pull request writes itself is no secret.
+  // Values from the pull request itself are not secret.
   const own = head.match(/SECRET-\w+/g) ?? []
   const shown = own.reduce((text, word) => text.replaceAll(new RegExp(`${word}(?!\\w)`, 'g'), ''), everything)
   expect(shown).not.toContain('SECRET')

@@ -11,7 +11,7 @@ const KEY = 'napi_S3CRET/key+0123456789=='
 const escaped = (text: string): string =>
   [...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
-/** As they stand between the quotes of a JSON text. */
+/** Encodings of the key inside a JSON string. */
 const FORMS: Readonly<Record<string, string>> = {
   'as it is': KEY,
   'with escapes of JSON': escaped(KEY),

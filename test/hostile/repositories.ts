@@ -1,4 +1,4 @@
-/** Git repositories that try to run a program of their own. */
+/** Git repositories that try to run a program. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,13 +8,13 @@ const NOWHERE = '1'.repeat(40)
 
 export interface HostileRepository {
   readonly folder: string
-  /** The commit that is checked out. */
+  /** The checked-out commit. */
   readonly head: string
-  /** A shell command that leaves a trace. */
+  /** A shell command that creates a file. */
   readonly trap: string
   readonly git: (...args: readonly string[]) => string
   readonly write: (file: string, content: string) => void
-  /** Whether the trap was sprung since it was last asked. */
+  /** Whether the command ran since the last call. */
   readonly isSprung: () => boolean
 }
 
@@ -52,7 +52,7 @@ export const makeHostileRepository = (): HostileRepository => {
   }
 }
 
-/** A bare repository as plain files in `below`, whose one commit is missing and would be fetched by a command. */
+/** A bare repository as plain files in `below`. Its only commit is missing, and git would run a command to fetch it. */
 export const plantBareRepository = ({ write, trap }: HostileRepository, below: string): void => {
   write(`${below}/HEAD`, 'ref: refs/heads/main\n')
   write(`${below}/refs/heads/main`, `${NOWHERE}\n`)
@@ -65,7 +65,7 @@ export const plantBareRepository = ({ write, trap }: HostileRepository, below: s
   )
 }
 
-/** Turns the repository itself into a partial clone that fetches what it lacks by a command. */
+/** Turns the repository into a partial clone that runs a command to fetch missing objects. */
 export const makePartialClone = ({ git, trap }: HostileRepository): void => {
   git('config', 'core.repositoryformatversion', '1')
   git('config', 'extensions.partialClone', 'evil')
@@ -74,7 +74,7 @@ export const makePartialClone = ({ git, trap }: HostileRepository): void => {
   git('config', 'protocol.ext.allow', 'always')
 }
 
-/** The blob of a file of the commit that is checked out, as if it had never been fetched. */
+/** Removes a file's blob of the checked-out commit, as if it had never been fetched. */
 export const forgetBlob = ({ git, folder }: HostileRepository, file: string): void => {
   const id = git('rev-parse', `HEAD:${file}`)
   rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)), { force: true })

@@ -1,4 +1,4 @@
-/** Servers on loopback that listen in. */
+/** Servers on loopback that record traffic. */
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, connect } from 'node:net'
@@ -14,11 +14,11 @@ const listen = async (server: Server): Promise<number> => {
   return (server.address() as AddressInfo).port
 }
 
-/** Its port on 127.0.0.1. */
+/** Listens on 127.0.0.1. Returns the port. */
 export const serveWith = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
   listen(createServer(answer))
 
-/** Answers over TLS what `target` (`http://…`) does. Returns its origin. */
+/** Forwards TLS requests to `target` (`http://…`). Returns the origin. */
 export const serveTls = async ({ server }: Authority, target: string): Promise<string> => {
   const port = await listen(
     createTlsServer(server, (incoming, outgoing) => {
@@ -36,13 +36,13 @@ export const serveTls = async ({ server }: Authority, target: string): Promise<s
 
 export interface Proxy {
   readonly url: string
-  /** The hosts that tunnels were asked for to. */
+  /** The hosts of requested tunnels. */
   readonly tunnels: string[]
-  /** All that went towards the target, as it could be read on the way. */
+  /** All bytes sent towards the target, as readable by the proxy. */
   readonly seen: () => string
 }
 
-/** A forward proxy that understands CONNECT and nothing else. */
+/** A forward proxy that supports only CONNECT. */
 export const openProxy = async (): Promise<Proxy> => {
   const tunnels: string[] = []
   const parts: Buffer[] = []

@@ -71,7 +71,7 @@ describe('the contents of pages', () => {
     test('lists a step that was sent and failed as a possible interruption', () => {
       const text = ended({ [restarting]: { status: 'failed', operations } })
       expect(text).not.toContain('1 restart')
-      expect(text).toContain('1 not known')
+      expect(text).toContain('1 unknown')
       expect(text).toContain(
         'Who was interrupted\nNobody.\nWho may have been interrupted: the step was sent and failed\nprimary on main',
       )

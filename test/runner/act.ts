@@ -1,7 +1,7 @@
 /**
- * A workflow on act (github.com/nektos/act), which stands in for GitHub's runner: on this machine, without containers.
+ * Runs a workflow with act (github.com/nektos/act) instead of GitHub's runner, on this machine and without containers.
  *
- * `ESPALIER_ACT` names the program (else it is looked for on the PATH); `ESPALIER_ACTIONS` a folder with the foreign
+ * `ESPALIER_ACT` names the program (default: the one on the PATH). `ESPALIER_ACTIONS` names a folder with third-party
  * actions, as `actions/checkout@COMMIT` (others are fetched from GitHub).
  */
 import { spawn } from 'node:child_process'
@@ -24,7 +24,7 @@ export interface Workflow {
   readonly event: { readonly name: string; readonly payload: object }
   readonly env: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, string>>
-  /** Has the Action's source and bundle. */
+  /** Contains the Action's source and bundle. */
   readonly project: string
 }
 
@@ -73,7 +73,7 @@ const usedBy = (workflow: string): ReadonlySet<string> => {
   return new Set(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? [])))
 }
 
-/** The Action alone, as a checkout of a release has it. */
+/** Only the Action, as in a checkout of a release. */
 const bundleOf = (project: string): string => {
   const folder = scratch()
   cpSync(join(project, 'action.yml'), join(folder, 'action.yml'))
@@ -81,6 +81,6 @@ const bundleOf = (project: string): string => {
   return folder
 }
 
-/** The files of a pinned commit; `undefined`: act fetches them. */
+/** The files of a pinned commit; `undefined` if act has to fetch them. */
 const foreign = (action: string): string | undefined =>
   FOREIGN !== '' && existsSync(join(FOREIGN, action)) ? join(FOREIGN, action) : undefined

@@ -1,10 +1,10 @@
-/** Where actions/upload-artifact and download-artifact keep files: act's own server does not know their current versions. */
+/** Stores files for actions/upload-artifact and download-artifact, whose current versions act's own server does not support. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** @returns the environment that leads the actions here. */
+/** @returns the environment variables that make the actions use this server. */
 export const openArtifactServer = async (): Promise<Readonly<Record<string, string>>> => {
   const files = new Map<string, Buffer>()
   const blocks = new Map<string, Buffer>()
@@ -29,7 +29,7 @@ export const openArtifactServer = async (): Promise<Readonly<Record<string, stri
     }
   }
 
-  /** Azure's block blobs: numbered parts, and then the list of them. */
+  /** Azure's block blobs: numbered parts, followed by a list of parts. */
   const put = (name: string, { searchParams }: URL, body: Buffer): void => {
     const comp = searchParams.get('comp')
     if (comp === 'block') blocks.set(`${name} ${searchParams.get('blockid')}`, body)

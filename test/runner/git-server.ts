@@ -1,4 +1,4 @@
-/** Git over HTTP on loopback, as actions/checkout fetches from it: `git http-backend` as the CGI program that it is. */
+/** Git over HTTP on loopback for actions/checkout. Runs `git http-backend` as a CGI program. */
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ export const openGitServer = async (root: string): Promise<string> => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  // A name below localhost is no Enterprise Server to the actions that store artifacts.
+  // The artifact actions would treat any name outside of localhost as a GitHub Enterprise Server.
   return `http://git.localhost:${(server.address() as AddressInfo).port}`
 }
 

@@ -16,7 +16,7 @@ const NAMES = ['main', 'a', 'b', 'c'] as const
 
 export type RunnerWorld = Awaited<ReturnType<typeof openRunnerWorld>>
 
-/** On `main` the manifests ask for what is live. */
+/** On `main`, the manifests match the live project. */
 export const openRunnerWorld = async (workflow: string, ...others: readonly string[]) => {
   const sandbox = await startSandbox({
     seed: {
@@ -88,7 +88,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
         secrets: { GITHUB_TOKEN: 'gh-token-123', ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
         project: PROJECT,
       }),
-    /** Commits to a branch, merges it as GitHub does for a pull request, and checks out the merge. */
+    /** Commits to a branch, merges it like GitHub does for a pull request, and checks out the merge. */
     openPull: (files: Readonly<Record<string, string>>, isFork = false) => {
       git('checkout', '-q', '-b', 'feature')
       for (const [path, text] of Object.entries(files)) write(path, text)
@@ -110,7 +110,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
         },
       }
     },
-    /** The same pull request is merged into `main`. */
+    /** Merges the same pull request into `main`. */
     merge: () => {
       const [before, head] = [git('rev-parse', 'origin/main'), git('rev-parse', 'feature')]
       const sha = git('rev-parse', 'HEAD')
@@ -130,7 +130,7 @@ const REPOSITORY = {
   default_branch: 'main',
 }
 
-/** All that is changed in an example: the address of the service, where a step has its key. */
+/** The only change to an example: the base URL, in each step that has the key. */
 const forHere = (workflow: string, apiUrl: string): string =>
   workflow.replaceAll(/^( +)api-key: .*$/gm, (line, indent: string) => `${line}\n${indent}base-url: ${apiUrl}`)
 

@@ -1,4 +1,4 @@
-/** The example workflows, each on a runner: `npm run test:runner`. */
+/** Runs each example workflow on a runner: `npm run test:runner`. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -154,8 +154,8 @@ onRunner('sandbox.yml tests an application against its own branch', async () => 
   const world = await openRunnerWorld('sandbox.yml')
   const [port, pids] = [20_000 + (process.pid % 20_000), join(world.folder, '..', 'pids')]
   onTestFinished(() => {
-    // A runner lets a job's processes run until its end, and then ends them. act ends a step's, but not those in a session
-    // of their own.
+    // GitHub's runner ends processes at the end of a job. act ends them at the end of a step, but not those in a separate
+    // session.
     for (const pid of readFileSync(pids, 'utf8').split('\n').filter(Boolean)) process.kill(Number(pid))
   })
   world.write('seed.yaml', readFileSync('examples/sandbox/seed.yaml', 'utf8'))
@@ -178,7 +178,7 @@ onRunner('sandbox.yml tests an application against its own branch', async () => 
     'package-lock.json',
     JSON.stringify({ name: 'app', lockfileVersion: 3, packages: { '': { name: 'app' } } }),
   )
-  // Another sandbox may have the usual port.
+  // Another sandbox may use the default port.
   const workflow = readFileSync('examples/workflows/sandbox.yml', 'utf8')
   world.write(
     '.github/workflows/sandbox.yml',

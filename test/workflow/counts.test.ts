@@ -14,7 +14,7 @@ import { apply, type Manifests, planLive } from '../../src/workflow/index.ts'
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
 
-/** Both sides go by one clock, which moves whenever the client waits. */
+/** Client and sandbox share a clock, which advances whenever the client waits. */
 const open = async (
   projects: Seed['projects'],
   durationSpread = 0,
@@ -69,7 +69,7 @@ test('a plan sends three requests per project, and one more if the project has s
   expect(sandbox.requests).toBe(3 * 20 + 5)
   expect(plan.steps).toHaveLength(5 * 10)
   await planFor(api, manifests, false)
-  // Settings are read once.
+  // Settings are read only once.
   expect(sandbox.requests).toBe(3 * 20 + 5 + 2 * 20)
 })
 

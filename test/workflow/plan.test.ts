@@ -1,4 +1,4 @@
-/** Reading the projects, and comparing manifests with those of a base. */
+/** Reads projects and compares manifests with a base. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
@@ -92,7 +92,7 @@ test('a project that only the base declares is reported as a gap if it cannot be
   expect(result.ok).toBe(true)
   expect(origin).toMatchObject({
     released: [],
-    gaps: ['Project old is no longer declared, and what still runs in it could not be read.'],
+    gaps: ['Project old is no longer declared, and its computes could not be read.'],
   })
 })
 
@@ -107,5 +107,5 @@ test('a base with errors is reported as a gap', async () => {
     manifests({ shop: SIZE_2 }),
   )
   expect(origin.introduced).toHaveLength(1)
-  expect(origin.gaps).toEqual(['The manifests of the base have errors, so every change is shown as introduced.'])
+  expect(origin.gaps).toEqual(["The base's manifests have errors, so every change is shown as introduced."])
 })

@@ -1,4 +1,4 @@
-/** The Rego of examples/policy, on the JSON that Espalier writes. */
+/** The Rego rules of examples/policy, evaluated on Espalier's JSON. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { world } from '../planner/world.ts'
 const FOLDER = 'examples/policy'
 const RULES = join(FOLDER, 'policy')
 
-/** The example's manifest, with other values. */
+/** The example's manifest with different values. */
 const manifest = (more: { readonly primary?: string; readonly replica?: string; readonly window?: string }): string =>
   readFileSync(join(FOLDER, 'espalier.yaml'), 'utf8')
     .replace('primary: { size: 1 }', `primary: ${more.primary ?? '{ size: 1 }'}`)
@@ -38,7 +38,7 @@ const resolvedJson = async (text: string): Promise<string> => {
   return stdout
 }
 
-/** Messages of what is denied, by each program that can judge. */
+/** Denial messages, by the program that evaluates the rules. */
 const PROGRAMS: Readonly<Record<string, (input: string) => readonly string[]>> = {
   opa: (input) => {
     const { stdout } = spawnSync('opa', ['eval', '--stdin-input', '--data', RULES, 'data.main.deny'], {

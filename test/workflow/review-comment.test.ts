@@ -1,4 +1,4 @@
-/** The comment of a realistic change: cost, the account's plan, maintenance and policies next to what restarts. */
+/** The comment for a realistic change, with cost, account plan, maintenance, policies and restarts. */
 import { expect, test } from 'vitest'
 import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
 import type { Observed, ObservedBranch } from '../../src/model/index.ts'

@@ -1,4 +1,4 @@
-/** What a plan says of cost, limits, service updates and policies, against a fake service. */
+/** Cost, limits, service updates and policies in a plan. */
 import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -65,7 +65,7 @@ test('a plan contains its cost, and an amount of money if a price is given', () 
 test('if the cost of a compute is unknown, the total is shown as unknown with an upper bound', () => {
   const shown = (branches: string) =>
     terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
-  // What never slept does not show when it is idle.
+  // A compute that was never suspended has no known idle time.
   const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
   expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
   expect(mixed).toContain(
@@ -139,7 +139,7 @@ test('the error for a CU-hours budget names computes whose usage is unknown', ()
 test('a restart before a service update is reported as applying the update', () => {
   const { plan } = planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }))
   expect(plan.maintenance).toMatchObject([
-    { sentence: 'this restart takes the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
+    { sentence: 'this restart also applies the service update of Sun 22 Nov 02:00 UTC: one restart instead of two' },
   ])
   expect(planOf(RESIZE, {}, live({ maintenanceScheduledFor: '2026-11-01T02:00:00Z' })).plan.maintenance).toBeUndefined()
 })
@@ -193,7 +193,7 @@ test('an existing violation only warns, even if the plan reduces it', () => {
 test('CU-hours policies apply to projects and branches, even without changes', () => {
   const most = (cuHours: number, rest = '') =>
     policies(`{ name: hours, level: deny, reason: r, ${rest}rule: { maxCuHours: ${cuHours} } }`)
-  // main never sleeps at 1 CU, 730 a month; preview/x was active all the time as well.
+  // Both main and preview/x are always active: at 1 CU, this is 730 CU-hours per month.
   expect(outcomes(planOf(RESIZE, { policies: most(1500) }).plan)).toEqual(['hours denied'])
   expect(outcomes(planOf(RESIZE, { policies: most(5000) }).plan)).toEqual([])
   const each = most(1000, 'branches: ["**"], ')
@@ -296,7 +296,7 @@ test('an error in a policy file is reported with its line', async () => {
   expect(loaded.diagnostics.map(({ code, source }) => `${source?.file}:${source?.line} ${code}`)).toContain(
     'espalier.policy.yaml:3 E_REQUIRED',
   )
-  // A folder of manifests may hold the file too.
+  // The policy file may also be in a folder of manifests.
   writeFileSync(join(cwd, 'espalier.policy.yaml'), 'version: 1\npolicies: []\n')
   expect((await readManifests(['.'], { cwd })).loaded.diagnostics).toEqual([])
 })

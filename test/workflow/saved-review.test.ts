@@ -10,7 +10,7 @@ import { PROJECT, world } from '../planner/world.ts'
 const START = Date.parse('2026-11-21T00:00:00Z')
 const minutes = (count: number): string => new Date(START + count * 60_000).toISOString()
 
-/** @param expires of preview/x, in minutes from the start. */
+/** @param expires when preview/x expires, in minutes from the start. */
 const live = (at: number, expires?: number): Observed => {
   const observed = world({
     main: { primary: { id: 'ep-main', size: 1, scaleToZero: -1, settings: { work_mem: '4MB' } } },
@@ -47,7 +47,7 @@ const BOTH = '  main: { primary: { size: 2 } }\n  preview/x: { primary: { size: 
 
 type Side = readonly [observed: Observed, branches: string, review?: ReviewOptions]
 
-/** What `apply --plan` says of a plan that was made on one side, on the other. */
+/** Checks a plan that was saved in one state against another state. */
 const verdict = ([then, ...made]: Side, [now, ...applied]: Side): string => {
   const saved = savedPlanOf(planSnapshot(then, manifests(...made)))
   try {

@@ -65,13 +65,13 @@ test('a pattern without a match is rejected with a list of valid names', async (
 })
 
 test('a selected change is left out if it depends on a change that is not selected', async () => {
-  // The primary of `preview/1` can only come to `main` once that of `main` has gone to `empty`.
+  // The primary of `preview/1` can move to `main` only after the primary of `main` has moved to `empty`.
   const moves =
     "{ main: { primary: { id: ep-preview } }, 'preview/1': { primary: absent }, empty: { primary: { id: ep-main } } }"
   const { ids, plan } = await changes({ branches: ['preview/1'] }, observed(), manifests(moves, ['shop']))
   expect(ids).toEqual([])
   expect(selectionNote(plan)).toBe(
-    'Only branches preview/1. Left out: 2 changes. 1 change of these is selected, but cannot be made without one that is not.',
+    'Only branches preview/1. Left out: 2 changes. 1 of these is selected, but depends on a change that is not selected.',
   )
   const both = await changes({ branches: ['preview/1', 'empty'] }, observed(), manifests(moves, ['shop']))
   expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])

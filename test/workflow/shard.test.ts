@@ -21,7 +21,7 @@ test.each([1, 2, 5, 16, 100])('%i shards have about the same number of projects'
     sizes.set(shard, (sizes.get(shard) ?? 0) + 1)
   }
   expect([...sizes.keys()].sort((a, b) => a - b)).toEqual(Array.from({ length: count }, (_, at) => at + 1))
-  // Ten thousand thrown into a hundred: a hundred each, give or take four standard deviations.
+  // 10,000 projects in 100 shards: 100 each, plus or minus four standard deviations.
   const even = PROJECTS.length / count
   for (const size of sizes.values()) expect(Math.abs(size - even)).toBeLessThanOrEqual(4 * Math.sqrt(even))
 })
@@ -103,7 +103,7 @@ policies:
   - { name: large, level: deny, reason: r, rule: { maxSize: 6 } }
   - { name: medium, level: deny, reason: r, rule: { maxSize: 3 } }
   - { name: hours, level: warn, reason: r, rule: { maxCuHours: 10 } }`),
-    // Each is for one project, or for none.
+    // Each policy applies to one project, or to none.
     overrides: new Map([
       ['large', 'load test'],
       ['hours', 'known'],

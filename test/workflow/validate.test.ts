@@ -10,7 +10,7 @@ import { startInProcess } from '../in-process.ts'
 const policy = (name: string, rule: string, more = '') =>
   `  - { name: ${name}, level: deny, reason: Because., ${more}rule: { ${rule} } }\n`
 
-/** `LINE CODE`, for a manifest that starts in line 3. */
+/** `LINE CODE` for each diagnostic. The manifest starts in line 3. */
 const check = (manifest: string, ...policies: readonly string[]) => {
   const text = `version: 1\nproject: shop-1\n${manifest}\npolicy:\n${policies.join('')}`
   const loaded = parseManifests([{ path: 'espalier.yaml', text }])
@@ -172,7 +172,7 @@ test('a policy file among the manifests is not read as a manifest, and is report
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   expect(await validate()).toMatchObject({
     code: 0,
-    stderr: 'Note  espalier/policies.yaml is a policy file and is not used. To use it, add --policy.\n',
+    stderr: 'Note  espalier/policies.yaml is a policy file, but is not used. To use it, pass --policy.\n',
   })
   expect(await validate('--policy', 'espalier/policies.yaml')).toMatchObject({ code: 1, stderr: '' })
 })

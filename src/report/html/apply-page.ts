@@ -82,7 +82,7 @@ const effectChips = (plan: Plan, { counts, uncertain }: Effects): readonly Marku
   const none = unknown > 0 ? 'no one is known to have been interrupted' : 'no one was interrupted'
   return [
     ...chips({ ...counts, refused: plan.summary.refused }, none),
-    ...(unknown > 0 ? [chip(STATUS_LOOKS.failed, `${unknown} not known`)] : []),
+    ...(unknown > 0 ? [chip(STATUS_LOOKS.failed, `${unknown} unknown`)] : []),
   ]
 }
 
@@ -106,7 +106,7 @@ const runOf = (run: Run, step: Step): StepRun => run.steps.get(step.id) ?? NOT_S
 
 /** The status, in the terminal's terms; a run that was cut off has none. */
 const wordsOf = ({ outcome, span }: StepRun): string => {
-  if (outcome === undefined) return span === undefined ? 'never started' : 'its end is unknown'
+  if (outcome === undefined) return span === undefined ? 'never started' : 'end unknown'
   return `${statusWords(outcome.status)}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
 }
 
@@ -184,7 +184,7 @@ const drawingOf = (run: StepRun, scale: Timescale): Drawing => {
       wordsOf(run),
       ...(span === undefined ? [] : [`started after ${time(span.start)}, took ${length}`]),
       ...(calls.length === 0 ? [] : [counted(calls.length, 'call')]),
-      ...(again === 0 ? [] : [`${again} sent again`]),
+      ...(again === 0 ? [] : [`${again} retried`]),
       ...(waits.length === 0 ? [] : [counted(waits.length, 'wait')]),
       ...(operations.length === 0 ? [] : [counted(operations.length, 'operation')]),
     ].join('; '),
@@ -227,6 +227,6 @@ const LEGEND: readonly Markup[] = [
   ),
   legendRow(
     markup`<span class="key line" aria-hidden="true"></span> line below`,
-    'an operation of the service, from when it was first seen',
+    'an operation of the service, from when it was first reported',
   ),
 ]

@@ -50,7 +50,7 @@ export const changeCard = (
     () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
   )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}
 <p class="why">${reasons.map((reason, at) => [at === 0 ? '' : '; ', REASONS[reason]])} <span class="codes">${reasons.join(', ')}</span></p>
-<p class="place">${source === undefined ? 'declared nowhere' : markup`<code>${place(source)}</code>`}</p></div>
+<p class="place">${source === undefined ? 'not declared' : markup`<code>${place(source)}</code>`}</p></div>
 <div class="steps">${steps.map((one) => stepBlock(one, context))}</div></li>
 `
 }

@@ -40,7 +40,7 @@ const adviceSection = (report: CostReport): Markup => {
     ) => markup`<li><p><b>${savingWords(one)}</b> ${titleOf(one)}. ${one.text}</p><p><code>${editWords(one.edit)}</code></p></li>
 `,
   )
-  const body = markup`<p class="lead">CU-hours a month. Savings of one compute do not add up.</p>
+  const body = markup`<p class="lead">CU-hours a month. Savings for the same compute cannot be added up.</p>
 <ul class="advice">${items}</ul>`
   return section('advice', 'What would save the most', body)
 }

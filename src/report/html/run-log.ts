@@ -6,7 +6,7 @@ import { type Markup, markup, NOTHING, type Value } from './markup.ts'
 
 export const runLog = ({ span, moments, outcome }: StepRun): Markup => {
   if (span === undefined) return NOTHING
-  const end = outcome === undefined ? 'its end is unknown' : `ended: ${outcome.status}`
+  const end = outcome === undefined ? 'end unknown' : `ended: ${outcome.status}`
   const compute = outcome?.computeId === undefined ? '' : markup`, compute <code>${outcome.computeId}</code>`
   return markup`<table class="log"><caption>What happened</caption><thead><tr><th scope="col">after</th><th scope="col">what</th></tr></thead><tbody>
 ${row(span.start, 'ring', 'started')}${moments.map(momentRow)}${row(span.end, 'ring', [end, compute])}</tbody></table>`
@@ -22,7 +22,7 @@ const row = (
 const momentRow = ({ at, event }: Moment): Markup => {
   switch (event.type) {
     case 'call': {
-      const again = event.attempt > 1 ? ` sent again, attempt ${event.attempt}` : ''
+      const again = event.attempt > 1 ? `, attempt ${event.attempt}` : ''
       return row(at, 'call', markup`<code>${event.method} ${event.path}</code>${again}`)
     }
     case 'wait':

@@ -17,7 +17,7 @@ const render = (view: FailureView, message: string): string => {
     heading(view, `the ${what} failed (${reason})`),
     ...(isOutOfDate
       ? [
-          `> [!CAUTION]\n> What this comment showed before is out of date. The current state of the live project is unknown.`,
+          `> [!CAUTION]\n> The previous contents of this comment are out of date. The current state of the live project is unknown.`,
         ]
       : []),
     `**${code}** ${lines

@@ -63,7 +63,7 @@ const PAST = { create: 'created', update: 'updated', move: 'moved', replace: 're
 const kindWords = ({ change: { kind, from, branch }, mover, lastOperation }: Difference): string => {
   if (mover === 'manifest') return `to be ${PAST[kind]}`
   if (kind === 'create') return lastOperation === undefined ? 'not live: deleted, or never applied' : 'deleted'
-  if (kind === 'delete') return 'created, and not declared'
+  if (kind === 'delete') return 'created, but not declared'
   return kind === 'move' && from !== undefined
     ? `moved to ${from.name}, declared on ${branch.name}`
     : `to be ${PAST[kind]}`

@@ -18,7 +18,7 @@ import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
-/** `unknown`: the project cannot be planned, or the manifests have errors. `null`: no manifests were read. */
+/** `unknown` if the project cannot be planned or the manifests have errors; `null` if no manifests were read. */
 export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 
 export interface StatusContext {
@@ -30,7 +30,7 @@ export interface StatusContext {
   readonly isUnknown?: boolean
 }
 
-/** One compute in JSON and in the table. */
+/** A compute, in JSON and in the table. */
 export interface ComputeStatus {
   readonly project: string
   readonly projectName: string | null
@@ -55,7 +55,7 @@ export interface ComputeStatus {
   readonly sync: Sync
 }
 
-/** In the given order of projects; the default branch first, and primaries before replicas. */
+/** In the given project order; the default branch first, and primaries before replicas. */
 export const statusesOf = (
   projects: readonly ObservedProject[],
   { plan, now, isUnknown = false }: StatusContext,
@@ -73,10 +73,10 @@ export const statusesOf = (
           Number(a.type === 'read_only') - Number(b.type === 'read_only') ||
           ((a.attributes.name ?? a.id) < (b.attributes.name ?? b.id) ? -1 : 1),
       )
-      .map((compute) => ({
-        ...statusOf(compute, project, byId.get(compute.branchId), syncOf(compute.id, project.id)),
-        updateAt: due !== undefined && updateRestarts(compute, due) !== 'no' ? new Date(due).toISOString() : null,
-      }))
+      .map((compute) => {
+        const updateAt = due !== undefined && updateRestarts(compute, due) !== 'no' ? new Date(due).toISOString() : null
+        return statusOf(compute, project, byId.get(compute.branchId), syncOf(compute.id, project.id), updateAt)
+      })
   })
 }
 
@@ -96,7 +96,8 @@ const statusOf = (
   project: ObservedProject,
   branch: ObservedBranch | undefined,
   sync: Sync,
-): Omit<ComputeStatus, 'updateAt'> => ({
+  updateAt: string | null,
+): ComputeStatus => ({
   project: project.id,
   projectName: project.name ?? null,
   branch: branch?.name ?? compute.branchId,
@@ -113,6 +114,7 @@ const statusOf = (
   createdAt: compute.createdAt ?? null,
   lastActive: compute.lastActive ?? null,
   expiresAt: branch?.expiresAt ?? null,
+  updateAt,
   sync,
 })
 
@@ -125,11 +127,8 @@ export const statusTable = (
 ): string => {
   const paint = paintOf(style)
   const all = statusesOf(projects, context)
-  const shown = columns(context.now)
-  const table = tableOf(isWide ? [...shown.map(required), ...wideColumns(context.now)] : shown, all, {
-    ...style,
-    width: isWide ? Number.POSITIVE_INFINITY : style.width,
-  })
+  const width = isWide ? Number.POSITIVE_INFINITY : style.width
+  const table = tableOf(columns(context.now, isWide), all, { ...style, width })
   const byProject = groupBy(all, ({ project }) => project)
   const missing = groupBy(context.plan?.changes.filter(({ kind }) => kind === 'create') ?? [], ({ project }) => project)
   const sections = projects.map((project) => {
@@ -153,24 +152,17 @@ const titleOf = (
   paint: Paint,
 ): string => {
   const count = (of: (one: ComputeStatus) => boolean): number => computes.filter(of).length
+  const differing = count(({ sync }) => sync === 'differs')
+  const unmanaged = count(({ sync }) => sync === 'unmanaged')
   const facts = [
     counted(computes.length, 'compute'),
     `${count(({ state }) => state === 'active')} active`,
-    ...(['differs', 'unmanaged'] as const).flatMap((word) => {
-      const found = count(({ sync }) => sync === word)
-      return found === 0 ? [] : [`${found} ${word === 'differs' && found > 1 ? 'differ' : word}`]
-    }),
+    ...(differing === 0 ? [] : [`${differing} ${differing === 1 ? 'differs' : 'differ'}`]),
+    ...(unmanaged === 0 ? [] : [`${unmanaged} unmanaged`]),
     ...(missing === 0 ? [] : [`${missing} not live`]),
   ].join(', ')
   const title = name === undefined || name === id ? plainText(id) : `${plainText(name)}  ${paint.dim(plainText(id))}`
   return `${paint.bold(title)}  ${facts}`
-}
-
-const SYNC_WORDS: Readonly<Record<NonNullable<Sync>, string>> = {
-  'in-sync': 'in sync',
-  differs: 'differs',
-  unmanaged: 'unmanaged',
-  unknown: 'unknown',
 }
 
 const syncColor = ({ sync }: ComputeStatus, paint: Paint): ((text: string) => string) => {
@@ -179,7 +171,7 @@ const syncColor = ({ sync }: ComputeStatus, paint: Paint): ((text: string) => st
   return sync === 'in-sync' ? paint.green : paint.dim
 }
 
-const columns = (now: number): readonly Column<ComputeStatus>[] => [
+const columns = (now: number, isWide: boolean): readonly Column<ComputeStatus>[] => [
   { title: 'BRANCH', text: ({ branch }) => plainText(branch), narrowest: 12 },
   {
     title: 'COMPUTE',
@@ -188,25 +180,17 @@ const columns = (now: number): readonly Column<ComputeStatus>[] => [
   },
   { title: 'STATE', text: stateWords, color: ({ state }, paint) => (state === 'active' ? paint.green : paint.dim) },
   { title: 'SIZE', text: ({ size }) => (size === null ? '' : formatSize(size)) },
-  { title: 'SYNC', text: ({ sync }) => (sync === null ? '' : SYNC_WORDS[sync]), color: syncColor },
-  {
-    title: 'EXPIRES',
-    text: ({ expiresAt }) => (expiresAt === null ? '' : timeText(expiresAt)),
-    isOptional: true,
-  },
-  { title: 'UPDATE', text: ({ updateAt }) => (updateAt === null ? '' : timeText(updateAt)), isOptional: true },
+  { title: 'SYNC', text: ({ sync }) => sync?.replace('-', ' ') ?? '', color: syncColor },
+  { title: 'EXPIRES', text: ({ expiresAt }) => timeText(expiresAt), isOptional: true },
+  { title: 'UPDATE', text: ({ updateAt }) => timeText(updateAt), isOptional: true },
   { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
   {
     title: 'LAST ACTIVE',
     text: ({ lastActive }) => (lastActive === null ? 'never' : ageOf(lastActive, now)),
     isOptional: true,
   },
+  ...(isWide ? wideColumns(now) : []),
 ]
-
-const timeText = (iso: string): string => {
-  const at = Date.parse(iso)
-  return Number.isNaN(at) ? plainText(iso) : formatUtc(at)
-}
 
 const wideColumns = (now: number): readonly Column<ComputeStatus>[] => [
   {
@@ -217,7 +201,11 @@ const wideColumns = (now: number): readonly Column<ComputeStatus>[] => [
   { title: 'HOST', text: ({ host }) => plainText(host) },
 ]
 
-const required = (column: Column<ComputeStatus>): Column<ComputeStatus> => ({ ...column, isOptional: false })
+const timeText = (iso: string | null): string => {
+  if (iso === null) return ''
+  const at = Date.parse(iso)
+  return Number.isNaN(at) ? plainText(iso) : formatUtc(at)
+}
 
 const stateWords = ({ state, pendingState, disabled }: ComputeStatus): string => {
   const moving = pendingState === null ? state : `${state} → ${pendingState}`

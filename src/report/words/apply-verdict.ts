@@ -68,7 +68,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
     ],
     [
       converged === false && isOver,
-      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: run \`espalier plan${args}\` to see what is left.`,
+      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: run \`espalier plan${args}\` to see the remaining changes.`,
     ],
     [
       has('stale'),

@@ -25,7 +25,7 @@ const policyText = ({ outcome, message, reason, policy, override, overriddenBy: 
     case 'overridden':
       return `${start} Overridden${by === undefined ? '' : ` by ${by}`}: ${override}`
     case 'existing':
-      return `${start} (already so before this plan)`
+      return `${start} (not introduced by this plan)`
     default:
       return start
   }

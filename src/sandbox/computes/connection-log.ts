@@ -28,10 +28,6 @@ export class ConnectionLog {
     for (const connection of [...this.#open.values()]) if (connection.computeId === computeId) this.close(connection.id)
   }
 
-  isOpen(id: string): boolean {
-    return this.#open.has(id)
-  }
-
   list(): readonly ConnectionInfo[] {
     return [...this.#open.values(), ...this.#ended]
   }

@@ -27,7 +27,7 @@ export const worldOf = ({ projects }: Observed, now: number): WorldDump => {
         name,
         isDefault,
         isProtected,
-        ...(parentId === undefined ? {} : { parentId }),
+        parentId,
         state: 'ready',
         createdAt: now,
         updatedAt: now,
@@ -46,7 +46,7 @@ const toRecord = (compute: ObservedCompute, projectId: string, now: number): Com
     projectId,
     branchId: compute.branchId,
     type: compute.type,
-    ...(name === undefined ? {} : { name }),
+    name,
     ...size,
     suspendTimeoutSeconds: scaleToZero ?? SCALE_TO_ZERO_DEFAULT,
     settings: compute.settings ??

@@ -17,8 +17,8 @@ import { projectRoutes } from './projects.ts'
 import { limitRates } from './rate-limit.ts'
 import { limitBody, watchIgnored } from './request.ts'
 import { schemaRoutes } from './schema.ts'
-import { serviceRoute } from './service-routes.ts'
 import { sqlRoute } from './sql.ts'
+import { type ServiceRoute, serviceRoute } from './unserved-routes.ts'
 
 export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
@@ -60,7 +60,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
     onBug(error)
     return respond(context, new ApiError(500, 'internal server error'))
   })
-  app.notFound((context) => respond(context, unserved(context)))
+  app.notFound((context) => respond(context, unserved(context, servedRoutes(app))))
 
   // The API description needs no key.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
@@ -120,10 +120,18 @@ const requestIdOf = (context: Context): string => {
   return id
 }
 
+const servedRoutes = (app: Hono): readonly ServiceRoute[] =>
+  app.routes
+    .filter(({ method, path }) => method !== 'ALL' && path.startsWith(API_ROOT))
+    .map(({ method, path }) => ({
+      methods: [method],
+      path: path.slice(API_ROOT.length).replaceAll(/:\w+/g, '{}'),
+    }))
+
 /** The error for a route that the sandbox does not serve: it says whether the service has such a route. */
-const unserved = (context: Context): ApiError => {
+const unserved = (context: Context, served: readonly ServiceRoute[]): ApiError => {
   const { method, path } = context.req
-  const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length)) : undefined
+  const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length), served) : undefined
   if (route === undefined) return new ApiError(404, 'this route does not exist')
   if (!route.methods.includes(method)) {
     context.header('allow', route.methods.join(', '))

@@ -48,9 +48,9 @@ export const branchRoutes = (api: Hono, world: World, computes: Computes): void 
     return context.json({ branch: present(found), annotation: presentAnnotation(found) })
   })
   api.patch('/projects/:project/branches/:branch', async (context) => {
-    const { branch: asked } = await readBody(context, branchUpdateBody)
+    const { branch: requested } = await readBody(context, branchUpdateBody)
     const { project, branch } = context.req.param()
-    return context.json({ branch: present(updateBranch(world, project, branch, asked)), operations: [] })
+    return context.json({ branch: present(updateBranch(world, project, branch, requested)), operations: [] })
   })
   api.post('/projects/:project/branches/:branch/set_as_default', (context) => {
     const { project, branch } = context.req.param()

@@ -51,15 +51,15 @@ export const catalogRoutes = (api: Hono, world: World, computes: Computes): void
   databaseRoutes(api, world)
   api.get('/projects/:project/connection_uri', async (context) => {
     const id = context.req.param('project')
-    const asked = readQuery(context, uriQuery)
-    const compute = chooseCompute(world, id, asked)
+    const requested = readQuery(context, uriQuery)
+    const compute = chooseCompute(world, id, requested)
     const at = { project: id, branch: compute.branchId }
     await refreshCatalog(world, computes, compute.branchId)
-    const role = findRole(world, at, asked.role_name)
-    const { name: database } = findDatabase(world, at, asked.database_name)
+    const role = findRole(world, at, requested.role_name)
+    const { name: database } = findDatabase(world, at, requested.database_name)
     const login = { user: role.name, password: passwordOf(role), database }
     const { uri, pooledUri } = await connectionTo(compute, world.project(id).project, computes, login)
-    return context.json({ uri: asked.pooled ? pooledUri : uri })
+    return context.json({ uri: requested.pooled ? pooledUri : uri })
   })
 }
 
@@ -125,9 +125,9 @@ const databaseRoutes = (api: Hono, world: World): void => {
     return context.json({ database: presentDatabase(findDatabase(world, at, database), at.branch) })
   })
   api.patch(`${DATABASES}/:database`, async (context) => {
-    const { database: asked } = await readBody(context, changedDatabase)
+    const { database: requested } = await readBody(context, changedDatabase)
     const { database, ...at } = context.req.param()
-    return answer(context, updateDatabase(world, at, database, asked), 200)
+    return answer(context, updateDatabase(world, at, database, requested), 200)
   })
   api.delete(`${DATABASES}/:database`, (context) => {
     const { database, ...at } = context.req.param()

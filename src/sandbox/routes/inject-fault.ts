@@ -15,68 +15,61 @@ const HTML =
 export const injectFaults =
   (faults: Faults, world: World, root: string): MiddlewareHandler =>
   async (context, next) => {
+    const { clock } = world
     const path = context.req.path.startsWith(root) ? context.req.path.slice(root.length) : context.req.path
     const effect = faults.ofRequest(context.req.method, path)
     if (effect === undefined) return next()
-    return inject(effect, context, next, { world, path, random: faults.random })
-  }
-
-const inject = async (
-  effect: RequestEffect,
-  context: Context,
-  next: () => Promise<void>,
-  { world, path, random }: { readonly world: World; readonly path: string; readonly random: () => number },
-): Promise<Response | undefined> => {
-  const { clock } = world
-  switch (effect.kind) {
-    case 'reset-before':
-      return cut(context)
-    case 'reset-after':
-      await next()
-      return cut(context)
-    case 'truncate': {
-      await next()
-      const { status } = context.res
-      const body = await context.res.text()
-      const half = body.slice(0, Math.floor(body.length / 2))
-      return replace(context, new Response(half, { status, headers: { 'content-type': 'application/json' } }))
+    switch (effect.kind) {
+      case 'reset-before':
+        return cut(context)
+      case 'reset-after':
+        await next()
+        return cut(context)
+      case 'truncate': {
+        await next()
+        const { status } = context.res
+        const body = await context.res.text()
+        const half = body.slice(0, Math.floor(body.length / 2))
+        return replace(context, new Response(half, { status, headers: { 'content-type': 'application/json' } }))
+      }
+      case 'malformed':
+        await next()
+        return replace(context, new Response('{"endpoint": ', { status: context.res.status }))
+      case 'html':
+        return new Response(HTML, { status: 524, headers: { 'content-type': 'text/html' } })
+      case 'status':
+        if (effect.retryAfter !== undefined) context.header('retry-after', String(effect.retryAfter))
+        return context.json(
+          { request_id: context.get('requestId'), code: effect.code, message: effect.message },
+          effect.status as ContentfulStatusCode,
+        )
+      case 'lock':
+        throw new ApiError(
+          423,
+          'project already has running conflicting operations, scheduling of new ones is prohibited',
+        )
+      case 'latency':
+        await new Promise<void>((resolve) =>
+          clock.at(clock.now() + effect.ms + faults.random() * effect.jitterMs, resolve),
+        )
+        break
+      case 'lag':
+        lagBehind(context, clock.now() - effect.ms)
+        break
+      case 'ignore':
+        ignoreAttributes(context, effect.attributes)
+        break
+      case 'rival-create':
+      case 'rival-update':
+      case 'rival-delete':
+        writeConcurrently(effect, world, path)
+        break
+      default:
+        return effect satisfies never
     }
-    case 'malformed':
-      await next()
-      return replace(context, new Response('{"endpoint": ', { status: context.res.status }))
-    case 'html':
-      return new Response(HTML, { status: 524, headers: { 'content-type': 'text/html' } })
-    case 'status':
-      if (effect.retryAfter !== undefined) context.header('retry-after', String(effect.retryAfter))
-      return context.json(
-        { request_id: context.get('requestId'), code: effect.code, message: effect.message },
-        effect.status as ContentfulStatusCode,
-      )
-    case 'lock':
-      throw new ApiError(
-        423,
-        'project already has running conflicting operations, scheduling of new ones is prohibited',
-      )
-    case 'latency':
-      await new Promise<void>((resolve) => clock.at(clock.now() + effect.ms + random() * effect.jitterMs, resolve))
-      break
-    case 'lag':
-      lagBehind(context, clock.now() - effect.ms)
-      break
-    case 'ignore':
-      ignoreAttributes(context, effect.attributes)
-      break
-    case 'rival-create':
-    case 'rival-update':
-    case 'rival-delete':
-      writeConcurrently(effect, world, path)
-      break
-    default:
-      return effect satisfies never
+    await next()
+    return undefined
   }
-  await next()
-  return undefined
-}
 
 const replace = (context: Context, response: Response): undefined => {
   context.res = undefined

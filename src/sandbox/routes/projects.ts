@@ -56,9 +56,9 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
   api.post('/projects', async (context) => {
     const identity = identityOf(context)
     checkAccount(identity)
-    const { project: asked } = await readBody(context, newProjectBody)
-    const orgId = ownerOf(identity, asked.org_id, world)
-    const made = createProject(world, asked, orgId, computes.versions)
+    const { project: requested } = await readBody(context, newProjectBody)
+    const orgId = ownerOf(identity, requested.org_id, world)
+    const made = createProject(world, requested, orgId, computes.versions)
     return context.json(
       {
         project: presentProject(made.project, world),

@@ -23,12 +23,12 @@ const ERROR_FIELDS = [
 
 export const sqlRoute = (app: Hono, computes: Computes): void => {
   app.post('/sql', limitBody(MAX_BODY_BYTES), async (context) => {
-    const asked = await readBody(context, body)
+    const requested = await readBody(context, body)
     if (context.req.header('neon-raw-text-output') !== 'true') {
       throw new ApiError(400, 'Neon-Raw-Text-Output must be true: the sandbox returns values as text')
     }
-    const statements = 'queries' in asked ? asked.queries : [asked]
-    const begin = 'queries' in asked ? beginOf(context) : undefined
+    const statements = 'queries' in requested ? requested.queries : [requested]
+    const begin = 'queries' in requested ? beginOf(context) : undefined
     const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
     const target = await computes.portOf({ host: login.host, port })
     if (computes.kind === 'simulated') throw new ApiError(501, 'the sandbox simulates its computes, so there is no SQL')
@@ -37,7 +37,7 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
       const isArray = context.req.header('neon-array-mode') === 'true'
       const shown = results.map((result) => ({ ...result, rowAsArray: isArray, rows: rowsOf(result, isArray) }))
-      return context.json('queries' in asked ? { results: shown } : (shown[0] ?? {}))
+      return context.json('queries' in requested ? { results: shown } : (shown[0] ?? {}))
     } catch (error) {
       return context.json(errorOf(error), 400)
     }

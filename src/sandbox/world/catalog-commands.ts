@@ -78,12 +78,12 @@ export const updateDatabase = (
   world: World,
   at: BranchPath,
   before: string,
-  asked: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
+  requested: { readonly name?: string | undefined; readonly owner_name?: string | undefined },
 ): DatabaseAnswer => {
   const known = findDatabase(world, at, before)
-  if (asked.owner_name !== undefined) findRole(world, at, asked.owner_name)
+  if (requested.owner_name !== undefined) findRole(world, at, requested.owner_name)
   const { databases } = changeable(world, at)
-  const { name = known.name, owner_name: owner = known.owner } = asked
+  const { name = known.name, owner_name: owner = known.owner } = requested
   if (name !== known.name) checkFree(databases, name, 'database')
   const database: DatabaseRecord = { ...known, name, owner, updatedAt: world.clock.now() }
   const all = databases.map((other) => (other === known ? database : other))

@@ -21,8 +21,13 @@ export interface SpecRules {
 export const DEFAULT_LIBRARIES: readonly string[] = ['pg_stat_statements']
 
 const librariesOf = ({ settings }: ComputeRecord, project: ProjectRecord | undefined): readonly string[] => {
-  const asked = settings.preload_libraries ?? project?.settings?.preload_libraries
-  return [...new Set([...(asked?.use_defaults === true ? DEFAULT_LIBRARIES : []), ...(asked?.enabled_libraries ?? [])])]
+  const requested = settings.preload_libraries ?? project?.settings?.preload_libraries
+  return [
+    ...new Set([
+      ...(requested?.use_defaults === true ? DEFAULT_LIBRARIES : []),
+      ...(requested?.enabled_libraries ?? []),
+    ]),
+  ]
 }
 
 export const specOf = (compute: ComputeRecord, tables: Tables, rules: SpecRules): ComputeSpec => {

@@ -44,7 +44,7 @@ export const createProject = (
 ): NewProject => {
   const now = world.clock.now()
   const id = newProjectId((taken) => world.tables.projects.has(taken))
-  const { branch: asked, autoscaling_limit_min_cu, autoscaling_limit_max_cu } = request
+  const { branch: requested, autoscaling_limit_min_cu, autoscaling_limit_max_cu } = request
   const project: ProjectRecord = changed(
     {
       kind: 'project',
@@ -73,14 +73,14 @@ export const createProject = (
     kind: 'branch',
     id: world.newId('br'),
     projectId: id,
-    name: asked?.name ?? 'main',
+    name: requested?.name ?? 'main',
     isDefault: true,
     isProtected: false,
     state: 'init',
     createdAt: now,
     updatedAt: now,
-    annotation: annotationOf(asked?.annotations, now),
-    ...newCatalog(now, asked?.database_name, asked?.role_name),
+    annotation: annotationOf(requested?.annotations, now),
+    ...newCatalog(now, requested?.database_name, requested?.role_name),
   }
   const compute = newCompute(world, project, branch.id, { type: 'read_write' })
   const operations = world.commit(
@@ -122,22 +122,22 @@ export const updateProject = (
 
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
 
-const pgVersionOf = (asked: number | undefined, versions: readonly number[]): number => {
-  if (asked === undefined) return defaultVersion(versions)
-  if (versions.includes(asked)) return asked
+const pgVersionOf = (requested: number | undefined, versions: readonly number[]): number => {
+  if (requested === undefined) return defaultVersion(versions)
+  if (versions.includes(requested)) return requested
   throw new ApiError(
     400,
-    `project.pg_version: Postgres ${asked} is not available here; available: ${versions.join(', ')}`,
+    `project.pg_version: Postgres ${requested} is not available here; available: ${versions.join(', ')}`,
   )
 }
 
 const changed = (project: ProjectRecord, request: ProjectChange, now: number): ProjectRecord => {
-  const asked = request.default_endpoint_settings
+  const requested = request.default_endpoint_settings
   const defaults = {
-    min: asked?.autoscaling_limit_min_cu ?? project.defaults.min,
-    max: asked?.autoscaling_limit_max_cu ?? project.defaults.max,
-    suspendTimeoutSeconds: asked?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
-    pgSettings: asked?.pg_settings ?? project.defaults.pgSettings,
+    min: requested?.autoscaling_limit_min_cu ?? project.defaults.min,
+    max: requested?.autoscaling_limit_max_cu ?? project.defaults.max,
+    suspendTimeoutSeconds: requested?.suspend_timeout_seconds ?? project.defaults.suspendTimeoutSeconds,
+    pgSettings: requested?.pg_settings ?? project.defaults.pgSettings,
   }
   checkLimits(defaults, project, 'project.default_endpoint_settings')
   return {

@@ -7,16 +7,16 @@ import type { ProjectSettings } from './requests.ts'
  *
  * @throws {ApiError} 400 for turning off a setting that cannot be turned off (public OpenAPI).
  */
-export const withSettings = (before: ProjectSettings, asked: ProjectSettings): ProjectSettings => {
-  if (before.enable_logical_replication === true && asked.enable_logical_replication === false) {
+export const withSettings = (before: ProjectSettings, requested: ProjectSettings): ProjectSettings => {
+  if (before.enable_logical_replication === true && requested.enable_logical_replication === false) {
     throw new ApiError(400, 'project.settings.enable_logical_replication: once enabled, it cannot be disabled')
   }
-  if (before.hipaa === true && asked.hipaa === false) {
+  if (before.hipaa === true && requested.hipaa === false) {
     throw new ApiError(400, 'project.settings.hipaa: disabling HIPAA is not allowed')
   }
-  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+  const given = Object.fromEntries(Object.entries(requested).filter(([, value]) => value !== undefined))
   const allowed =
-    asked.allowed_ips === undefined ? {} : { allowed_ips: { ...before.allowed_ips, ...asked.allowed_ips } }
+    requested.allowed_ips === undefined ? {} : { allowed_ips: { ...before.allowed_ips, ...requested.allowed_ips } }
   return { ...before, ...given, ...allowed }
 }
 

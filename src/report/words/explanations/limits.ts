@@ -37,7 +37,8 @@ export const LIMITS: Readonly<
   W_TIER_CU_HOURS: {
     rule: "The account's plan includes a number of CU-hours.",
     example: '183 CU-hours a month on the Free plan, which includes 100',
-    wayOut: 'All computes of the project are suspended once they are used up. docs/cost.md has the model.',
+    wayOut:
+      'Once the CU-hours are used up, all computes of the project are suspended. docs/cost.md describes the model.',
   },
   W_TIER_UNKNOWN: {
     rule: "Limits are checked only if the account's plan is in the tier table.",
@@ -77,7 +78,7 @@ export const LIMITS: Readonly<
   W_OVERRIDE_UNUSED: {
     rule: 'An override must match something that a policy denies.',
     example: '--override preview-size=load-test, and no preview is too large',
-    wayOut: 'Leave it out.',
+    wayOut: 'Remove the override.',
   },
   E_POLICY_BASE: {
     rule: "The base's policies decide, so they must be readable.",

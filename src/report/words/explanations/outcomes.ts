@@ -4,7 +4,10 @@ import type { Explanation } from './explanation.ts'
 
 export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
   none: { example: 'scale to zero, a name, anything on an idle compute' },
-  'may-restart': { example: 'postgres.settings: some take effect at a restart only', wayOut: 'Treat it as a restart.' },
+  'may-restart': {
+    example: 'postgres.settings, some of which take effect only after a restart',
+    wayOut: 'Treat it as a restart.',
+  },
   restart: {
     example: 'size, autoscaling limits, preloaded libraries',
     wayOut: 'Applications must reconnect; covered by a plain yes.',
@@ -15,7 +18,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
     wayOut: 'Needs --allow move.',
   },
   replace: {
-    example: 'a pin declared with the other type',
+    example: 'a pinned replica that is declared as a primary',
     wayOut: 'Needs --allow replace; applications need the new host.',
   },
   delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
@@ -38,8 +41,8 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     wayOut: 'They continue on the service: wait with espalier operations wait, then apply again.',
   },
   'not-effective': {
-    rule: 'The requested values must show when they are read back.',
-    example: 'a size that the account’s plan does not include, accepted and ignored',
+    rule: 'The compute must have the requested values when it is read back.',
+    example: "a size beyond the account's plan, which the service accepts but ignores",
     wayOut: "Check what the account's plan allows.",
   },
   'project-busy': {
@@ -54,8 +57,8 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     wayOut: 'Apply again later, or with a lower --concurrency.',
   },
   auth: {
-    rule: 'The key must be allowed to do what the step does (401, 403).',
-    example: 'a key that was revoked, or one that reads only',
+    rule: 'The API key must have permission for the request (401, 403).',
+    example: 'a revoked or read-only key',
     wayOut: 'Use another key and apply again.',
   },
   'changed-meanwhile': {
@@ -65,7 +68,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   'depends-on-failed': {
     rule: 'A step runs only after the steps it depends on.',
-    example: 'a primary whose place was not freed',
+    example: 'a primary whose branch still has another primary',
     wayOut: 'Fix the earlier step, then apply again.',
   },
   'too-many-failures': {
@@ -92,7 +95,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   interrupted: {
     rule: 'An interrupted run starts no new step.',
-    example: 'Ctrl-C, SIGTERM, a journal on a full disk',
+    example: 'Ctrl-C, SIGTERM, or a journal on a full disk',
     wayOut: 'Apply again: it plans again and continues.',
   },
 }

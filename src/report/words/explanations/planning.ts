@@ -29,7 +29,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Create the branch, correct its name, or use a rule for short-lived branches.',
   },
   E_PIN_UNKNOWN: {
-    rule: 'A pin is the id of an existing compute.',
+    rule: 'A pin must be the id of an existing compute.',
     mistake: 'branches:\n  main: { primary: { id: ep-nowhere-a1b2c3 } }',
     correction: 'branches:\n  main: { primary: { id: ep-main-a1b2c3 } }',
     wayOut: 'Remove the pin, so that a compute is matched or created; after a replacement, pin the new id.',
@@ -61,7 +61,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Name an empty branch with parkOn, or change one of the pins.',
   },
   E_PARK_ON: {
-    rule: 'parkOn names a branch without a primary.',
+    rule: 'parkOn must name a branch without a primary.',
     mistake:
       'parkOn: main\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     correction:

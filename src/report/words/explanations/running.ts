@@ -3,14 +3,15 @@ import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_AGENT_DATA: {
-    rule: 'A data folder belongs to one agent, and its format must be known.',
+    rule: 'A data folder must be used by only one agent, and its format must be known.',
     example: '--data /var/lib/espalier',
-    wayOut: 'Stop the other agent or name another folder; run the version that wrote it.',
+    wayOut:
+      'Stop the other agent, or use another folder. If the format is unknown, run the version of Espalier that wrote it.',
   },
   E_AGENT_LISTEN: {
-    rule: 'The agent needs a free address of this machine to listen on.',
+    rule: 'The agent must be able to listen on its address.',
     example: '--listen 127.0.0.1:7790',
-    wayOut: 'Name another address with --listen or --listen-public.',
+    wayOut: 'Choose another address with --listen or --listen-public.',
   },
   E_AGENT_UNREACHABLE: {
     rule: 'Agent commands need a running agent with the same data folder.',
@@ -18,22 +19,23 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Start it with `espalier agent run`, or name its folder with --data.',
   },
   E_ANSWER_SIZE: {
-    rule: 'An answer holds at most 32 MiB, and 3,000,000 values and keys.',
+    rule: 'A response can contain at most 32 MiB, and at most 3,000,000 values and keys.',
     example: 'a server that is not the control API',
     wayOut: 'Check --base-url.',
   },
   E_ANSWER: {
-    rule: 'Answers of the service must have the documented shape.',
-    example: 'a size as text, an id with a slash, an HTML page instead of JSON',
-    wayOut: 'Check what the message names. If the answer is a page instead of JSON, check --base-url and any proxy.',
+    rule: 'Responses of the service must have the documented format.',
+    example: 'a size as a string, an id with a slash, an HTML page instead of JSON',
+    wayOut:
+      'The message names the unexpected value. If the response is a page instead of JSON, check --base-url and any proxy.',
   },
   E_API: {
     rule: 'The service must accept the request.',
-    example: 'a value that the plan of the account does not allow',
+    example: "a value that the account's plan does not allow",
     wayOut: "The service's message gives the reason.",
   },
   E_BASE_URL: {
-    rule: 'The base URL is https, or http on this machine, and ends with the API version.',
+    rule: 'The base URL must use https (or http on this machine) and end with the API version.',
     mistake: 'espalier plan --base-url http://console.neon.tech/api/v2',
     correction: 'espalier plan --base-url https://console.neon.tech/api/v2',
     wayOut: 'Correct --base-url or ESPALIER_BASE_URL.',
@@ -57,30 +59,30 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Without a terminal, use --auto-approve.',
   },
   E_GIT: {
-    rule: '--base names a commit in this repository with at most 50,000 YAML files and 256 MiB of them.',
+    rule: '--base must name a commit of this repository that has at most 50,000 YAML files, of at most 256 MiB in total.',
     mistake: 'espalier plan --base origin/mian',
     correction: 'git fetch origin && espalier plan --base origin/main',
-    wayOut: 'Fetch it; keep manifests in a separate folder.',
+    wayOut: 'Fetch the commit, or keep the manifests in a separate folder.',
   },
   E_TLS: {
-    rule: 'The key is sent only to servers whose certificate was checked.',
+    rule: 'The API key is sent only to servers with a verified certificate.',
     mistake: 'NODE_TLS_REJECT_UNAUTHORIZED=0 espalier plan',
     correction: 'NODE_EXTRA_CA_CERTS=company.pem espalier plan',
-    wayOut: 'Unset it; trust a private authority with NODE_EXTRA_CA_CERTS.',
+    wayOut: 'Unset it. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
   },
   E_PROXY: {
-    rule: 'HTTPS_PROXY and HTTP_PROXY hold the address of a proxy, or nothing.',
+    rule: 'HTTPS_PROXY and HTTP_PROXY must be empty or the address of a proxy.',
     mistake: 'HTTPS_PROXY=proxy.example:8080 espalier plan',
     correction: 'HTTPS_PROXY=http://proxy.example:8080 espalier plan',
-    wayOut: 'Correct or unset them; NO_PROXY names hosts that need none.',
+    wayOut: 'Correct or unset them. List hosts that need no proxy in NO_PROXY.',
   },
   E_REDIRECT: {
     rule: 'Redirects are not followed: the key is meant for one host.',
-    example: 'an answer with status 302',
-    wayOut: 'Give the address that it redirects to as --base-url, if you trust it.',
+    example: 'a response with status 302',
+    wayOut: 'If you trust the target of the redirect, pass its address as --base-url.',
   },
   E_FORK_PROJECT: {
-    rule: 'A pull request from a fork can only plan projects that its base declares.',
+    rule: 'A pull request from a fork can plan only projects that its base declares.',
     example: 'project: one-of-another-team',
     wayOut: 'A maintainer adds the project from a branch of the repository itself.',
   },
@@ -108,7 +110,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Enable it in its manifest and apply.',
   },
   E_PROTECTED: {
-    rule: '`compute delete` cannot delete what a manifest or the service protects.',
+    rule: '`compute delete` cannot delete a compute that a manifest or the service protects.',
     mistake: 'espalier compute delete main   # the manifest says protect: true',
     correction: 'branches:\n  main: { protect: false, primary: {} }',
     wayOut: 'Remove the protection first, in the manifest or at the service.',
@@ -123,12 +125,12 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'Only an active compute can be restarted.',
     mistake: 'espalier compute restart staging   # staging is idle',
     correction: 'espalier compute start staging',
-    wayOut: 'Start it with espalier compute start: that has the same effect.',
+    wayOut: 'Use `espalier compute start`, which has the same effect on an idle compute.',
   },
   E_OPERATION: {
     rule: 'An operation must finish successfully.',
     example: 'apply_config ended as error',
-    wayOut: 'The error of the operation says why; espalier plan shows the state of the compute.',
+    wayOut: "The operation's error gives the reason. `espalier plan` shows the state of the compute.",
   },
   E_FORMAT: {
     rule: 'Formatting must not change the meaning of a manifest.',
@@ -153,7 +155,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Free disk space or name another file, then apply again to continue.',
   },
   E_KEY: {
-    rule: 'A key is one line of printable characters.',
+    rule: 'An API key must be a single line of printable characters.',
     mistake: 'unset ESPALIER_API_KEY; espalier plan',
     correction: 'ESPALIER_API_KEY="$(cat key.txt)" espalier plan',
     wayOut: 'Set it, or name a file with --api-key-file.',
@@ -170,7 +172,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Give apply the paths, label and shard of the saved plan.',
   },
   E_MERGE: {
-    rule: 'Merged plans must be all the shards of one fleet, each once.',
+    rule: '`report merge` needs the plan of each shard of a fleet exactly once.',
     mistake: 'espalier report merge 1.json   # of --shard 1/2',
     correction: 'espalier report merge 1.json 2.json',
     wayOut: 'Plan all shards from one commit, and pass all their plans.',
@@ -184,13 +186,13 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A reference must match exactly one compute.',
     mistake: 'espalier compute start mian',
     correction: 'espalier compute start main',
-    wayOut: 'espalier status lists them.',
+    wayOut: '`espalier status` lists the computes.',
   },
   E_OUT: {
     rule: 'The output file must be writable.',
     mistake: 'espalier plan --out /no/such/folder/plan.json',
     correction: 'espalier plan --out plan.json',
-    wayOut: 'Name another one.',
+    wayOut: 'Choose another file.',
   },
   E_PLAN_EDITED: {
     rule: 'A saved plan must not be edited.',
@@ -204,8 +206,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Plan again.',
   },
   E_READ_BACK: {
-    rule: 'The effect of a request must be readable.',
-    example: 'a request whose answer was lost, and then the project could not be read',
+    rule: 'If a response is lost, the project must be readable, so that the effect of the request is known.',
+    example: 'a lost response, followed by status 500 for the project',
     wayOut: 'Check espalier plan, then apply again.',
   },
   E_SIZE_TABLE: {
@@ -222,8 +224,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_STALE: {
     rule: 'A saved plan is applied exactly, or not at all.',
-    example: 'somebody changed a compute since',
-    wayOut: 'Plan again and review.',
+    example: 'somebody changed a compute after the plan was made',
+    wayOut: 'Plan again and review the new plan.',
   },
   E_TIMEOUT: {
     rule: 'Every wait has a time limit.',

@@ -17,11 +17,11 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
   E_POSTGRES: {
     rule: 'Real computes need Postgres 15 or newer.',
     example: '--pg-bin /usr/lib/postgresql/17/bin',
-    wayOut: 'Install it, or use --computes simulated.',
+    wayOut: 'Install Postgres, or use --computes simulated.',
   },
   E_POSTGRES_ROOT: {
     rule: 'Postgres cannot run as root.',
-    example: 'nobody, or a user namespace',
+    example: 'a container that runs as root',
     wayOut: 'Run the sandbox as another user.',
   },
   E_POSTGRES_VERSION: {
@@ -30,14 +30,14 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Use that version, or delete the data.',
   },
   E_PSQL: {
-    rule: '--psql needs psql.',
+    rule: '--psql requires the psql program.',
     example: 'psql "$(espalier sandbox connect main)"',
     wayOut: 'Install it, or use another client.',
   },
   E_SANDBOX_BRANCH: {
     rule: "A test branch is created through the sandbox's API, which must accept it.",
     example: 'createBranch({ parent: main })',
-    wayOut: "The message is the API's answer.",
+    wayOut: "The message contains the API's response.",
   },
   E_SANDBOX_PORT: {
     rule: 'The port must be free.',
@@ -46,7 +46,7 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Choose another.',
   },
   E_SANDBOX_STATE: {
-    rule: 'A state folder belongs to one sandbox and must be writable.',
+    rule: 'A state folder must be writable, and used by only one sandbox.',
     mistake: 'espalier sandbox serve --state state &\nespalier sandbox serve --state state',
     correction: 'espalier sandbox serve --state state &\nespalier sandbox serve --state other',
     wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
@@ -54,7 +54,7 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
   E_SANDBOX_WORLD: {
     rule: 'Only a dump that a sandbox wrote can be loaded.',
     example: 'GET /_sandbox/world',
-    wayOut: 'Use the answer of GET /_sandbox/world.',
+    wayOut: 'Use the response of GET /_sandbox/world.',
   },
   E_SEED: {
     rule: 'A seed must describe a state that the API allows.',

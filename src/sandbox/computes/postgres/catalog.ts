@@ -36,42 +36,43 @@ export const provisioning = ({ roles, databases }: BranchCatalog, mayReplicate: 
 ]
 
 /** Executes changes in order. Each may be repeated. */
-export const change = async (
+export const executeChanges = async (
   server: PostgresServer,
-  password: string,
   changes: readonly CatalogChange[],
   mayReplicate: boolean,
 ): Promise<void> => {
   if (changes.length === 0) return
-  await withSession(server, password, async (query) => {
-    for (const one of changes) await execute(one, query, { server, password, mayReplicate })
+  await withSession(server, async (query) => {
+    for (const one of changes) await execute(one, query, server, mayReplicate)
   })
 }
 
-interface ServerAccess {
-  readonly server: PostgresServer
-  readonly password: string
-  readonly mayReplicate: boolean
-}
-
-const execute = async (one: CatalogChange, query: Query, access: ServerAccess): Promise<void> => {
+const execute = async (
+  one: CatalogChange,
+  query: Query,
+  server: PostgresServer,
+  mayReplicate: boolean,
+): Promise<void> => {
   switch (one.kind) {
     case 'put-role': {
       const verb = (await hasRole(query, one.role.name)) ? 'ALTER' : 'CREATE'
-      for (const statement of putRole(verb, one.role, access.mayReplicate)) await query(statement)
+      for (const statement of putRole(verb, one.role, mayReplicate)) await query(statement)
       return
     }
     case 'drop-role':
-      if (await hasRole(query, one.name)) await dropRole(one.name, query, access)
+      if (await hasRole(query, one.name)) await dropRole(one.name, query, server)
       return
     case 'put-database': {
-      const verb = (await hasDatabase(query, one.name)) ? `ALTER DATABASE ${name(one.name)} OWNER TO` : undefined
-      await query(verb === undefined ? createDatabase(one) : `${verb} ${name(one.owner)}`)
+      const alter = `ALTER DATABASE ${name(one.name)} OWNER TO ${name(one.owner)}`
+      await query((await hasDatabase(query, one.name)) ? alter : createDatabase(one))
       return
     }
     case 'rename-database':
       if (!(await hasDatabase(query, one.name))) return
-      await dropSessions(query, one.name)
+      await query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()',
+        [one.name],
+      )
       await query(`ALTER DATABASE ${name(one.name)} RENAME TO ${name(one.to)}`)
       return
     case 'drop-database':
@@ -99,14 +100,13 @@ const createDatabase = ({ name: database, owner }: { readonly name: string; read
   `CREATE DATABASE ${name(database)} OWNER ${name(owner)}`
 
 /** Reassigns the role's objects to the owner of their database, and revokes its grants. */
-const dropRole = async (role: string, query: Query, { server, password }: ServerAccess): Promise<void> => {
+const dropRole = async (role: string, query: Query, server: PostgresServer): Promise<void> => {
   await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [role])
   const databases = await query(`
     SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datallowconn AND NOT datistemplate`)
   for (const { datname, owner } of databases) {
     await withSession(
       server,
-      password,
       async (inside) => {
         await inside(`REASSIGN OWNED BY ${name(role)} TO ${name(String(owner))}`)
         await inside(`DROP OWNED BY ${name(role)}`)
@@ -117,11 +117,6 @@ const dropRole = async (role: string, query: Query, { server, password }: Server
   await query(`DROP ROLE ${name(role)}`)
 }
 
-const dropSessions = (query: Query, database: string) =>
-  query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()', [
-    database,
-  ])
-
 const hasRole = async (query: Query, role: string): Promise<boolean> =>
   (await query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])).length > 0
 
@@ -129,8 +124,8 @@ const hasDatabase = async (query: Query, database: string): Promise<boolean> =>
   (await query('SELECT 1 FROM pg_database WHERE datname = $1', [database])).length > 0
 
 /** Reads roles and databases, except those of Postgres itself and of the sandbox. */
-export const readCatalog = (server: PostgresServer, password: string): Promise<LiveCatalog> =>
-  withSession(server, password, async (query) => {
+export const readCatalog = (server: PostgresServer): Promise<LiveCatalog> =>
+  withSession(server, async (query) => {
     const roles = await query(
       `SELECT rolname, rolcanlogin, rolpassword FROM pg_authid
        WHERE rolname !~ '^pg_' AND rolname NOT IN ($1, $2) ORDER BY oid`,

@@ -41,10 +41,10 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
       home.storePort(id, own)
       return { host: LOOPBACK, port: own, sharedPort: proxy.sharedPort }
     },
-    portOf: async ({ host, port: asked }) => {
+    portOf: async ({ host, port: requested }) => {
       const name = host.split('.')[0] ?? ''
       if (gate.isKnown(targetOf(name).computeId)) return proxy.open(name)
-      return host === LOOPBACK && proxy.isOwn(asked) ? asked : undefined
+      return host === LOOPBACK && proxy.isOwn(requested) ? requested : undefined
     },
     /** Accepts no further connections for a compute. */
     shut: proxy.shut,

@@ -145,7 +145,7 @@ export class DataFolders {
     this.remove(draft)
     mkdirSync(draft, { mode: 0o700 })
     this.#home.runAs.own(draft)
-    await withSession(server, this.#home.password, async (query) => {
+    await withSession(server, async (query) => {
       const { begin, end } = backupCalls(versionIn(from) ?? 0)
       await query(begin)
       const parts = readdirSync(from).filter((name) => !PROCESS_FILES.has(name))

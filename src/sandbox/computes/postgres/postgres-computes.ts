@@ -13,7 +13,7 @@ import { type Home, type HomeOptions, openHome } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { runSql } from './run-sql.ts'
 import { dropRows, dumpSchema } from './schema.ts'
-import { Servers } from './servers.ts'
+import { openServers } from './servers.ts'
 import { SUPERVISOR, withSession } from './session.ts'
 
 export interface PostgresOptions extends HomeOptions, SharedPort {
@@ -61,7 +61,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
 
   const stop = (id: string): Promise<void> => work.run(id, () => servers.halt(id))
 
-  const servers = new Servers({
+  const servers = openServers({
     home,
     data,
     log,
@@ -169,17 +169,17 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     activity: async (id) => {
       const running = servers.get(id)
       if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
-      return withSession(running.server, home.password, async (query) => {
+      return withSession(running.server, async (query) => {
         // Taken before the query: better slightly too early than too late.
-        const asked = performance.now()
+        const startedAt = performance.now()
         const [row] = await query(ACTIVITY)
-        const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : asked - Number(row?.quiet_ms)
+        const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : startedAt - Number(row?.quiet_ms)
         return { busy: row?.busy === true, lastUse }
       })
     },
     readCatalog: (branchId) => {
       const server = servers.primaryOf(branchId)
-      return server === undefined ? undefined : readCatalog(server, home.password)
+      return server === undefined ? undefined : readCatalog(server)
     },
     dumpSchema: async (id, login) => {
       const { port: own } = await clients.address(id)

@@ -101,9 +101,9 @@ export const dropRows = async (
   }
   const server = await serveCompute(spec, data, { home, binaries, log, onLostTrack: () => undefined })
   try {
-    const databases = await withSession(server, home.password, (query) => query(DATABASES))
+    const databases = await withSession(server, (query) => query(DATABASES))
     for (const { datname } of databases) {
-      await withSession(server, home.password, (query) => query(DROP_ROWS), String(datname))
+      await withSession(server, (query) => query(DROP_ROWS), String(datname))
     }
   } finally {
     await server.stop()

@@ -9,6 +9,8 @@ export const SOCKET_PORT = 5432
 
 export interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'> {
   readonly binaries: Binaries
+  /** The superuser's. */
+  readonly password: string
   readonly data: string
   readonly configuration: string
   readonly socketFolder: string
@@ -18,6 +20,8 @@ export interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'
 
 export interface PostgresServer {
   readonly major: number
+  /** The superuser's. */
+  readonly password: string
   /** Folder of the socket, which libpq takes as the host. */
   readonly socketFolder: string
   readonly socketPath: string
@@ -56,6 +60,7 @@ export const startServer = async (options: ServerOptions): Promise<PostgresServe
   })
   return {
     major: binaries.major,
+    password: options.password,
     socketFolder: options.socketFolder,
     socketPath: join(options.socketFolder, `.s.PGSQL.${SOCKET_PORT}`),
     ended,

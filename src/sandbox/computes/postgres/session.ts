@@ -14,13 +14,12 @@ export type Query = (sql: string, values?: readonly unknown[]) => Promise<readon
 
 /** Runs `use` with a session, and closes the session afterwards. */
 export const withSession = async <T>(
-  server: PostgresServer,
-  password: string,
+  { socketFolder, major, password }: PostgresServer,
   use: (query: Query) => Promise<T>,
   database = 'postgres',
 ): Promise<T> => {
   const client = new pg.Client({
-    host: server.socketFolder,
+    host: socketFolder,
     port: SOCKET_PORT,
     user: SUPERVISOR,
     password,
@@ -30,7 +29,7 @@ export const withSession = async <T>(
     // Failed statements are not logged, because they may contain a password.
     options: [
       '-c search_path=pg_catalog,pg_temp -c role=none -c log_min_error_statement=panic',
-      ...(server.major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
+      ...(major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
     ].join(' '),
   })
   // If the server stops, the pending query reports it.

@@ -43,8 +43,8 @@ export interface Passed {
  */
 export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
   const [client, server] = [new Messages(login.client, early), new Messages(login.server)]
-  const asked = await server.next()
-  if (!isSasl(asked)) return { toClient: Buffer.concat([asked, server.rest()]), toServer: client.rest() }
+  const challenge = await server.next()
+  if (!isSasl(challenge)) return { toClient: Buffer.concat([challenge, server.rest()]), toServer: client.rest() }
   login.client.write(authentication(SASL, `${BOUND}\0${PLAIN}\0\0`))
   const chosen = await client.next()
   const mechanism = chosen.toString('latin1', HEADER_BYTES, chosen.indexOf(0, HEADER_BYTES))

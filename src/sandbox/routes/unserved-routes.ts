@@ -1,20 +1,7 @@
-/**
- * All routes of the service, from its public OpenAPI document and its official clients. They let the sandbox say
- * whether it lacks a route or the route does not exist. `{}` matches one segment.
- */
+/** Routes of the service that the sandbox lacks, from its public OpenAPI document and its official clients. */
 const ROUTES = `
-GET                   /auth
-GET                   /regions
-GET                   /users/me
-GET                   /users/me/organizations
 POST                  /users/me/projects/transfer
 
-GET POST              /api_keys
-DELETE                /api_keys/{}
-
-GET                   /organizations/{}
-GET POST              /organizations/{}/api_keys
-DELETE                /organizations/{}/api_keys/{}
 GET PUT DELETE        /organizations/{}/billing/spending_limit
 GET POST              /organizations/{}/invitations
 GET                   /organizations/{}/members
@@ -28,19 +15,11 @@ GET                   /consumption_history/projects
 GET                   /consumption_history/v2/projects
 GET                   /consumption_history/v2/branches
 
-GET POST              /projects
-GET                   /projects/shared
-GET PATCH DELETE      /projects/{}
-POST                  /projects/{}/recover
 GET                   /projects/{}/advisors
-GET                   /projects/{}/available_preload_libraries
-GET                   /projects/{}/connection_uri
 GET POST              /projects/{}/jwks
 DELETE                /projects/{}/jwks/{}
 GET                   /projects/{}/members
 PUT DELETE            /projects/{}/members/{}/role
-GET                   /projects/{}/operations
-GET                   /projects/{}/operations/{}
 GET POST              /projects/{}/permissions
 DELETE                /projects/{}/permissions/{}
 POST                  /projects/{}/transfer_requests
@@ -48,28 +27,8 @@ PUT                   /projects/{}/transfer_requests/{}
 GET                   /projects/{}/vpc_endpoints
 POST DELETE           /projects/{}/vpc_endpoints/{}
 
-GET POST              /projects/{}/endpoints
-GET PATCH DELETE      /projects/{}/endpoints/{}
-POST                  /projects/{}/endpoints/{}/start
-POST                  /projects/{}/endpoints/{}/suspend
-POST                  /projects/{}/endpoints/{}/restart
-
-GET POST              /projects/{}/branches
-GET                   /projects/{}/branches/count
-GET PATCH DELETE      /projects/{}/branches/{}
-GET                   /projects/{}/branches/{}/endpoints
-GET                   /projects/{}/branches/{}/schema
-GET                   /projects/{}/branches/{}/compare_schema
-POST                  /projects/{}/branches/{}/set_as_default
-POST                  /projects/{}/branches/{}/restore
 POST                  /projects/{}/branches/{}/finalize_restore
 POST                  /projects/{}/branches/{}/recover
-GET POST              /projects/{}/branches/{}/databases
-GET PATCH DELETE      /projects/{}/branches/{}/databases/{}
-GET POST              /projects/{}/branches/{}/roles
-GET DELETE            /projects/{}/branches/{}/roles/{}
-GET                   /projects/{}/branches/{}/roles/{}/reveal_password
-POST                  /projects/{}/branches/{}/roles/{}/reset_password
 
 GET                   /projects/{}/snapshots
 PATCH DELETE          /projects/{}/snapshots/{}
@@ -140,26 +99,35 @@ GET PATCH DELETE      /projects/{}/branches/{}/triggers/{}
 `
 
 export interface ServiceRoute {
-  readonly path: string
   readonly methods: readonly string[]
+  /** Below the API root. `{}` matches one segment. */
+  readonly path: string
 }
 
-export const SERVICE_ROUTES: readonly ServiceRoute[] = ROUTES.trim()
+export const UNSERVED_ROUTES: readonly ServiceRoute[] = ROUTES.trim()
   .split(/\n+/)
   .map((line) => {
     const words = line.split(/ +/)
-    return { path: words.at(-1) ?? '', methods: words.slice(0, -1) }
+    return { methods: words.slice(0, -1), path: words.at(-1) ?? '' }
   })
 
-/** Finds the route for a path below the API root. If several match, the one with the fewest placeholders wins. */
-export const serviceRoute = (path: string): ServiceRoute | undefined => {
+/**
+ * The service's route for a path below the API root, with all of its methods. If several match, the one with the fewest
+ * placeholders wins.
+ *
+ * @param served the routes of the sandbox.
+ */
+export const serviceRoute = (path: string, served: readonly ServiceRoute[]): ServiceRoute | undefined => {
   const segments = path.split('/')
-  const fitting = SERVICE_ROUTES.filter((route) => {
+  const matching = [...served, ...UNSERVED_ROUTES].filter((route) => {
     const wanted = route.path.split('/')
     if (wanted.length !== segments.length) return false
     return wanted.every((want, index) => (want === '{}' ? segments[index] !== '' : want === segments[index]))
   })
-  return fitting.sort((a, b) => placeholders(a) - placeholders(b))[0]
+  const [best] = matching.toSorted((a, b) => placeholders(a) - placeholders(b))
+  if (best === undefined) return undefined
+  const methods = matching.flatMap((route) => (route.path === best.path ? route.methods : []))
+  return { path: best.path, methods }
 }
 
 const placeholders = ({ path }: ServiceRoute): number => path.split('{}').length
