@@ -15,7 +15,7 @@ export interface AgentKey {
   readonly account?: string | undefined
 }
 
-export interface AccountsOptions {
+interface AccountsOptions {
   readonly keys: readonly AgentKey[]
   /** Options common to all clients. */
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>

@@ -7,7 +7,7 @@ import { openDesiredState } from './desired-state.ts'
 import { logLines } from './log.ts'
 import type { AgentProject } from './project.ts'
 import { ProjectSet } from './project-set.ts'
-import { createScheduler } from './scheduler.ts'
+import { createScheduler, type SchedulerOptions } from './scheduler.ts'
 import type { AgentOptions, Shared } from './shared.ts'
 import { suspend } from './suspension.ts'
 import type { AgentControl, RoundView } from './view.ts'
@@ -71,7 +71,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     },
   }
   const projects = new ProjectSet(shared)
-  const work: Parameters<typeof createScheduler>[0]['work'] = async (id, cause, dueAt) => {
+  const work: SchedulerOptions['work'] = async (id, cause, dueAt) => {
     const project = projects.get(id)
     if (project === undefined) return
     const before = project.view

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
-export interface ProcessIdentity {
+interface ProcessIdentity {
   readonly host: string
   readonly boot: string
   readonly pid: number

@@ -36,7 +36,7 @@ export interface Memory {
   readonly sightings: Readonly<Record<string, Sighting>>
 }
 
-export interface RoundInput {
+interface RoundInput {
   /** Plans the whole project, or a selection of it. */
   readonly plan: (select?: (change: Change) => Selected) => Plan
   readonly memory: Memory

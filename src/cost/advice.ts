@@ -52,7 +52,7 @@ export interface DeclaredPlace {
   readonly others: number
 }
 
-export interface AdviceContext {
+interface AdviceContext {
   readonly project: string
   readonly placeOf: (compute: string, key: SavingKey) => DeclaredPlace | undefined
 }

@@ -1,25 +1,20 @@
 /** Back-off, the request share, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { mayInterrupt } from '../../src/agent/memory.ts'
+import { windowWakes } from '../../src/agent/project-wakes.ts'
 import {
   allowance,
-  countReverts,
-  dueWakes,
   intervalThatFits,
-  isConfirmed,
-  isSuspended,
   jittered,
-  mayInterrupt,
-  missedWindow,
   REQUESTS_PER_REFRESH,
   startDelay,
-  suspend,
-  timerFor,
-  waitAfter,
-  wasRefused,
-  windowWakes,
-  worstOf,
-} from '../../src/agent/index.ts'
+} from '../../src/agent/request-share.ts'
+import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/retries.ts'
+import { worstOf } from '../../src/agent/round.ts'
+import { dueWakes, timerFor } from '../../src/agent/scheduler.ts'
+import { isSuspended, suspend } from '../../src/agent/suspension.ts'
+import { missedWindow } from '../../src/agent/waiting.ts'
 import { AGENT_STATES, agentExitCode, type Step } from '../../src/model/index.ts'
 
 const MINUTE = 60_000

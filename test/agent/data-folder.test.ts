@@ -2,7 +2,8 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { NEW_PROJECT_FILE, openDataFolder, type ProjectFile } from '../../src/agent/index.ts'
+import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/data-folder.ts'
+import { openDataFolder } from '../../src/agent/index.ts'
 
 let folder: string
 let time: number

@@ -6,7 +6,7 @@ import {
   decideDifference,
   decideSteps,
   type Situation,
-} from '../../src/agent/index.ts'
+} from '../../src/agent/decide.ts'
 import { CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
 const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'apply', allow: new Set(CONSENTS) }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/index.ts'
+import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/data-folder.ts'
 import { ProjectStore } from '../../src/agent/project-store.ts'
 
 const open = (writeProject: (project: string, file: ProjectFile) => Promise<void>, lost: (error: unknown) => void) =>

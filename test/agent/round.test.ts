@@ -1,7 +1,9 @@
 /** Whole rounds, for random manifests and live projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AgentPolicy, decideRound, type ProjectRecord, type Round, refreshed } from '../../src/agent/index.ts'
+import type { AgentPolicy } from '../../src/agent/decide.ts'
+import { type ProjectRecord, refreshed } from '../../src/agent/record.ts'
+import { decideRound, type Round } from '../../src/agent/round.ts'
 import { CONSENTS, type Desired, type Observed } from '../../src/model/index.ts'
 import { differenceKey, factsOf, plan } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'

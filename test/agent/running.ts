@@ -3,16 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  type AgentOptions,
-  createNotifier,
-  folderSource,
-  openAgent,
-  openDataFolder,
-  type RunningAgent,
-  type Send,
-  type Version,
-} from '../../src/agent/index.ts'
+import type { Send } from '../../src/agent/events/webhook.ts'
+import { createNotifier, folderSource, openAgent, openDataFolder, type RunningAgent } from '../../src/agent/index.ts'
+import type { AgentOptions } from '../../src/agent/shared.ts'
+import type { Version } from '../../src/agent/source.ts'
 import type { Clock, ProjectView } from '../../src/model/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'

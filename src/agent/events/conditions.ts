@@ -25,7 +25,7 @@ const NEVER_RAISED: readonly AgentReason[] = ['DriftUnconfirmed']
 const isRaisable = ({ state, reason }: AgentStatus): boolean =>
   RAISED_AS[state] !== undefined && (reason === undefined || !NEVER_RAISED.includes(reason))
 
-export interface Observation {
+interface Observation {
   readonly subject: string
   /** The current conditions. */
   readonly statuses: readonly AgentStatus[]

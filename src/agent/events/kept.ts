@@ -48,7 +48,7 @@ const KEPT = z.object({
 export type Condition = z.infer<typeof CONDITION>
 export type Kept = z.infer<typeof KEPT>
 
-export const NOTHING_KEPT: Kept = {
+const NOTHING_KEPT: Kept = {
   conditions: {},
   isSuspended: false,
   isRemoved: false,

@@ -24,7 +24,7 @@ const LONGEST_WAIT_MS = 5 * 60_000
 /** Ends the delivery of all events, which would time out as well. */
 const NO_ANSWER = 'the receiver did not respond'
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly send: Send
   readonly key: Buffer
   readonly clock: Clock

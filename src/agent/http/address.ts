@@ -7,7 +7,7 @@ export interface ListenAddress {
   readonly port: number
 }
 
-export const DEFAULT_LISTEN = '127.0.0.1:7790'
+const DEFAULT_LISTEN = '127.0.0.1:7790'
 
 const ADDRESS = /^(?:\[(?<six>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
 

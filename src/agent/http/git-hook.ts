@@ -6,7 +6,7 @@ import { isSame } from './access.ts'
 const MAX_BYTES = 25 * 1024 * 1024
 const MAX_AGE_SECONDS = 5 * 60
 
-export type HookVerdict = 'signed' | 'not-signed' | 'too-large'
+type HookVerdict = 'signed' | 'not-signed' | 'too-large'
 
 /** A signature presented by a request. */
 interface Claim {
