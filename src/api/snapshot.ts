@@ -37,7 +37,7 @@ export const snapshot = async (
       isAnyRead = true
       return project
     } catch (error) {
-      if (!(error instanceof ApiError) || !isOfOneProject(error)) throw error
+      if (!(error instanceof ApiError) || !affectsOneProject(error)) throw error
       unreadable.set(id, { id, message: error.message, ...defined({ hint: error.hint }) })
       // If all of the first projects fail, do not try hundreds more.
       if (!isAnyRead && unreadable.size >= Math.min(concurrency, projectIds.length)) throw error
@@ -83,12 +83,12 @@ export const projectsNamed = async (api: ReadApi, name: string): Promise<readonl
 }
 
 /** A wrong key and the rate limit affect all projects. */
-const OF_THE_ACCOUNT = new Set([401, 429])
+const ACCOUNT_STATUSES = new Set([401, 429])
 
-const isOfOneProject = ({ code, status }: ApiError): boolean =>
+const affectsOneProject = ({ code, status }: ApiError): boolean =>
   code === 'E_ANSWER' ||
   code === 'E_ANSWER_SIZE' ||
-  (code === 'E_API' && status !== undefined && !OF_THE_ACCOUNT.has(status))
+  (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
 
 const readProject = async (
   api: ReadApi,
