@@ -45,11 +45,12 @@ export const snapshot = async (
     }
   })
   const missing = projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id))
+  const namesakes = await namesakesOf(api, missing)
   return {
     takenAt,
     projects: found.filter((project) => project !== undefined),
     missing,
-    ...(await namesakesOf(api, missing)),
+    ...(namesakes.length === 0 ? {} : { namesakes }),
     ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
   }
 }
@@ -66,13 +67,12 @@ export interface SnapshotOptions {
 const MOST_SEARCHED = 8
 
 /** Users may have written a project's name instead of its id. */
-const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pick<Observed, 'namesakes'>> => {
-  const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => {
-    const ids = (await projectsNamed(api, name)).map(({ id }) => id)
-    return ids.length === 0 ? [] : [{ name, ids }]
-  })
-  const namesakes = found.flat()
-  return namesakes.length === 0 ? {} : { namesakes }
+const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<NonNullable<Observed['namesakes']>> => {
+  const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => ({
+    name,
+    ids: (await projectsNamed(api, name)).map(({ id }) => id),
+  }))
+  return found.filter(({ ids }) => ids.length > 0)
 }
 
 /** Projects with this name. Empty if the key may not search. */
