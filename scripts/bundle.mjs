@@ -8,7 +8,10 @@ import { rolldown } from 'rolldown'
 const TOGETHER = [
   // `--version` loads nothing but the version.
   { name: 'model', test: /src[\\/]model[\\/](?!version)/ },
-  { name: 'manifest', test: /src[\\/]manifest[\\/](?!write|codes|definition[\\/]compiler)/ },
+  {
+    name: 'manifest',
+    test: /src[\\/]manifest[\\/](?!write|codes|definition[\\/](?!validator)|generated[\\/]tier-table)/,
+  },
   // Excludes everything that reads manifests or calls the service: completion loads only this chunk.
   {
     name: 'cli',

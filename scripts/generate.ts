@@ -8,7 +8,8 @@ import { dirname } from 'node:path'
 import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
-import { standaloneValidator } from '../src/manifest/definition/standalone.ts'
+import { SHAREABLE_KEYS } from '../src/manifest/definition/manifest.ts'
+import { standaloneValidators } from '../src/manifest/definition/standalone.ts'
 import { DIAGNOSTIC_CODES, manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
 import { REPOSITORY, SIZE_TABLE } from '../src/model/index.ts'
 import { EXPLANATIONS, type Explanation } from '../src/report/index.ts'
@@ -95,7 +96,9 @@ const GENERATED: Readonly<Record<string, () => string>> = {
       plan: pinned('examples/workflows/pull-request.yml'),
       apply: pinned('examples/workflows/apply.yml'),
     }),
-  'src/manifest/generated/validator.js': () => standaloneValidator(SIZE_TABLE),
+  'src/manifest/generated/validator.js': () =>
+    `${standaloneValidators(SIZE_TABLE, ['document', 'shared', 'policies'])}export const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`,
+  'src/manifest/generated/tier-table.js': () => standaloneValidators(SIZE_TABLE, ['tierTable']),
 }
 
 const check = process.argv.includes('--check')

@@ -118,7 +118,7 @@ export const showPlan = async (
   const { runner, event, inputs } = job
   const { plan, origin, takenAt, missing = [] } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
-  runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, takenAt === undefined ? {} : { takenAt }))
+  runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, defined({ takenAt })))
   const view = { ...frameOf(job, 'plan'), ...shown, ...defined({ costThreshold: inputs.costThreshold }) }
   runner.summary(planComment(view, SUMMARY_LIMIT))
   const isQuiet =

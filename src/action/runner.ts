@@ -1,6 +1,7 @@
-/** The runner's interface: workflow commands on stdout, and files for outputs and the summary (docs of GitHub Actions). */
+/** Talks to the runner: workflow commands on stdout, and files for outputs and the summary (GitHub Actions' docs). */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
+import { defined } from '../base/index.ts'
 import type { Annotation } from '../report/index.ts'
 import type { Environment } from './inputs.ts'
 
@@ -47,16 +48,8 @@ export const openRunner = (
       for (const level of ['error', 'warning'] as const) {
         const own = annotations.filter((annotation) => annotation.level === level)
         for (const { title, message, file, line, column } of own.slice(0, SHOWN_OF_A_LEVEL)) {
-          command(
-            level,
-            {
-              ...(file === undefined ? {} : { file: `${prefix}${file}` }),
-              ...(line === undefined ? {} : { line }),
-              ...(column === undefined ? {} : { col: column }),
-              title,
-            },
-            message,
-          )
+          const place = defined({ file: file && `${prefix}${file}`, line, col: column })
+          command(level, { ...place, title }, message)
         }
         const more = own.length - SHOWN_OF_A_LEVEL
         if (more > 0) command('notice', {}, `${more} more ${level}s are not shown here: see the job summary.`)

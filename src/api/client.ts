@@ -8,6 +8,7 @@ import {
   type ObservedBranch,
   type ObservedCompute,
   plainText,
+  projectOf,
   type StepRequest,
 } from '../model/index.ts'
 import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
@@ -80,7 +81,7 @@ export interface Mutation {
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
   /**
-   * Calls `before` right before every attempt. It returns the body to send, or a result instead of sending anything.
+   * Calls `before` right before every attempt. It returns the body to send, or a result that replaces the request.
    */
   sendUnless<Instead>(
     request: StepRequest,
@@ -97,28 +98,27 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
   const connection = connect(options)
   const { requester } = connection
   const api = reading(connection)
-  const newestOf = async (project: string): Promise<readonly wire.Operation[]> =>
-    (await api.listOperations(project, { limit: 20 })).operations
-  const naming = (path: string, call: CallOptions): CallOptions => ({
+  const withLockHolder = (path: string, call: CallOptions): CallOptions => ({
     ...call,
-    lockHolder: () => lockHolder(newestOf, path, connection.clock),
+    lockHolder: async () => {
+      const project = projectOf(path)
+      if (project === undefined) return undefined
+      const { operations } = await api.listOperations(project, { limit: 20 })
+      return lockHolder(operations, connection.clock)
+    },
   })
   return {
     ...api,
     send: ({ method, path, body }, call = {}) =>
-      requester.call(method, path, wire.mutationAnswer, body, naming(path, call)),
+      requester.call(method, path, wire.mutationAnswer, body, withLockHolder(path, call)),
     sendUnless: ({ method, path }, before, call = {}) =>
-      requester.callUnless(method, path, wire.mutationAnswer, before, naming(path, call)),
+      requester.callUnless(method, path, wire.mutationAnswer, before, withLockHolder(path, call)),
   }
 }
 
-interface Connection {
-  readonly requester: Requester
-  readonly transport: Transport
-  readonly clock: Clock
-}
+type Connection = ReturnType<typeof connect>
 
-const connect = (options: ApiOptions): Connection => {
+const connect = (options: ApiOptions) => {
   checkKey(options.apiKey)
   const baseUrl = parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL)
   refuseUnverified(baseUrl)

@@ -73,10 +73,10 @@ const HINTS: Readonly<Record<string, string>> = {
   422: "The service refuses the value, perhaps because of the account's plan. Its message is above.",
 }
 
-const OF_A_COMPUTE = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
+const COMPUTE_PATH = /^\/projects\/[^/]+\/endpoints\/[^/]+$/
 
 const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undefined => {
-  if (status === 404 && OF_A_COMPUTE.test(path)) {
+  if (status === 404 && COMPUTE_PATH.test(path)) {
     return 'The compute, or something the change refers to, no longer exists: run `espalier plan` to see the current state.'
   }
   const internal = (status ?? 0) >= 500 ? 'The service has an internal problem: run the same command again.' : undefined

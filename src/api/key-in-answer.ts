@@ -14,7 +14,7 @@ export interface KeyFinder {
 }
 
 export const keyFinder = (key: string): KeyFinder => {
-  const pattern = new RegExp(formsOf(key).join('|'), 'i')
+  const pattern = new RegExp(encodingsOf(key).join('|'), 'i')
   const all = new RegExp(pattern.source, 'gi')
   return {
     // Most texts do not contain it, and compiling another pattern takes a few milliseconds.
@@ -22,24 +22,24 @@ export const keyFinder = (key: string): KeyFinder => {
     find: (value, text) => {
       if (key.length < SHORTEST_SECRET) return undefined
       // Fast path for most responses: only JSON escapes could hide the key from a search of the text.
-      return pattern.test(text) || text.includes('\\') ? placeOf(value, pattern) : undefined
+      return pattern.test(text) || text.includes('\\') ? pathOf(value, pattern) : undefined
     },
   }
 }
 
-const formsOf = (key: string): readonly string[] => {
+const encodingsOf = (key: string): readonly string[] => {
   const bytes = Buffer.from(key)
-  const plain = [...key].map(orPercent).join('')
+  const plain = [...key].map(charPattern).join('')
   return key.length < SHORTEST_SECRET ? [plain] : [plain, bytes.toString('hex'), ...base64Forms(bytes)]
 }
 
 /** Any part of a text may be percent-encoded, whether it has to be or not. */
-const orPercent = (char: string): string => {
+const charPattern = (char: string): string => {
   const encoded = Buffer.from(char).toString('hex').replace(/../g, '%$&')
-  return `(?:${literally(char)}|${encoded})`
+  return `(?:${escapeRegex(char)}|${encoded})`
 }
 
-const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+const escapeRegex = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 
 /** Base64 of the key inside other data: there are three forms, depending on the offset of its first byte. */
 const base64Forms = (bytes: Buffer): readonly string[] =>
@@ -50,7 +50,7 @@ const base64Forms = (bytes: Buffer): readonly string[] =>
   })
 
 /** Without recursion: responses may be nested arbitrarily deeply. */
-const placeOf = (root: unknown, pattern: RegExp): string | undefined => {
+const pathOf = (root: unknown, pattern: RegExp): string | undefined => {
   const left: { readonly value: unknown; readonly place: string }[] = [{ value: root, place: '' }]
   for (let one = left.pop(); one !== undefined; one = left.pop()) {
     const { value, place } = one

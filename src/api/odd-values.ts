@@ -9,7 +9,7 @@ export interface Issue {
   readonly message: string
 }
 
-const THINGS: Readonly<Record<string, string>> = {
+const NOUNS: Readonly<Record<string, string>> = {
   endpoint: 'compute',
   endpoints: 'compute',
   branch: 'branch',
@@ -23,17 +23,17 @@ const THINGS: Readonly<Record<string, string>> = {
 /** `compute ep-a: `autoscaling_limit_min_cu` is "0.25"; expected a number`. */
 export const oddValue = (body: unknown, { path, message }: Issue): string => {
   const [first, second] = path
-  const thing = THINGS[String(first)]
+  const thing = NOUNS[String(first)]
   const length = thing === undefined || path.length < 2 ? 0 : typeof second === 'number' ? 2 : 1
   const fields = path.slice(length)
-  const value = at(body, path)
-  const what = value === undefined ? 'is missing' : `is ${short(value)}`
+  const value = valueAt(body, path)
+  const what = value === undefined ? 'is missing' : `is ${abbreviate(value)}`
   const field = fields.length === 0 ? '' : `\`${fields.map(String).join('.')}\` `
-  const who = length === 0 ? 'the body' : `${thing} ${nameOf(at(body, path.slice(0, length)), second)}`
+  const who = length === 0 ? 'the body' : `${thing} ${nameOf(valueAt(body, path.slice(0, length)), second)}`
   return plainText(`${who}: ${field}${what}; expected ${message}`)
 }
 
-const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
+const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (value, key) =>
       typeof value === 'object' && value !== null && Object.hasOwn(value, key)
@@ -44,12 +44,12 @@ const at = (body: unknown, path: readonly PropertyKey[]): unknown =>
 
 /** Uses the id if there is one, or else the position in the list. */
 const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
-  const id = at(item, ['id'])
+  const id = valueAt(item, ['id'])
   if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)
   return typeof index === 'number' ? `${index + 1} in the list` : 'without an id'
 }
 
-const short = (value: unknown): string => {
+const abbreviate = (value: unknown): string => {
   const text = JSON.stringify(value)
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 }

@@ -17,7 +17,7 @@ interface Window {
 }
 
 /**
- * Keeps a client below its share of the service's rate limits, in any time window. Callers are served in order.
+ * Keeps a client below its share of the service's rate limits in any time window. Serves callers in order.
  */
 export class RequestBudget {
   readonly #clock: Clock
@@ -50,11 +50,11 @@ export class RequestBudget {
   async #wait(signal?: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.now()
-      const part = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
-      const wait = Math.max(0, ...this.#windows.map((window) => untilRoom(window, part(window.limit), now)))
+      const share = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
+      const wait = Math.max(0, ...this.#windows.map((window) => msUntilFree(window, share(window.limit), now)))
       if (wait === 0) {
         for (const window of this.#windows) window.sent.push(now)
-        const aMinute = part(this.#minute.limit)
+        const aMinute = share(this.#minute.limit)
         this.#onUse({ left: Math.max(0, aMinute - this.#minute.sent.length), aMinute })
         return
       }
@@ -63,7 +63,7 @@ export class RequestBudget {
   }
 }
 
-const untilRoom = (window: Window, size: number, now: number): number => {
+const msUntilFree = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()
   // The share may have shrunk in the meantime.
   const oldest = window.sent[Math.max(0, window.sent.length - size)]

@@ -15,7 +15,7 @@ export interface Wait {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** Only one attempt, for data that nothing depends on. */
+  /** Make only one attempt, for data that no plan depends on. */
   readonly once?: boolean
   /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly lockHolder?: (() => Promise<string | undefined>) | undefined
 }
 
-/** Decided right before an attempt: the body to send, or a result instead of sending anything. */
+/** Decided right before an attempt: the body to send, or a result that replaces the request. */
 export type Turn<Body, Instead> = { readonly send: Body } | { readonly instead: Instead }
 
 type Source<Instead> = { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
@@ -42,7 +42,7 @@ export interface RequesterOptions {
 
 const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
 const BUSY_TIMEOUT_MS = 120_000
-/** If waiting for the rate limit takes longer, state that was read before is too old. */
+/** If waiting for the rate limit takes longer, the state that `before` read is too old. */
 const FRESH_MS = 5_000
 const FIRST_DELAY_MS = 500
 /** `Retry-After: 0` must not lead to a busy loop. */
@@ -130,7 +130,7 @@ export class Requester {
     }
   }
 
-  /** Takes from the rate limit last, just before sending. If that took long, calls `before` again for fresh state. */
+  /** Waits for the rate limit last, just before sending. If that takes long, calls `before` again for fresh state. */
   async #turn<Instead>(source: Source<Instead>, { signal }: CallOptions): Promise<Turn<unknown, Instead>> {
     const { clock, budget } = this.#options
     if ('body' in source) {
@@ -217,7 +217,7 @@ const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
   unavailable: 'limit for outages',
 }
 
-/** Says how long the wait was: a long `Retry-After` ends it before the limit. */
+/** States how long the wait took: with a long `Retry-After`, it ends before the limit. */
 const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
   const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
   const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'

@@ -37,7 +37,7 @@ export const snapshot = async (
       isAnyRead = true
       return project
     } catch (error) {
-      if (!(error instanceof ApiError) || !isOfOneProject(error)) throw error
+      if (!(error instanceof ApiError) || !affectsOneProject(error)) throw error
       unreadable.set(id, { id, message: error.message, ...defined({ hint: error.hint }) })
       // If all of the first projects fail, do not try hundreds more.
       if (!isAnyRead && unreadable.size >= Math.min(concurrency, projectIds.length)) throw error
@@ -45,11 +45,12 @@ export const snapshot = async (
     }
   })
   const missing = projectIds.filter((id, index) => found[index] === undefined && !unreadable.has(id))
+  const namesakes = await namesakesOf(api, missing)
   return {
     takenAt,
     projects: found.filter((project) => project !== undefined),
     missing,
-    ...(await namesakesOf(api, missing)),
+    ...(namesakes.length === 0 ? {} : { namesakes }),
     ...(unreadable.size === 0 ? {} : { unreadable: projectIds.flatMap((id) => unreadable.get(id) ?? []) }),
   }
 }
@@ -66,13 +67,12 @@ export interface SnapshotOptions {
 const MOST_SEARCHED = 8
 
 /** Users may have written a project's name instead of its id. */
-const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<Pick<Observed, 'namesakes'>> => {
-  const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => {
-    const ids = (await projectsNamed(api, name)).map(({ id }) => id)
-    return ids.length === 0 ? [] : [{ name, ids }]
-  })
-  const namesakes = found.flat()
-  return namesakes.length === 0 ? {} : { namesakes }
+const namesakesOf = async (api: ReadApi, missing: readonly string[]): Promise<NonNullable<Observed['namesakes']>> => {
+  const found = await mapConcurrently(missing.slice(0, MOST_SEARCHED), MOST_SEARCHED, async (name) => ({
+    name,
+    ids: (await projectsNamed(api, name)).map(({ id }) => id),
+  }))
+  return found.filter(({ ids }) => ids.length > 0)
 }
 
 /** Projects with this name. Empty if the key may not search. */
@@ -83,12 +83,12 @@ export const projectsNamed = async (api: ReadApi, name: string): Promise<readonl
 }
 
 /** A wrong key and the rate limit affect all projects. */
-const OF_THE_ACCOUNT = new Set([401, 429])
+const ACCOUNT_STATUSES = new Set([401, 429])
 
-const isOfOneProject = ({ code, status }: ApiError): boolean =>
+const affectsOneProject = ({ code, status }: ApiError): boolean =>
   code === 'E_ANSWER' ||
   code === 'E_ANSWER_SIZE' ||
-  (code === 'E_API' && status !== undefined && !OF_THE_ACCOUNT.has(status))
+  (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
 
 const readProject = async (
   api: ReadApi,

@@ -1,4 +1,4 @@
-/** Sends a single request, with limits and timeouts. Does not retry. */
+/** Sends a firstOf request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { abortWith } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
@@ -67,7 +67,7 @@ export class Transport {
       bodyTimeout: ANSWER_TIMEOUT_MS,
       maxResponseSize: MAX_ANSWER_BYTES,
     }
-    this.#dispatcher = options.baseUrl.protocol === 'https:' ? throughProxy(limits) : new Agent(limits)
+    this.#dispatcher = options.baseUrl.protocol === 'https:' ? proxyDispatcher(limits) : new Agent(limits)
   }
 
   /**
@@ -87,11 +87,11 @@ export class Transport {
     const end = this.#options.watch?.begin(`${method} ${path.replace(/\?.*$/s, '')}`)
     try {
       const answer = await this.#send(method, path, body, withinMs, signal)
-      const problem = isTrouble(answer.status) ? `the control API returns status ${answer.status}` : undefined
+      const problem = isServiceProblem(answer.status) ? `the control API returns status ${answer.status}` : undefined
       end?.(problem, answer.status)
       return answer
     } catch (error) {
-      end?.(error instanceof ApiError && error.code === 'E_NETWORK' ? wordsOf(error.cause) : undefined)
+      end?.(error instanceof ApiError && error.code === 'E_NETWORK' ? describeCause(error.cause) : undefined)
       throw error
     }
   }
@@ -123,8 +123,8 @@ export class Transport {
       text = await response.body.text()
     } catch (cause) {
       if (signal?.aborted === true) throw signal.reason
-      if (isUntrusted(cause)) {
-        throw new ApiError('E_TLS', `The control API's certificate is not trusted: ${wordsOf(cause)}`, {
+      if (isCertificateError(cause)) {
+        throw new ApiError('E_TLS', `The control API's certificate is not trusted: ${describeCause(cause)}`, {
           method,
           path,
           cause,
@@ -134,7 +134,7 @@ export class Transport {
         const words = `The control API's response cannot be read: it has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
         throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
       }
-      throw new ApiError('E_NETWORK', `The control API did not respond: ${wordsOf(cause)}`, {
+      throw new ApiError('E_NETWORK', `The control API did not respond: ${describeCause(cause)}`, {
         method,
         path,
         ambiguous: method !== 'GET',
@@ -146,7 +146,7 @@ export class Transport {
     }
     debug?.(`${method} ${path} → ${status}`)
     const header = (name: string): string | undefined => {
-      const value = single(headers[name])
+      const value = firstOf(headers[name])
       return value === undefined ? undefined : this.#key.hide(value)
     }
     return {
@@ -164,7 +164,7 @@ export class Transport {
    */
   #read(text: string, status: number, request: { readonly method: string; readonly path: string }): unknown {
     const value = parse(text, status, request)
-    if (status >= 300) return wordsIn(value, this.#key)
+    if (status >= 300) return stringsWithoutKey(value, this.#key)
     const place = this.#key.find(value, text)
     if (place === undefined) return value
     throw new ApiError(
@@ -184,10 +184,10 @@ export class Transport {
 }
 
 /** A lock (423) is not a problem of the service, and is reported elsewhere. */
-const isTrouble = (status: number): boolean => status === 429 || status >= 500
+const isServiceProblem = (status: number): boolean => status === 429 || status >= 500
 
 /** Only top-level strings of an error response are read. */
-const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, string>> | undefined =>
+const stringsWithoutKey = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, string>> | undefined =>
   typeof value !== 'object' || value === null
     ? undefined
     : Object.fromEntries(
@@ -195,7 +195,7 @@ const wordsIn = (value: unknown, { hide }: KeyFinder): Readonly<Record<string, s
       )
 
 /** Does not show the proxy's address, which may contain a password. */
-const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
+const proxyDispatcher = (options: EnvHttpProxyAgent.Options): Dispatcher => {
   try {
     return new EnvHttpProxyAgent(options)
   } catch (cause) {
@@ -209,17 +209,17 @@ const throughProxy = (options: EnvHttpProxyAgent.Options): Dispatcher => {
 /** Node's error codes for certificates. Nothing was sent in these cases. */
 const CERTIFICATE = /CERT|VERIFY_LEAF_SIGNATURE/
 
-const isUntrusted = (cause: unknown): boolean =>
+const isCertificateError = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && CERTIFICATE.test(cause.code)
 
 /** Code and message of the cause, for display. */
-const wordsOf = (cause: unknown): string => {
+const describeCause = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
   return `${code}${cause.message === '' ? cause.name : cause.message}`
 }
 
-const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
+const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
 /** The error page of a proxy may be HTML: only its status matters. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {

@@ -1,6 +1,6 @@
 /**
- * The response of `GET /projects/{id}`. No plan needs these fields, so invalid ones are ignored. The owner's name and
- * e-mail address are never stored.
+ * Parses the response of `GET /projects/{id}`. No plan depends on these fields, so invalid ones are ignored. The owner's
+ * name and e-mail address are never stored.
  */
 import { z } from 'zod'
 import { defined } from '../base/index.ts'

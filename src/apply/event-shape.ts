@@ -21,42 +21,32 @@ const stepOutcome = z.strictObject({
   durationMs: z.number(),
 })
 
+const event = <Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) =>
+  z.strictObject({ time, type: z.literal(type), ...fields })
+
 const eventShape = z.discriminatedUnion('type', [
-  z.strictObject({ time, type: z.literal('version'), espalier: z.string(), format: z.string() }),
-  z.strictObject({ time, type: z.literal('plan'), plan: planShape }),
-  z.strictObject({
-    time,
-    type: z.literal('policy-overridden'),
+  event('version', { espalier: z.string(), format: z.string() }),
+  event('plan', { plan: planShape }),
+  event('policy-overridden', {
     policy: z.string(),
     project: z.string(),
     reason: z.string(),
     by: z.string(),
     violations: z.array(z.string()),
   }),
-  z.strictObject({ time, type: z.literal('window-overridden'), step: z.string(), windows: z.array(window) }),
-  z.strictObject({ time, type: z.literal('step-start'), step }),
-  z.strictObject({
-    time,
-    type: z.literal('call'),
-    step: z.string(),
-    method: z.string(),
-    path: z.string(),
-    attempt: count,
-  }),
-  z.strictObject({
-    time,
-    type: z.literal('wait'),
+  event('window-overridden', { step: z.string(), windows: z.array(window) }),
+  event('step-start', { step }),
+  event('call', { step: z.string(), method: z.string(), path: z.string(), attempt: count }),
+  event('wait', {
     step: z.string(),
     why: z.enum(['locked', 'rate-limited', 'unavailable', 'reading-back']),
     message: z.string(),
     delayMs: z.number(),
   }),
-  z.strictObject({ time, type: z.literal('operation'), step: z.string(), operation }),
-  z.strictObject({ time, type: z.literal('step-end'), outcome: stepOutcome }),
-  z.strictObject({ time, type: z.literal('interrupt'), message: z.string() }),
-  z.strictObject({
-    time,
-    type: z.literal('outcome'),
+  event('operation', { step: z.string(), operation }),
+  event('step-end', { outcome: stepOutcome }),
+  event('interrupt', { message: z.string() }),
+  event('outcome', {
     outcome: z.strictObject({
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),

@@ -49,13 +49,15 @@ const encode = (document: object): string =>
 
 const digestOf = (document: unknown): string => createHash('sha256').update(canonicalJson(document)).digest('hex')
 
+const SAVE_HINT = 'Write one with `espalier plan --out FILE`.'
+
 /**
  * @param name the file's name, for messages.
  * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` if it
  *   was changed since.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>
-  decode(planFileShape, valueIn(text, name), name, 'Write one with `espalier plan --out FILE`.')
+  decode(planFileShape, valueIn(text, name), name, SAVE_HINT)
 
 /**
  * Reads either form.
@@ -83,11 +85,7 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
   const parsed = shape.safeParse(value)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw new EspalierError(
-      'E_PLAN_FILE',
-      `${name} is not a saved plan: ${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}.`,
-      { hint },
-    )
+    throw notAPlan(name, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}`, hint)
   }
   if (!isIntact(value)) {
     throw new EspalierError(
@@ -117,7 +115,8 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const valueIn = (text: string, name: string): unknown => {
   const read = parseJson(text)
   if (read.ok) return read.value
-  throw new EspalierError('E_PLAN_FILE', `${name} is not a saved plan: ${read.why}.`, {
-    hint: 'Write one with `espalier plan --out FILE`.',
-  })
+  throw notAPlan(name, read.why, SAVE_HINT)
 }
+
+const notAPlan = (name: string, why: string, hint: string): EspalierError =>
+  new EspalierError('E_PLAN_FILE', `${name} is not a saved plan: ${why}.`, { hint })

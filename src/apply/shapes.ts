@@ -38,6 +38,7 @@ const total = z.strictObject({
   maxConnections: z.number(),
 })
 
+const COMMIT = z.string().regex(/^[0-9a-f]{40,64}$/)
 const REQUEST_PATH = /^\/projects\/[a-z0-9-]{1,60}\/endpoints(\/[a-z0-9-]{1,60})?$/
 
 export const window = z.strictObject({
@@ -141,32 +142,34 @@ const diagnostic = z.strictObject({
   source: source.exactOptional(),
 })
 
+const listOf = <Fields extends z.ZodRawShape>(fields: Fields) => z.array(z.strictObject(fields))
+
 export const count = z.int().nonnegative()
 const unmanaged = z.strictObject({ project: z.string(), branch, compute, size: size.exactOptional() })
+
+const selection = z.strictObject({
+  projects: z.array(z.string()).exactOptional(),
+  branches: z.array(z.string()).exactOptional(),
+  wave: z.string().exactOptional(),
+  introducedSince: COMMIT.exactOptional(),
+  changes: z.array(z.string()).exactOptional(),
+  leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
+})
+
+/** What a sentence is about. */
+const note = { change: z.string(), project: z.string(), sentence: z.string() }
 
 export const planShape = z.strictObject({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   projects: z.array(z.string()),
   projectNames: z.record(z.string(), z.string()).exactOptional(),
-  leftOut: z.array(z.strictObject({ project: z.string(), diagnostics: z.array(diagnostic) })).exactOptional(),
-  waves: z.array(z.strictObject({ name: z.string(), projects: z.array(z.string()) })).exactOptional(),
-  selection: z
-    .strictObject({
-      projects: z.array(z.string()).exactOptional(),
-      branches: z.array(z.string()).exactOptional(),
-      wave: z.string().exactOptional(),
-      introducedSince: z
-        .string()
-        .regex(/^[0-9a-f]{40,64}$/)
-        .exactOptional(),
-      changes: z.array(z.string()).exactOptional(),
-      leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
-    })
-    .exactOptional(),
+  leftOut: listOf({ project: z.string(), diagnostics: z.array(diagnostic) }).exactOptional(),
+  waves: listOf({ name: z.string(), projects: z.array(z.string()) }).exactOptional(),
+  selection: selection.exactOptional(),
   changes: z.array(change),
   steps: z.array(step),
   unmanaged: z.array(unmanaged),
-  estimates: z.array(z.strictObject({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count })),
+  estimates: listOf({ project: z.string(), medianMs: z.number(), p95Ms: z.number(), samples: count }),
   summary: z.strictObject({
     create: count,
     update: count,
@@ -183,26 +186,11 @@ export const planShape = z.strictObject({
     calls: count,
   }),
   warnings: z.array(diagnostic),
-  skipped: z
-    .array(
-      z.strictObject({
-        change: z.string(),
-        kind: z.enum(CHANGE_KINDS),
-        project: z.string(),
-        branch,
-        compute,
-        sentence: z.string(),
-      }),
-    )
-    .exactOptional(),
-  expiring: z
-    .array(z.strictObject({ change: z.string(), project: z.string(), expiresAt: z.string(), sentence: z.string() }))
-    .exactOptional(),
+  skipped: listOf({ ...note, kind: z.enum(CHANGE_KINDS), branch, compute }).exactOptional(),
+  expiring: listOf({ ...note, expiresAt: z.string() }).exactOptional(),
   cost: planCostShape.exactOptional(),
   policies: planPoliciesShape.exactOptional(),
-  maintenance: z
-    .array(z.strictObject({ change: z.string(), project: z.string(), scheduledFor: z.string(), sentence: z.string() }))
-    .exactOptional(),
+  maintenance: listOf({ ...note, scheduledFor: z.string() }).exactOptional(),
 }) satisfies z.ZodType<Plan>
 
 const shard = z

@@ -1,15 +1,15 @@
 import type { Diagnostic, TierTable } from '../model/index.ts'
 import type { TierTableValue } from './definition/tier-table.ts'
-import * as shipped from './generated/validator.js'
 import { onlyDocument } from './only-document.ts'
 import type { ManifestFile } from './types.ts'
 
-/** Parses a tier table. Returns it only if there are no problems. */
-export const parseTierTable = (
+/** Returns a tier table only if there are no problems. Loads its validator on demand, because few runs need it. */
+export const parseTierTable = async (
   file: ManifestFile,
-): { readonly table?: TierTable; readonly diagnostics: readonly Diagnostic[] } => {
+): Promise<{ readonly table?: TierTable; readonly diagnostics: readonly Diagnostic[] }> => {
+  const { tierTable } = await import('./generated/tier-table.js')
   const diagnostics: Diagnostic[] = []
-  const read = onlyDocument(file, shipped.tierTable, 'A tier table', diagnostics)
+  const read = onlyDocument(file, tierTable, 'A tier table', diagnostics)
   return read === undefined || diagnostics.length > 0
     ? { diagnostics }
     : { table: read.value as unknown as TierTableValue as TierTable, diagnostics }

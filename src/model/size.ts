@@ -22,6 +22,8 @@ export interface SizeTable {
   readonly scaleToZeroMaxCu: number
 }
 
+export type SizeRangeLimits = Pick<SizeTable, 'autoscalingMaxCu' | 'maxSpreadCu'>
+
 /** The size of a compute in CU: an autoscaling range, or a fixed size if both ends are equal. */
 export interface Size {
   readonly min: number

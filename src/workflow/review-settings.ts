@@ -72,7 +72,7 @@ const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: ReviewContext['env']): string
 
 const readTierTable = async (path: string, cwd: string): Promise<TierTable> => {
   const text = await readManifestText(path, cwd)
-  const { table, diagnostics } = parseTierTable({ path, text })
+  const { table, diagnostics } = await parseTierTable({ path, text })
   if (table !== undefined) return table
   const [first] = diagnostics
   const { line = 1, column = 1 } = first?.source ?? {}

@@ -16,15 +16,8 @@ import { manifestsAt } from './at-ref.ts'
 import { isUsableBase, planOfBase } from './base.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 
-export interface AskedSelection {
-  readonly projects?: readonly string[] | undefined
-  readonly branches?: readonly string[] | undefined
-  readonly wave?: string | undefined
-  /** A git ref: only changes introduced since. */
-  readonly introducedSince?: string | undefined
-  /** Ids of changes. */
-  readonly changes?: readonly string[] | undefined
-}
+/** A selection as given by the user. `introducedSince` is any git ref. */
+export type AskedSelection = { readonly [K in keyof Selection]?: Selection[K] | undefined }
 
 /**
  * @throws {EspalierError} `E_USAGE` for a pattern that is not a glob, or manifests with errors at the ref; `E_GIT` if the

@@ -185,6 +185,20 @@ describe('a step whose compute has changed since the plan', () => {
     })
   })
 
+  test('a changed branch is reported by its name', async () => {
+    const observed = observedOf([compute('ep-1')])
+    const branches = [
+      { id: 'br-main', name: 'main', isDefault: true, isProtected: false },
+      { id: 'br-dev', name: 'dev', isDefault: false, isProtected: false },
+    ]
+    const outcome = await apply({
+      plan: planWith(step('s')),
+      api: fakeApi({ computes: [compute('ep-1', { branchId: 'br-dev' })] }),
+      observed: { ...observed, projects: observed.projects.map((project) => ({ ...project, branches })) },
+    })
+    expect(outcome.steps[0]?.moved).toEqual([{ what: 'branch', before: 'main', after: 'dev' }])
+  })
+
   test('a step is stale when the service rejects it because of a change made just before', async () => {
     const api = fakeApi({
       onSend: () => {
@@ -297,6 +311,27 @@ describe('changes to what a step does not touch', () => {
     expect(api.sent).toHaveLength(1)
   })
 
+  test('a replica is moved to a branch that has a primary', async () => {
+    const api = fakeApi({ computes: [compute('ep-2', REPLICA), compute('ep-9', { branchId: 'br-dev' })] })
+    const move = step('s', { ...moving, compute: { type: 'read_only', id: 'ep-2' } })
+    const path = '/projects/p/endpoints/ep-2'
+    const outcome = await apply({
+      plan: planWith({ ...move, request: { ...move.request, path } }),
+      api,
+      consent: allowed,
+    })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+  })
+
+  test('a delete without a successor is sent although the settings have changed', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1', { settings: { pg_settings: {} } })],
+      onLock: change('ep-1', { settings: { pg_settings: { a: '1' } } }),
+    })
+    const outcome = await apply({ plan: planWith(step('s', deleting)), api, consent: allowed })
+    expect(statuses(outcome)).toEqual([['done', undefined]])
+  })
+
   test('changes made by earlier steps of the same plan do not make a step stale', async () => {
     const to = (branch: string) => ({ ...request, body: { endpoint: { branch_id: branch } } })
     const plan = planWith(
@@ -375,6 +410,17 @@ describe('a compute that was idle in the plan and is active when its step runs',
     const types = events.map(({ type }) => type)
     expect(types.indexOf('window-overridden')).toBeLessThan(types.lastIndexOf('call'))
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
+  })
+
+  test('--now records the override of a planned restart once', async () => {
+    const events: string[] = []
+    await apply({
+      plan: planWith(step('s', { unlessIdle: 'restart', ...closed })),
+      api: fakeApi({ computes: [compute('ep-1')] }),
+      ignoreWindows: true,
+      onEvent: ({ type }) => void events.push(type),
+    })
+    expect(events.filter((type) => type === 'window-overridden')).toHaveLength(1)
   })
 
   test('the step is not allowed without consent to a restart', async () => {

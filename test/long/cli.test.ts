@@ -1,4 +1,4 @@
-/** The service's command-line tool, two major versions of it, verb by verb: each works, or says what is not there. */
+/** Two major versions of the service's command-line tool: every command either works or reports what is not served. */
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -9,16 +9,16 @@ import { type Cli, MAIN, ORG, openCli, PRIMARY, PROGRAMS, PROJECT, type Ran } fr
 const P = `/projects/${PROJECT}`
 const IN = ['--project-id', PROJECT]
 const UNSERVED = /not available in (?:the|Espalier's) sandbox/
-/** Programs of the system that some verbs need. */
+/** Whether a system program that some commands need is installed. */
 const has = (name: string): boolean =>
   (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name)))
 
 interface Step {
   readonly line: string
   readonly more?: readonly string[]
-  /** What it refuses with; without this it must end well. */
+  /** The expected error; without it, the command must succeed. */
   readonly refused?: RegExp
-  /** Whether it did what it says. */
+  /** Verifies the effect. */
   readonly check?: (ran: Ran, cli: Cli) => unknown
 }
 
@@ -310,7 +310,7 @@ const expectStep = async (cli: Cli, { line, more = [], refused, check }: Step): 
   await cli.settled()
   const port = (await cli.sandbox.control.computes())[0]?.address?.sharedPort
   const args = [...line.split(' '), ...more]
-  // What follows `--` is psql's.
+  // Arguments after `--` go to psql.
   const at = args.indexOf('--')
   const all = at < 0 ? args : [...IN, ...args]
   const ran = await cli.run(all, port === undefined ? {} : { PGHOSTADDR: '127.0.0.1', PGPORT: String(port) })
@@ -320,7 +320,7 @@ const expectStep = async (cli: Cli, { line, more = [], refused, check }: Step): 
     expect(ran.code, said).not.toBe(0)
     expect(`${ran.stdout}${ran.stderr}`, line).toMatch(refused)
   }
-  // A failed check says which verb it is about.
+  // Shows the command if the check fails.
   await Promise.resolve(check?.(ran, cli)).catch((error: unknown) => {
     throw new Error(said, { cause: error })
   })

@@ -1,4 +1,4 @@
-/** The program with a Node inside, where no Node is installed. */
+/** The executable with its own Node, on a PATH without Node. */
 import { execFile, execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ const PROGRAM = resolve('build', process.platform === 'win32' ? 'espalier.exe' :
 const MANIFEST = resolve('examples/quickstart/espalier.yaml')
 const SEED = resolve('examples/quickstart/seed.yaml')
 
-/** Why there is no Node to put into it. */
+/** Why no Node is available to build it. */
 let missing: string | undefined
 let home: string
 beforeAll(() => {

@@ -1,4 +1,4 @@
-/** The packed file, installed globally into an empty prefix: every command runs, and nobody warns of anything. */
+/** The packed file, installed globally into an empty prefix: every command runs, without warnings. */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ beforeAll(() => {
   tarball = join(folder, packed.filename)
 })
 
-/** The Node of this major, or why there is none. */
+/** A Node of this major version, or why there is none. */
 const nodeOf = (major: number): { readonly node: string } | { readonly missing: string } => {
   try {
     return { node: nodeBinary(major) }
@@ -34,7 +34,7 @@ const nodeOf = (major: number): { readonly node: string } | { readonly missing: 
   }
 }
 
-/** The rows run one after the other, in a folder that holds the quickstart's manifest. */
+/** Commands to run in this order, in a folder that contains the quickstart's manifest. */
 const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = [
   ['--version', /^\d+\.\d+\.\d+\n$/],
   ['--help', /espalier <command>/],
@@ -64,9 +64,9 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['compute restart main --yes', /main/],
   ['import --project quiet-river-12345678', /^# yaml-language-server/],
   ['init', /Next/],
-  // None runs.
+  // No agent is running.
   ['agent status', /E_AGENT_UNREACHABLE/, 1],
-  // Its computes are simulated.
+  // The sandbox's computes are simulated.
   ['sandbox connect main', /E_SIMULATED/, 1],
 ]
 
@@ -102,7 +102,7 @@ describe.each([20, 22, 24, 26])('the package on Node %i', (major) => {
       const npmCli = join(execFileSync('npm', ['root', '-g'], { encoding: 'utf8' }).trim(), 'npm/bin/npm-cli.js')
       const npm = (...args: readonly string[]) =>
         promisify(execFile)(found.node, [npmCli, ...args], { env: { ...process.env, PATH } })
-      // What npm says of the machine's own settings is not about the package.
+      // npm's warnings about this machine's settings do not count.
       const { stderr: usual } = await npm('config', 'get', 'prefix')
       const { stdout, stderr } = await npm('install', '--global', '--prefix', prefix, tarball)
       expect(stderr.replace(usual, '')).toBe('')
@@ -146,7 +146,7 @@ describe.each([20, 22, 24, 26])('the package on Node %i', (major) => {
   )
 })
 
-/** Its output is read on: a sandbox that nobody listens to ends. */
+/** Keeps reading the output, because the sandbox stops when its output is closed. */
 const addressOf = (stdout: Readable): Promise<Readonly<Record<string, string>>> =>
   new Promise((done, fail) => {
     let text = ''
@@ -155,5 +155,5 @@ const addressOf = (stdout: Readable): Promise<Readonly<Record<string, string>>> 
       const [, url, key] = /API {2}(\S+)\nKey {2}(\S+)\n/.exec(text) ?? []
       if (url !== undefined && key !== undefined) done({ ESPALIER_BASE_URL: url, ESPALIER_API_KEY: key })
     })
-    stdout.on('end', () => fail(new Error(`The sandbox ended: ${text}`)))
+    stdout.on('end', () => fail(new Error(`The sandbox exited: ${text}`)))
   })

@@ -1,6 +1,6 @@
 /**
- * Requests made at random from the OpenAPI document that the sandbox serves, right ones and wrong ones, in any order: no
- * answer is a failure of the server's, none is outside of the document, and nothing outside of it is accepted.
+ * Random valid and invalid requests, in any order, derived from the OpenAPI document that the sandbox serves. No response
+ * is a server error or undocumented, and no undocumented request is accepted.
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -32,7 +32,7 @@ interface Schema {
 const resolved = ({ $ref, ...rest }: Schema): Schema =>
   $ref === undefined ? rest : { ...resolved(DOCUMENT.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {}), ...rest }
 
-/** Values that a schema allows. */
+/** Values that match a schema. */
 const allowed = (given: Schema): fc.Arbitrary<unknown> => {
   const schema = resolved(given)
   if (schema.const !== undefined) return fc.constant(schema.const)
@@ -68,12 +68,12 @@ const ofType = (type: string, schema: Schema): fc.Arbitrary<unknown> => {
 const text = ({ pattern, format, minLength = 0, maxLength = 80 }: Schema): fc.Arbitrary<string> => {
   if (pattern !== undefined) {
     const expression = new RegExp(pattern)
-    // fast-check makes no strings for lookaheads.
+    // fast-check does not support lookaheads.
     if (pattern.includes('(?')) return fc.stringMatching(/^[a-z_]{1,12}$/).filter((made) => expression.test(made))
     return fc.stringMatching(expression)
   }
   if (format === 'date-time') {
-    // Around the sandbox's own time, so that some are in its past and some within its future.
+    // Around the sandbox's own time, so that some are in its past and some in its future.
     return fc
       .date({ min: new Date('2025-12-01'), max: new Date('2026-03-01'), noInvalidDate: true })
       .map((date) => date.toISOString())
@@ -93,7 +93,7 @@ const object = ({ properties = {}, required = [], additionalProperties }: Schema
   return fc.dictionary(fc.string({ minLength: 1, maxLength: 10 }), allowed(additionalProperties), { maxKeys: 3 })
 }
 
-/** The same with something in it that is anything. */
+/** Values that do not match a schema, or match it except for one part. */
 const spoiled = (schema: Schema): fc.Arbitrary<unknown> =>
   fc.oneof(
     fc.jsonValue(),
@@ -114,13 +114,13 @@ const replaceAt = (value: unknown, place: number, other: unknown): unknown => {
 interface RandomRequest {
   readonly method: string
   readonly template: string
-  /** Which of the ids that are there fills each placeholder; a string represents itself. */
+  /** For each placeholder: the index of an existing id, or a string to use as is. */
   readonly ids: readonly (number | string)[]
   readonly query: string
   readonly body: unknown
 }
 
-/** Those with a body, which reach furthest. */
+/** Requests with a body, which exercise most of the code. */
 const CHANGES = OPERATIONS.filter(({ operation }) => operation.requestBody !== undefined)
 
 const requests: fc.Arbitrary<RandomRequest> = fc
@@ -150,7 +150,7 @@ const requests: fc.Arbitrary<RandomRequest> = fc
     })
   })
 
-/** What is there that a placeholder may name. @param project the one that the path names before it. */
+/** Existing ids for a placeholder. @param project the project earlier in the path. */
 const idsIn = (sandbox: Sandbox, name: string, project: string): readonly string[] => {
   const records = sandbox.control
     .dump()
@@ -188,7 +188,7 @@ test('random requests neither crash the sandbox nor violate its OpenAPI document
           const bare = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
             const id = ids[place++ % ids.length] ?? 0
             const there = idsIn(sandbox, name, project)
-            // A segment of dots is not what a URL keeps.
+            // URLs drop segments that consist of dots.
             const chosen = typeof id === 'string' ? `x${id}` : (there[id % Math.max(1, there.length)] ?? 'none')
             if (name === 'project_id') project = chosen
             return encodeURIComponent(chosen)
@@ -204,7 +204,7 @@ test('random requests neither crash the sandbox nor violate its OpenAPI document
           const { status } = response
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
           const what = `${method} ${path} ${JSON.stringify(body)} ${status} ${content}`
-          // Schemas are compared by Postgres itself, which a simulated compute does not have.
+          // Comparing schemas needs Postgres, which simulated computes do not have.
           if (!/schema$/.test(bare)) expect(status, what).toBeLessThan(500)
           const sent = body === undefined ? undefined : body
           expect(undocumented({ method, path, sent, status, answered }), what).toEqual([])
@@ -216,6 +216,6 @@ test('random requests neither crash the sandbox nor violate its OpenAPI document
     }),
     { numRuns: 200 },
   )
-  // Or the requests would not have reached anything.
+  // Otherwise, the requests would not have been effective.
   for (const status of [200, 201, 400, 404, 422]) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(10)
 })

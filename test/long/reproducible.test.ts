@@ -1,4 +1,4 @@
-/** The same commit gives the same bytes, wherever it is built. */
+/** The same commit produces the same bytes, wherever it is built. */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The service's command-line tool as a process, on a sandbox behind a proxy that checks what they say to each other. */
+/** Runs the service's command-line tool as a process, on a sandbox behind a proxy that validates every exchange. */
 import { spawn } from 'node:child_process'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,7 @@ export interface Ran {
   readonly code: unknown
   readonly stdout: string
   readonly stderr: string
-  // biome-ignore lint/suspicious/noExplicitAny: what the tool prints; the assertions say what it must be.
+  // biome-ignore lint/suspicious/noExplicitAny: the tool's output; the assertions check its shape.
   readonly json: any
 }
 
@@ -29,12 +29,12 @@ export interface Cli {
   readonly sandbox: Sandbox
   readonly folder: string
   run(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>
-  /** Of the sandbox's API. */
-  // biome-ignore lint/suspicious/noExplicitAny: a body is whatever came over the wire.
+  /** Reads from the sandbox's API. */
+  // biome-ignore lint/suspicious/noExplicitAny: the response body can be anything.
   get(path: string): Promise<any>
-  /** Nothing runs on the project any more. */
+  /** Resolves once no operation is running in the project. */
   settled(): Promise<void>
-  /** What an exchange had that neither OpenAPI document describes. */
+  /** Differences from both OpenAPI documents. */
   readonly problems: readonly string[]
 }
 
@@ -83,7 +83,7 @@ export const openCli = async (program: string, options: SandboxOptions): Promise
         [join(process.cwd(), program), ...common, '--config-dir', folder, '-o', 'json', ...args],
         {
           cwd: folder,
-          // Nothing of it may reach anything but the sandbox.
+          // Prevents access to anything but the sandbox.
           env: {
             PATH: process.env.PATH,
             HOME: folder,

@@ -96,13 +96,14 @@ describe('mistakes in a policy file', () => {
   })
 })
 
-test('a mistake in a tier table is reported at its position', () => {
+test('a mistake in a tier table is reported at its position', async () => {
   const table = (limit: string) => ({
     path: 'tiers.json',
     text: `{"version":"x","tiers":[{"name":"free","title":"Free","subscriptions":[],"fixedCu":${limit}}]}`,
   })
-  expect(parseTierTable(table('{"max":4,"severity":"error","source":"s"}')).table?.tiers[0]?.fixedCu?.max).toBe(4)
-  expect(parseTierTable(table('{"max":4,"severity":"fatal","source":"s"}'))).toMatchObject({
+  const { table: read } = await parseTierTable(table('{"max":4,"severity":"error","source":"s"}'))
+  expect(read?.tiers[0]?.fixedCu?.max).toBe(4)
+  expect(await parseTierTable(table('{"max":4,"severity":"fatal","source":"s"}'))).toMatchObject({
     diagnostics: [{ code: 'E_VALUE', source: { file: 'tiers.json', line: 1, column: 104 } }],
   })
 })

@@ -2,31 +2,50 @@
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../../base/index.ts'
 import type { SizeTable } from '../../model/index.ts'
-import { manifestSchema, sharedSchema } from './manifest.ts'
+import { documentSchema, SHAREABLE_KEYS, sharedFileSchema } from './manifest.ts'
 import { POLICY_SCHEMA } from './policy.ts'
+import { SIZE_RANGE_KEYWORD } from './size-range.ts'
 import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
-/** Names of the validators. */
-export const VALIDATOR_NAMES = ['document', 'shared', 'policies', 'tierTable'] as const
-
+/** A compiler with these schemas: `document`, `shared`, `policies`, `tierTable`. */
 export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Ajv2020 => {
   // `verbose` adds the schema to each error, which is needed for its message.
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code })
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code, keywords: [SIZE_RANGE_KEYWORD] })
   // No definition uses these keywords, and their bookkeeping would be a third of the code.
   Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false })
-  const schemas: readonly JsonSchema[] = [manifestSchema(table), sharedSchema(table), POLICY_SCHEMA, TIER_TABLE_SCHEMA]
-  for (const [index, { $defs, ...schema }] of schemas.entries()) {
-    ajv.addSchema(withDefinitionIds(schema), VALIDATOR_NAMES[index])
-    // Register definitions as separate schemas, so that each is compiled only once.
-    for (const [name, definition] of Object.entries($defs ?? {})) {
-      const id = `${DEFINITION}${name}`
-      if (ajv.schemas[id] === undefined) ajv.addSchema(withDefinitionIds(definition), id)
-    }
+  // Separate schemas are compiled only once.
+  const addOnce = (id: string, schema: JsonSchema): void => {
+    if (ajv.schemas[id] === undefined) ajv.addSchema(compactSchema(schema), id)
   }
+  const add = (name: string, { $defs, ...schema }: JsonSchema): void => {
+    addOnce(name, schema)
+    for (const [id, definition] of Object.entries($defs ?? {})) addOnce(`${DEFINITION}${id}`, definition)
+  }
+  for (const [name, schema] of [
+    ['document', documentSchema(table)],
+    ['shared', sharedFileSchema(table)],
+  ] as const) {
+    const properties: Record<string, JsonSchema> = { ...(schema.properties as object) }
+    for (const key of SHAREABLE_KEYS) {
+      addOnce(`property:${key}`, properties[key] ?? {})
+      properties[key] = { $ref: `property:${key}` }
+    }
+    add(name, { ...schema, properties })
+  }
+  add('policies', POLICY_SCHEMA)
+  add('tierTable', TIER_TABLE_SCHEMA)
   return ajv
 }
 
 const DEFINITION = 'definition:'
 
-const withDefinitionIds = (schema: JsonSchema): JsonSchema =>
-  JSON.parse(JSON.stringify(schema).replaceAll('"#/$defs/', `"${DEFINITION}`)) as JsonSchema
+const ANNOTATIONS = ['$schema', '$id', 'title', 'description']
+
+/** The schema as it is compiled: references to registered definitions, and no text that messages do not use. */
+const compactSchema = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(
+    // A property may be called `title`, too: its value is a schema.
+    JSON.stringify(schema, (key, value: unknown) =>
+      ANNOTATIONS.includes(key) && typeof value === 'string' ? undefined : value,
+    ).replaceAll('"#/$defs/', `"${DEFINITION}`),
+  ) as JsonSchema

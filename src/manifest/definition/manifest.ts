@@ -21,6 +21,7 @@ import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable, schemaAddress 
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
 import { DURATION_PATTERN, POLICY } from './policy.ts'
 import type { RESTART_WINDOW } from './restart-window.ts'
+import { withEnumeratedRanges } from './size-range.ts'
 
 const protect = flag({
   default: false,
@@ -243,18 +244,14 @@ export type WindowValue = ValueOf<typeof RESTART_WINDOW>
 
 export type WavesValue = ValueOf<typeof waves>
 
-export const SHARED_KEYS: readonly string[] = ['version', ...Object.keys(SHAREABLE)]
-
-/** Keys that declare nothing by themselves. The other keys of a shared file take effect once a manifest extends it. */
-export const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
+export const SHAREABLE_KEYS: readonly string[] = Object.keys(SHAREABLE)
 
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
 const $id = schemaAddress('manifest')
 
 const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
 
-/** The published schema of a document. */
-export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
+export const documentSchema = (table: SizeTable): JsonSchema => ({
   $schema,
   $id,
   title: 'Espalier manifest',
@@ -264,8 +261,8 @@ export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   $defs: definitionsFor(table),
 })
 
-/** The published schema of a file that manifests extend. */
-export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
+/** A file that manifests extend. */
+export const sharedFileSchema = (table: SizeTable): JsonSchema => ({
   $schema,
   $id: schemaAddress('shared'),
   title: 'Espalier shared file',
@@ -273,3 +270,11 @@ export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema => ({
   ...SHARED,
   $defs: definitionsFor(table),
 })
+
+/** The published schema of a document. */
+export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema =>
+  withEnumeratedRanges(documentSchema(table), table)
+
+/** The published schema of a shared file. */
+export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema =>
+  withEnumeratedRanges(sharedFileSchema(table), table)

@@ -1,7 +1,7 @@
 /** Compiles the schemas to code at build time, to save time at start-up. */
 import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
-import { createCompiler, VALIDATOR_NAMES } from './compiler.ts'
+import { createCompiler } from './compiler.ts'
 
 /** ajv's code uses `require` for two small helpers. ES modules and bundlers need imports instead. */
 const HELPERS = {
@@ -22,9 +22,19 @@ const withImports = (code: string): string => {
   return `${imports.join('')}${linked}`
 }
 
-/** Source code of an ES module that exports all validators. */
-export const standaloneValidator = (table: SizeTable): string => {
+/** Source code of an ES module that exports these validators. */
+export const standaloneValidators = (table: SizeTable, names: readonly string[]): string => {
   const ajv = createCompiler(table, { source: true, esm: true })
   const generate = standalone.default ?? standalone
-  return `${withImports(generate(ajv, Object.fromEntries(VALIDATOR_NAMES.map((name) => [name, name]))))}\n`
+  const code = generate(ajv, Object.fromEntries(names.map((name) => [name, name])))
+  return `${withImports(shortened(code))}\n`
 }
+
+/** There are hundreds of errors: shortens how each is added, and leaves out the path in the schema, which is not read. */
+const shortened = (code: string): string =>
+  code
+    .replaceAll(
+      /if\(vErrors === null\)\{vErrors = \[(err\d+)\];\}else \{vErrors\.push\(\1\);\}/g,
+      '(vErrors ??= []).push($1);',
+    )
+    .replaceAll(/schemaPath:"[^"]*",/g, '')

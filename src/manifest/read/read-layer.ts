@@ -1,15 +1,8 @@
 /** Reads a valid document or shared file. */
 import { defined } from '../../base/index.ts'
 import { type DesiredWave, parseDuration, type Source } from '../../model/index.ts'
-import {
-  type BranchValue,
-  type ComputeValue,
-  DEFINING_KEYS,
-  type RuleValue,
-  SHARED_KEYS,
-  type SharedValue,
-  type WavesValue,
-} from '../definition/index.ts'
+import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/index.ts'
+import { shareableKeys } from '../generated/validator.js'
 import type { Tree } from '../yaml/tree.ts'
 import { readAttributes } from './attributes.ts'
 import { checkGlob } from './check-glob.ts'
@@ -19,7 +12,10 @@ import { readPolicy } from './policies.ts'
 
 /** Whether a document has only keys that are allowed in shared files. */
 export const isShared = (keys: readonly string[]): boolean =>
-  keys.length > 0 && keys.every((key) => SHARED_KEYS.includes(key))
+  keys.length > 0 && keys.every((key) => key === 'version' || shareableKeys.includes(key))
+
+/** Keys that declare nothing by themselves. The other keys of a shared file take effect once a manifest extends it. */
+const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'waves']
 
 /** Whether a shared file would declare something if it were extended. */
 export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key) => !DEFINING_KEYS.includes(key))

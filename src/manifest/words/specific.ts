@@ -61,8 +61,8 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     return words('E_SIZE_STEP', message, near && `The nearest valid size is \`${near.cu}\`.`)
   },
   E_SPREAD: (max, { parent: { min }, table }) => {
-    if (typeof max !== 'number' || typeof min !== 'number' || sizeStep(max, table) === undefined) return undefined
-    return rangeProblem(min, max, table)
+    const areSteps = [min, max].every((cu) => typeof cu === 'number' && sizeStep(cu, table) !== undefined)
+    return areSteps ? rangeProblem(Number(min), Number(max), table) : undefined
   },
   E_SCALE_TO_ZERO_SIZE: (_value, { parent, table }) => scaleToZeroProblem(maxOf(parent.size), table),
   E_DURATION: (value) => {

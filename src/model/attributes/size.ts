@@ -1,5 +1,14 @@
-import { map, mapOr, oneOf, type Schema, when } from '../../base/index.ts'
-import { formatSize, isFixed, SIZE_TABLE, type Size, type SizeTable, sizeStep, sizesInWords } from '../size.ts'
+import { map, mapOr, oneOf, type Schema } from '../../base/index.ts'
+import {
+  formatSize,
+  isFixed,
+  SIZE_TABLE,
+  type Size,
+  type SizeRangeLimits,
+  type SizeTable,
+  sizeStep,
+  sizesInWords,
+} from '../size.ts'
 import type { AttributeRow } from './row.ts'
 
 type SizeFields = { readonly autoscaling_limit_min_cu: 'cu'; readonly autoscaling_limit_max_cu: 'cu' }
@@ -38,30 +47,16 @@ const sizeSchema = (table: SizeTable) => {
   const steps = table.steps.map(({ cu }) => cu)
   const step = (description: string): Schema<number> =>
     oneOf(steps, { description, examples: [steps[0]], $comment: 'E_SIZE_STEP' })
-  // JSON Schema cannot subtract, but there are few enough steps to list the ranges of each.
-  const spread = steps.map((min) =>
-    when(
-      { properties: { min: { const: min } }, required: ['min'] },
-      {
-        properties: {
-          max: oneOf(
-            steps.filter(
-              (max) => max === min || (max > min && max <= table.autoscalingMaxCu && max - min <= table.maxSpreadCu),
-            ),
-            { $comment: 'E_SPREAD' },
-          ),
-        },
-      },
-    ),
-  )
+  const { autoscalingMaxCu, maxSpreadCu } = table
+  const sizeRange: SizeRangeLimits = { autoscalingMaxCu, maxSpreadCu }
   return mapOr(
     map(
       { min: step('Minimum size, in CU.'), max: step('Maximum size, in CU.') },
-      { required: ['min', 'max'], allOf: spread },
+      { required: ['min', 'max'], allOf: [{ sizeRange, $comment: 'E_SPREAD' }] },
     ),
     step('A fixed size, in CU.'),
     {
-      description: `Compute units (CU; 1 CU is 4 GB of RAM). A number is a fixed size: ${sizesInWords(table)}. { min, max } is an autoscaling range, up to ${table.autoscalingMaxCu} CU and at most ${table.maxSpreadCu} CU wide. Above ${table.scaleToZeroMaxCu} CU, \`scaleToZero\` must be \`never\`.`,
+      description: `Compute units (CU; 1 CU is 4 GB of RAM). A number is a fixed size: ${sizesInWords(table)}. { min, max } is an autoscaling range, up to ${autoscalingMaxCu} CU and at most ${maxSpreadCu} CU wide. Above ${table.scaleToZeroMaxCu} CU, \`scaleToZero\` must be \`never\`.`,
       examples: [0.25, 2, { min: 1, max: 8 }],
     },
   )

@@ -3,6 +3,7 @@ import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step
 import { number } from '../words/counts.ts'
 import { impactWords, windowWords } from '../words/impacts.ts'
 import { place } from '../words/names.ts'
+import type { NumberedStep } from '../words/numbered-steps.ts'
 import { rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
@@ -19,14 +20,7 @@ export interface StepExtras {
 
 const NO_EXTRAS: StepExtras = { summary: NOTHING, verdict: NOTHING, details: NOTHING }
 
-export interface NumberedStep {
-  readonly number: number
-  readonly step: Step
-}
-
 export interface CardContext {
-  /** Step numbers by id. */
-  readonly numbers: ReadonlyMap<string, number>
   extrasOf?(step: Step): StepExtras
   isDrift?(change: Change): boolean
 }
@@ -124,14 +118,13 @@ const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined):
 }
 
 /** A step: its request and details. */
-const stepBlock = ({ number: own, step }: NumberedStep, { numbers, extrasOf }: CardContext): Markup => {
-  const { request, after, consents, rule } = step
+const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { extrasOf }: CardContext): Markup => {
+  const { request, consents, rule } = step
   const { summary, verdict, details } = extrasOf?.(step) ?? NO_EXTRAS
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)
-  const waits = after.flatMap((id) => numbers.get(id) ?? [])
   return markup`${verdict}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${summary}</summary>
 ${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
-<dl>${when(waits.length > 0, () => markup`<dt>after</dt><dd>${waits.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
+<dl>${when(waitsFor.length > 0, () => markup`<dt>after</dt><dd>${waitsFor.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
     consents.length > 0,
     () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
   )}<dt>rule</dt><dd>${rule}</dd></dl>${details}</details>

@@ -1,18 +1,18 @@
 /** Changes by project and branch, next to the computes that do not change. */
 import { groupBy } from '../../base/index.ts'
-import { type Change, computeTitle, formatSize, isIdle, type Observed, type Plan } from '../../model/index.ts'
+import { type Change, computeTitle, formatSize, IMPACTS, isIdle, type Observed, type Plan } from '../../model/index.ts'
 import { counted } from '../words/counts.ts'
 import { isDisruptive } from '../words/impacts.ts'
 import { projectTitle } from '../words/names.ts'
+import { numberedSteps } from '../words/numbered-steps.ts'
 import { type CardContext, changeCard } from './change-card.ts'
-import { filters } from './filters.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { stillItem } from './sections.ts'
 
 /** With more changes, projects are folded. */
 const MOST_OPEN = 60
 
-interface ChangesOptions extends Omit<CardContext, 'numbers'> {
+interface ChangesOptions extends CardContext {
   /** Next to the title of a project. */
   facts?(changes: readonly Change[]): string
 }
@@ -24,14 +24,14 @@ export const changesSection = (
 ): Markup => {
   const { changes } = plan
   if (changes.length === 0) return NOTHING
-  const numbered = plan.steps.map((step, index) => ({ number: index + 1, step }))
-  const numbers = new Map(numbered.map(({ number, step }) => [step.id, number]))
-  const steps = groupBy(numbered, ({ step }) => step.change)
-  const indexes = new Map(changes.map((change, index) => [change, index + 1]))
+  const steps = groupBy(numberedSteps(plan), ({ change }) => change)
+  const numbers = new Map(changes.map((change, index) => [change, index + 1]))
   const unchanged = unchangedComputes(plan, observed)
   const titleOf = projectTitle(plan)
-  const card = (change: Change): Markup =>
-    changeCard(change, indexes.get(change) ?? 0, steps.get(change.id) ?? [], { ...context, numbers })
+  const card = (change: Change): Markup => {
+    const number = numbers.get(change) ?? 0
+    return changeCard(change, number, steps.get(number) ?? [], context)
+  }
   const projects = [...groupBy(changes, ({ project }) => project)].map(([id, own]) => {
     const name = titleOf(id)
     const branches = [...groupBy(own, ({ branch }) => branch.id).values()]
@@ -81,3 +81,21 @@ const unchangedComputes = (plan: Plan, observed: Observed | undefined): Unchange
   )
   return groupBy(items, ({ key }) => key)
 }
+
+/** The form that filters changes, hidden until its script runs. */
+const filters = (changes: readonly Change[]): Markup => {
+  if (changes.length < 2) return NOTHING
+  const projects = [...new Set(changes.map(({ project }) => project))]
+  const impacts = IMPACTS.filter((one) => changes.some(({ impact }) => impact === one))
+  const kinds = [...new Set(changes.map(({ kind }) => kind))]
+  return markup`<search><form id="filters" hidden aria-label="Filter the changes">
+${when(projects.length > 1, () => select('project', projects))}<p><label for="f-branch">branch</label><input id="f-branch" name="branch" type="search" autocomplete="off" spellcheck="false" placeholder="any"></p>
+${select('impact', impacts)}${select('kind', kinds)}<p class="buttons"><button type="reset">Clear</button><button type="button" id="unfold">Open all</button></p>
+<p role="status" aria-live="polite" id="shown"></p></form></search>`
+}
+
+const select = (name: string, values: readonly string[]): Markup =>
+  markup`<p><label for="f-${name}">${name}</label><select id="f-${name}" name="${name}"><option value="">any</option>${values.map(
+    (value) => markup`<option>${value}</option>`,
+  )}</select></p>
+`

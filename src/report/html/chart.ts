@@ -7,6 +7,7 @@ import { groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan, type Step } from '../../model/index.ts'
 import { counted, time } from '../words/counts.ts'
 import { projectTitle, SYMBOLS } from '../words/names.ts'
+import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
 import type { IconName, Tone } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 import { percent, type Span, type Timescale, ticks } from './span.ts'
@@ -26,14 +27,9 @@ export interface Drawing {
   readonly details?: (middle: number) => Markup
 }
 
-interface Row extends Drawing {
-  readonly number: number
-  readonly step: Step
-  /** The number of its change, for the filters. */
-  readonly change: number
-}
+interface Row extends Drawing, NumberedStep {}
 
-export interface Lane {
+interface Lane {
   readonly title: string
   readonly facts: string
   readonly rows: readonly Row[]
@@ -53,20 +49,11 @@ export const lanesOf = (
   draw: (step: Step, waitsFor: readonly number[]) => Drawing,
   facts: (steps: readonly Step[], end: number) => readonly string[],
 ): readonly Lane[] => {
-  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
-  const changes = new Map(plan.changes.map(({ id }, index) => [id, index + 1]))
   const titleOf = projectTitle(plan)
-  return [...groupBy(plan.steps, ({ project }) => project)].map(([project, steps]) => {
-    const rows = steps.map((step) => ({
-      ...draw(
-        step,
-        step.after.flatMap((id) => numbers.get(id) ?? []),
-      ),
-      number: numbers.get(step.id) ?? 0,
-      step,
-      change: changes.get(step.change) ?? 0,
-    }))
+  return [...groupBy(numberedSteps(plan), ({ step }) => step.project)].map(([project, numbered]) => {
+    const rows = numbered.map((one) => ({ ...one, ...draw(one.step, one.waitsFor) }))
     const end = rows.reduce((most, { span }) => Math.max(most, span?.end ?? 0), 0)
+    const steps = rows.map(({ step }) => step)
     const shown = [counted(rows.length, 'step'), ...facts(steps, end)].filter((one) => one !== '')
     return { title: titleOf(project), facts: shown.join(' · '), rows }
   })
@@ -74,10 +61,8 @@ export const lanesOf = (
 
 const ROW_EM = 2.75
 const BAR_EM = 0.95
-/** With more rows, lanes are folded to one line. */
+/** With more steps, lanes are folded to one line; a lane with more steps has no room for icons. */
 const MOST_OPEN = 60
-/** With more steps, a folded lane has no room for icons. */
-const MOST_MARKED = 60
 
 export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
 
@@ -106,7 +91,7 @@ const labelOf = ({ number, step, change, description }: Row): Markup =>
 
 /** A lane in one line, which shows problems while the lane is folded. */
 const miniature = ({ rows }: Lane, scale: Timescale): Markup => {
-  const marked = rows.length <= MOST_MARKED ? rows.filter((row) => row.icon !== undefined) : []
+  const marked = rows.length <= MOST_OPEN ? rows.filter((row) => row.icon !== undefined) : []
   return markup`<svg class="mini" height="2em" aria-hidden="true" focusable="false"><line class="base" x1="0" x2="100%" y1="1.5em" y2="1.5em"/>${rows.map(
     ({ span, tone }) =>
       span === undefined
@@ -167,12 +152,13 @@ const bar = (row: Row, middle: number, scale: Timescale): Markup => {
 `
 }
 
-/** Next to the bar, on the side with more room. */
+/** Right or left of the bar if there is room, else over it. */
 const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Timescale): Value => {
   if (row.words === '') return NOTHING
-  if (end / scale.end <= 0.7) return label(row, percent(end, scale), 'start', 8, middle)
-  if (start / scale.end >= 0.3) return label(row, percent(start, scale), 'end', -10, middle)
-  return label(row, percent(start, scale), 'start', 8, middle)
+  const isRight = end / scale.end <= 0.7
+  return !isRight && start / scale.end >= 0.3
+    ? label(row, percent(start, scale), 'end', -10, middle)
+    : label(row, percent(isRight ? end : start, scale), 'start', 8, middle)
 }
 
 /** Nested, so that `em` is the chart's, not that of the smaller text. */

@@ -1,5 +1,4 @@
 /** A template tag for HTML. Escapes every value except the results of this tag and of `trusted`. */
-
 import { html, raw } from 'hono/html'
 import { plainText } from '../../base/index.ts'
 import { group } from '../words/counts.ts'

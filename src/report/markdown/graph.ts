@@ -2,6 +2,7 @@
 import type { Plan } from '../../model/index.ts'
 import { isDisruptive } from '../words/impacts.ts'
 import { stepTitles } from '../words/names.ts'
+import { numberedSteps } from '../words/numbered-steps.ts'
 import { mermaidText } from './text.ts'
 
 /** A graph with more nodes is unreadable. */
@@ -11,19 +12,18 @@ const MOST_STEPS = 25
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
   const titleOf = stepTitles(plan)
-  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
-  const nodes = plan.steps.map((step, index) => {
-    const label = `${index + 1}. ${titleOf(step)}`
-    return `  s${index + 1}["${mermaidText(label)}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
+  const steps = numberedSteps(plan)
+  const nodes = steps.map(({ step, number }) => {
+    const label = mermaidText(`${number}. ${titleOf(step)}`)
+    return `  s${number}["${label}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
   })
   const last = new Map<string, number>()
-  const edges = plan.steps.flatMap((step, index) => {
+  const edges = steps.flatMap(({ step, number, waitsFor }) => {
     // A project runs one step at a time, so each step waits for the previous one.
     const previous = last.get(step.project)
-    last.set(step.project, index + 1)
-    const waits = step.after.flatMap((id) => numbers.get(id) ?? [])
-    const drawn = new Set([...(previous === undefined ? [] : [previous]), ...waits])
-    return [...drawn].map((number) => `  s${number} --> s${index + 1}`)
+    last.set(step.project, number)
+    const drawn = new Set([...(previous === undefined ? [] : [previous]), ...waitsFor])
+    return [...drawn].map((from) => `  s${from} --> s${number}`)
   })
   return ['```mermaid', 'graph LR', ...nodes, ...edges, '  classDef loud stroke:#b35900,stroke-width:3px', '```'].join(
     '\n',

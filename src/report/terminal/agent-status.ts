@@ -2,7 +2,7 @@
 import { plainText } from '../../base/index.ts'
 import type { DifferenceView, ProjectView } from '../../model/index.ts'
 import { agentStatusName, agentStatusWords } from '../words/agent.ts'
-import { ageOf } from './age.ts'
+import { ageOf } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
 import { tableOf } from './table.ts'
 

@@ -1,10 +1,9 @@
 /** Differences between manifests and live projects, by which of the two changed. */
 import { plainText } from '../../base/index.ts'
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
-import { capitalised, counted } from '../words/counts.ts'
+import { ageOf, capitalised, counted } from '../words/counts.ts'
 import { computeOnBranch, place, projectTitle } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
-import { ageOf } from './age.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
 export interface DriftContext {

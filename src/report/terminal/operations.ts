@@ -1,7 +1,6 @@
 /** A table of operations, in the console's terms. */
 import { plainText } from '../../base/index.ts'
-import { time } from '../words/counts.ts'
-import { ageOf } from './age.ts'
+import { ageOf, time } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
 import { type Column, type Table, tableOf } from './table.ts'
 

@@ -64,7 +64,7 @@ const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
     ...attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
     ...impactLine(change, frame).map(line),
     ...(windows === undefined ? [] : [line(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)))]),
-    ...(frame.remarks.get(change.id) ?? []).map(line),
+    ...(frame.remarks.get(change.id) ?? []).map(({ sentence }) => line(sentence)),
     ...(why === undefined ? [] : [line(paint.dim(`why: ${why}`))]),
     ...(refused === undefined ? [] : [line(paint.red(`refused: ${refused}`))]),
   ]

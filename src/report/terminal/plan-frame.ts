@@ -1,6 +1,7 @@
 /** What all sections of a plan need. */
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
+import type { remarksOf } from '../words/cost.ts'
 import type { Paint, Style } from './style.ts'
 
 export interface PlanContext {
@@ -28,7 +29,7 @@ export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overri
   /** By change: consents that it needs in addition to a yes. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
   /** By change: cost, service updates and expiry. */
-  readonly remarks: ReadonlyMap<string, readonly string[]>
+  readonly remarks: ReturnType<typeof remarksOf>
 }
 
 /** Except for restarts, which a yes covers. */

@@ -13,6 +13,7 @@ import {
   stepTitles,
   withNamesOf,
 } from '../words/names.ts'
+import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
 import { projectsLeftOut, RELEASED_HINT, skippedLines, waveLines } from '../words/plan-lines.ts'
 import { policyLines } from '../words/policies.ts'
 import { impactMark } from './marks.ts'
@@ -104,23 +105,20 @@ export const leftOutSection = (frame: PlanFrame): string => {
 export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
   if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isOrderRelevant))) return ''
   const titleOf = stepTitles(plan)
-  const numbers = new Map(plan.steps.map((step, index) => [step.id, index + 1]))
   const width = String(plan.steps.length).length
-  const lineOf = (step: Step): string => {
-    const waits = step.after.flatMap((id) => numbers.get(id) ?? [])
-    return [
+  const lineOf = ({ step, waitsFor }: NumberedStep): string =>
+    [
       `${titleOf(step)}${step.reason === 'PARKED' ? ', to wait there' : ''}`,
       isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint)}` : '',
-      waits.length === 0 ? '' : paint.dim(`  after ${waits.join(', ')}`),
+      waitsFor.length === 0 ? '' : paint.dim(`  after ${waitsFor.join(', ')}`),
       step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),
       step.refused === undefined ? '' : paint.red('  refused'),
     ].join('')
-  }
   const note = isOfFleet(plan.steps) ? '  one step at a time within a project, projects concurrently' : ''
   return [
     wrapped(`${paint.bold('Order of steps')}${paint.dim(note)}`, style),
-    ...plan.steps.map((step, index) =>
-      wrap(lineOf(step), style, `  ${String(index + 1).padStart(width)}. `, ' '.repeat(width + 4)),
+    ...numberedSteps(plan).map((one) =>
+      wrap(lineOf(one), style, `  ${String(one.number).padStart(width)}. `, ' '.repeat(width + 4)),
     ),
   ].join('\n')
 }

@@ -13,8 +13,7 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { updateDue, updateRestarts } from '../../service/index.ts'
-import { counted } from '../words/counts.ts'
-import { ageOf } from './age.ts'
+import { ageOf, counted } from '../words/counts.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 

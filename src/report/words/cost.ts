@@ -23,15 +23,15 @@ import { computeOnBranch, projectTitle } from './names.ts'
 /** Whether the cost changes, or may. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
 
-/** Remarks by change: cost, service updates, and expiry of its branch. */
-export const remarksOf = ({ cost, maintenance = [], expiring = [] }: Plan): ReadonlyMap<string, readonly string[]> => {
-  const remarks = new Map<string, string[]>()
-  const add = (change: string, text: string): void => {
-    remarks.set(change, [...(remarks.get(change) ?? []), text])
-  }
-  for (const { change, sentence } of [...maintenance, ...expiring]) add(change, sentence)
-  for (const one of cost?.computes ?? []) if (matters(one)) add(one.change, `cost: ${changeCostWords(one)}`)
-  return remarks
+/** Remarks by change: service updates, expiry of its branch, and cost. */
+export const remarksOf = ({
+  cost,
+  maintenance = [],
+  expiring = [],
+}: Plan): ReadonlyMap<string, readonly { readonly sentence: string }[]> => {
+  const costs = (cost?.computes ?? []).filter(matters)
+  const remarks = costs.map((one) => ({ change: one.change, sentence: `cost: ${changeCostWords(one)}` }))
+  return groupBy([...maintenance, ...expiring, ...remarks], ({ change }) => change)
 }
 
 /** `292 → 365 CU-hours a month, at most 1,460 (active 6 h a day since 1 November, 1.6 CU on average)`. */
@@ -67,7 +67,7 @@ export const costDetails = (plan: Plan): readonly string[] => {
   return [
     ...projectCostLines(plan),
     ...plan.changes.flatMap((change) =>
-      (remarks.get(change.id) ?? []).map((remark) => `${computeOnBranch(change)}: ${remark}`),
+      (remarks.get(change.id) ?? []).map(({ sentence }) => `${computeOnBranch(change)}: ${sentence}`),
     ),
   ]
 }

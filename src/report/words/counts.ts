@@ -1,4 +1,5 @@
 /** Counts, numbers, durations and times as text. */
+import { plainText } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
 
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
@@ -34,5 +35,21 @@ export const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 
 
 /** `2026-11-25 02:00 UTC`, from an ISO time in UTC. */
 export const minuteOf = (iso: string): string => iso.replace(/T(\d\d:\d\d).*$/, ' $1 UTC')
+
+const UNITS: readonly (readonly [name: string, seconds: number])[] = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+  ['s', 1],
+]
+
+/** Age as in `kubectl`: `42s`, `5m`, `3h`, `12d`. An invalid time is returned unchanged. */
+export const ageOf = (iso: string, now: number): string => {
+  const at = Date.parse(iso)
+  if (Number.isNaN(at)) return plainText(iso)
+  const seconds = Math.max(0, Math.floor((now - at) / 1_000))
+  const [name, unit] = UNITS.find(([, size]) => seconds >= size) ?? ['s', 1]
+  return `${Math.floor(seconds / unit)}${name}`
+}
 
 export const capitalised = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

@@ -1,5 +1,4 @@
 /** Titles of computes, steps, projects and places. */
-
 import { plainText } from '../../base/index.ts'
 import {
   type AttributeChange,

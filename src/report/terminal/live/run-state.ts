@@ -1,5 +1,4 @@
 /** The state of a running apply, computed from its events. */
-
 import { plainText } from '../../../base/index.ts'
 import type { ApplyEvent, Plan, Step, StepStatus } from '../../../model/index.ts'
 import { counted, time } from '../../words/counts.ts'

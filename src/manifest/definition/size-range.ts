@@ -1,0 +1,36 @@
+/** The limits of `{ min, max }`: a keyword for the validator, plain JSON Schema for editors. */
+import { _, type CodeKeywordDefinition } from 'ajv'
+import { type JsonSchema, oneOf, when } from '../../base/index.ts'
+import type { SizeRangeLimits, SizeTable } from '../../model/index.ts'
+
+/** Enumerated ranges would be a third of the validator's code. The error is at `max`. */
+export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
+  keyword: 'sizeRange',
+  type: 'object',
+  schemaType: 'object',
+  code: (cxt) => {
+    const { autoscalingMaxCu, maxSpreadCu } = cxt.schema as SizeRangeLimits
+    const [min, max] = [_`${cxt.data}.min`, _`${cxt.data}.max`]
+    const isRange = _`${max} > ${min} && ${max} <= ${autoscalingMaxCu} && ${max} - ${min} <= ${maxSpreadCu}`
+    const areNumbers = _`typeof ${min} === "number" && typeof ${max} === "number"`
+    cxt.gen.if(_`${areNumbers} && ${min} !== ${max} && !(${isRange})`, () =>
+      cxt.error(false, {}, { instancePath: cxt.gen.const('key', _`"max"`) }),
+    )
+  },
+}
+
+/** Replaces the keyword by a condition for each minimum: JSON Schema cannot subtract. */
+export const withEnumeratedRanges = (schema: JsonSchema, table: SizeTable): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === 'allOf' && JSON.stringify(value).includes('"sizeRange"') ? rangesOf(table) : value,
+  ) as JsonSchema
+
+const rangesOf = ({ steps, autoscalingMaxCu, maxSpreadCu }: SizeTable): readonly JsonSchema[] => {
+  const sizes = steps.map(({ cu }) => cu)
+  return sizes.map((min) => {
+    const maxima = sizes.filter(
+      (max) => max === min || (max > min && max <= autoscalingMaxCu && max - min <= maxSpreadCu),
+    )
+    return when({ properties: { min: { const: min } }, required: ['min'] }, { properties: { max: oneOf(maxima) } })
+  })
+}

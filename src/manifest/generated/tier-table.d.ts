@@ -1,0 +1,3 @@
+import type { Validator } from '../definition/validator.ts'
+
+export declare const tierTable: Validator
