@@ -28,7 +28,7 @@ const { outputFiles, metafile } = await build({
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /postgres-computes\.ts$/ }, () => ({ path: 'no-postgres', namespace: 'left-out' }))
         onResolve({ filter: /postgres\/binaries\.ts$/ }, () => ({ path: 'no-binaries', namespace: 'left-out' }))
-        // It has no custom size table either, so no schema needs to be compiled.
+        // The Action accepts no custom size table, so it compiles no schema.
         onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
         onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
           contents: "export const Ajv2020 = () => { throw new Error('the Action does not support size tables') }",

@@ -1,6 +1,7 @@
 /** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
+import { parseDuration } from '../model/index.ts'
 import { type Command, type Runnable, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import type { Flag, Flags } from './flag.ts'
@@ -63,6 +64,9 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
       alias: Object.fromEntries(Object.entries(flags).map(([name, { alias = [] }]) => [name, [alias].flat()])),
       default: Object.fromEntries(
         Object.entries(flags).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+      ),
+      coerce: Object.fromEntries(
+        Object.keys(flags).flatMap((name) => (flags[name]?.isDuration === true ? [[name, msOf]] : [])),
       ),
       configuration: CONFIGURATION,
     },
@@ -155,9 +159,15 @@ const wrongFlag = (words: readonly string[], flags: Flags, own: string): string 
     if (flag.choices !== undefined && !flag.choices.includes(value)) {
       return `${written} cannot be ${value}: it must be one of ${flag.choices.join(', ')}.`
     }
+    if (flag.isDuration === true && msOf(value) === 0) {
+      return `${written} ${value} is not a valid duration. Write, for example, 90s, 10m or 1h30m.`
+    }
   }
   return undefined
 }
+
+/** 0 for a duration that is not valid. */
+const msOf = (text = ''): number => 1_000 * (parseDuration(text) ?? 0)
 
 const numberProblem = (name: string, flag: Flag, value: unknown): string | undefined => {
   const { min = 0, max, isFractional = false } = flag

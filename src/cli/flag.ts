@@ -2,6 +2,8 @@
 import type { Options } from 'yargs'
 
 export interface Flag extends Options {
+  /** The value is written as `10m`, and read as milliseconds. */
+  readonly isDuration?: boolean
   /** For a number. Default: 0. */
   readonly min?: number
   readonly max?: number
@@ -21,13 +23,18 @@ export const text = <const More extends object>(group: string, describe: string,
 export const number = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'number', requiresArg: true, group, describe, ...(more as More) }) as const
 
+export const duration = <const More extends object>(group: string, describe: string, more?: More) =>
+  ({ ...text(group, describe, more), isDuration: true }) as const
+
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Rest}` ? `${Head}${Capitalize<CamelCase<Rest>>}` : S
 
 type ValueOf<O extends Options> = O extends { array: true }
   ? readonly string[]
   : O extends { choices: readonly (infer Choice)[] }
     ? Choice
-    : { boolean: boolean; number: number; string: string }[O['type'] & ('boolean' | 'number' | 'string')]
+    : O extends { isDuration: true }
+      ? number
+      : { boolean: boolean; number: number; string: string }[O['type'] & ('boolean' | 'number' | 'string')]
 
 type AlwaysSet = { readonly default: unknown } | { readonly demandOption: true }
 

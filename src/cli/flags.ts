@@ -1,13 +1,5 @@
 /** Flags that several commands share. */
-import {
-  DEFAULT_CONCURRENCY,
-  EspalierError,
-  MAX_SHARDS,
-  parseDuration,
-  parseShard,
-  type Shard,
-  TIER_NAMES,
-} from '../model/index.ts'
+import { DEFAULT_CONCURRENCY, EspalierError, MAX_SHARDS, parseShard, type Shard, TIER_NAMES } from '../model/index.ts'
 import { type FlagValues, number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
@@ -136,13 +128,4 @@ export const shardOfFlag = (text: string | undefined): Shard | undefined => {
   const shard = parseShard(text)
   if (shard !== undefined) return shard
   throw usageError(`--shard ${text} is not a valid shard.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
-}
-
-/** Parses a duration such as `10m` to milliseconds. @throws {EspalierError} `E_USAGE` */
-export const durationMs = (flag: string, text: string): number => {
-  const seconds = parseDuration(text)
-  if (seconds === undefined || seconds === 0) {
-    throw usageError(`--${flag} ${text} is not a valid duration.`, 'Write, for example, 90s, 10m or 1h30m.')
-  }
-  return seconds * 1_000
 }

@@ -1,5 +1,5 @@
 /** Shows the events of an apply: as a live view on a terminal, else line by line. */
-import { Listr, type ListrRendererFactory, Spinner } from 'listr2'
+import { Spinner } from 'listr2'
 import type { ApplyEvent, Plan } from '../model/index.ts'
 import {
   afterEvent,
@@ -19,7 +19,7 @@ import { canRedraw, print, styleOf } from './terminal.ts'
 export interface Progress {
   report(event: ApplyEvent): void
   /** Called however the run ended. */
-  end(): Promise<void>
+  end(): void
 }
 
 export interface ProgressFlags {
@@ -37,15 +37,13 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
       const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
       if (line !== undefined) print(line, io.stdout)
     },
-    end: async () => undefined,
+    end: () => undefined,
   }
 }
 
 /**
- * Shows running steps at the bottom, and ended steps above as a log.
- *
- * listr2 provides the drawing loop and the spinner. The contents come from the events, and steps are not listr2 tasks:
- * each task would need a promise, and steps that never start would have to be resolved one by one.
+ * Shows running steps at the bottom, and ended steps above as a log. listr2 provides only the spinner: steps are not
+ * its tasks, since each task needs a promise, and steps that never start would have to be resolved one by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
@@ -54,24 +52,14 @@ export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io
   const projectNames = titlesOf(plan)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
   let state = startOf(plan, io.clock.date())
-  const draw = (spinner: string): void => {
+  const spinner = new Spinner()
+  const draw = (): void => {
     const now = io.clock.date()
     const style = { ...styleOf(io.stdout, { noColor }, io.env), rows: io.stdout.rows ?? 24 }
-    bottom.draw(runView(state, { now, spinner, leftMs: timeLeft(state, now), projectNames, style }))
+    bottom.draw(runView(state, { now, spinner: spinner.fetch(), leftMs: timeLeft(state, now), projectNames, style }))
   }
-  let close: () => void = () => undefined
-  const closed = new Promise<void>((resolve) => {
-    close = resolve
-  })
-  const list = new Listr(
-    { title: 'Applying', task: () => closed },
-    {
-      renderer: rendererOf(draw, () => bottom.close()),
-      // We handle Ctrl-C ourselves.
-      registerSignalListeners: false,
-    },
-  )
-  const ended = list.run()
+  draw()
+  spinner.start(draw)
   return {
     report: (event) => {
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
@@ -80,30 +68,12 @@ export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io
       const line = isNews(event) ? eventLine(event, style, names) : undefined
       if (line !== undefined) print(wrapped(line, style), io.stdout)
     },
-    end: async () => {
-      close()
-      await ended
+    end: () => {
+      spinner.stop()
+      bottom.close()
     },
   }
 }
-
-const rendererOf = (draw: (spinner: string) => void, end: () => void): ListrRendererFactory =>
-  class {
-    static readonly nonTTY = true
-    static readonly rendererOptions = {}
-    static readonly rendererTaskOptions = {}
-    readonly #spinner = new Spinner()
-
-    render(): void {
-      draw(this.#spinner.fetch())
-      this.#spinner.start(() => draw(this.#spinner.fetch()))
-    }
-
-    end(): void {
-      this.#spinner.stop()
-      end()
-    }
-  }
 
 /** Project names to show; empty if there is only one project. */
 const titlesOf = (plan: Plan): ReadonlyMap<string, string> => {

@@ -1,8 +1,8 @@
 /** Arguments for suggested commands, so that they refer to the same manifests, projects and service as this run. */
 import { DEFAULT_PATHS } from '../workflow/index.ts'
+import { STDIN } from './command.ts'
 import type { ApplyFlags } from './commands/apply.ts'
 import type { ApiFlags } from './flags.ts'
-import { STDIN } from './stdin.ts'
 
 type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTable' | 'shard'>
 

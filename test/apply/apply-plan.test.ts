@@ -422,14 +422,19 @@ describe('interrupting and recording a run', () => {
     expect(outcome.steps[1]?.message).toBe('Interrupted before it started: run `espalier apply` again.')
   })
 
-  test('an unexpected error is thrown instead of being reported as an interruption', async () => {
-    const api = {
-      ...fakeApi({ computes: [compute('ep-1')] }),
-      getCompute: async () => {
-        throw new TypeError('a bug')
+  test.each([
+    ['before', 0],
+    ['after', 1],
+  ])('an unexpected error %s the request is thrown instead of being reported as an outcome', async (_when, sent) => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    const broken = {
+      ...api,
+      getCompute: async (project: string, id: string) => {
+        if (api.sent.length === sent) throw new TypeError('a bug')
+        return api.getCompute(project, id)
       },
     }
-    await expect(apply({ plan: planWith(step('s')), api })).rejects.toThrow('a bug')
+    await expect(apply({ plan: planWith(step('s')), api: broken })).rejects.toThrow('a bug')
   })
 
   test('a request that cannot be recorded is not sent', async () => {

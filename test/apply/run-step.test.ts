@@ -92,16 +92,24 @@ describe('the message of a failed step', () => {
     })
   })
 
-  test.each<readonly [string, Partial<Step>, boolean]>([
-    ['a size', {}, true],
+  const requesting = (endpoint: NonNullable<Step['request']['body']>['endpoint']): Partial<Step> => ({
+    request: { ...step('x').request, body: { endpoint } },
+  })
+
+  test.each<readonly [string, boolean, Partial<Step>, ObservedCompute['attributes']]>([
+    ['a size has no effect', true, {}, { size: { min: 1, max: 1 } }],
+    ['a scale-to-zero delay has no effect', true, requesting({ suspend_timeout_seconds: 600 }), { scaleToZero: 0 }],
     [
-      'a scale-to-zero delay',
-      { request: { ...step('x').request, body: { endpoint: { suspend_timeout_seconds: 600 } } } },
+      'a size and a name have no effect',
       true,
+      requesting({ name: 'new', autoscaling_limit_max_cu: 2 }),
+      { name: 'old', size: { min: 1, max: 1 } },
     ],
-    ['a name', { request: { ...step('x').request, body: { endpoint: { name: 'other' } } } }, false],
-  ])('names the account’s plan as a possible cause if %s has no effect: %s', async (_what, one, isNamed) => {
-    const { result } = await applying(step('s', one), fakeApi({ computes: [compute('ep-1')], ignores: true }))
+    ['a name has no effect', false, requesting({ name: 'new' }), { name: 'old' }],
+    ['the compute is shown without its size', false, {}, {}],
+  ])('names the account’s plan as a possible cause when %s: %s', async (_what, isNamed, one, attributes) => {
+    const api = fakeApi({ computes: [compute('ep-1', { attributes })], ignores: true })
+    const { result } = await applying(step('s', one), api)
     expect(result.reason).toBe('not-effective')
     expect(result.message?.includes("The account's plan may not allow it.")).toBe(isNamed)
   })
@@ -257,6 +265,12 @@ describe('the result of a step', () => {
     expect(result).toMatchObject({ status: 'done', durationMs: 4_250 })
     expect(clock.slept).toEqual([250, 1_000, 3_000])
   })
+})
+
+test('a create whose answer arrived is not searched for duplicates', async () => {
+  const api = fakeApi()
+  await applying(step('s', creating), api)
+  expect(api.reads.filter((read) => read === 'listComputes')).toHaveLength(1)
 })
 
 describe('a compute that the snapshot of the plan does not contain', () => {

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/command-line.ts'
-import { durationMs } from '../../src/cli/flags.ts'
 
-test('a duration flag is converted to milliseconds', () => {
-  expect(durationMs('operation-timeout', '1m30s')).toBe(90_000)
+test('a duration is converted to milliseconds, and so is its default', () => {
+  const { values } = readCommandLine(['apply', '--operation-timeout', '1m30s'])
+  expect(values).toMatchObject({ operationTimeout: 90_000, lockTimeout: 600_000 })
 })
 
-test.each(['10', '0s', 'soon', ''])('the duration %j is rejected, and the message names the flag', (text) => {
-  expect(() => durationMs('operation-timeout', text)).toThrow(/--operation-timeout/)
+test.each(['10', '0s', 'soon'])('the duration %j is rejected, and the message names the flag', (text) => {
+  expect(() => readCommandLine(['apply', '--lock-timeout', text])).toThrow(
+    `--lock-timeout ${text} is not a valid duration.`,
+  )
 })
 
 test.each([

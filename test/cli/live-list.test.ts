@@ -51,7 +51,9 @@ const onScreen = (columns: number, rows: number) => {
   }
 }
 
-test('an apply of 3,000 steps prints each outcome once and never draws more rows than the terminal has', async () => {
+test('an apply of 3,000 steps prints each outcome once and never draws more rows than the terminal has', {
+  timeout: 20_000,
+}, async () => {
   const plan = planOf()
   const { io, lines, resize } = onScreen(100, 30)
   const list = liveList(plan, { concurrency: PROJECTS }, io)
@@ -65,15 +67,20 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
     if (at % 20 === 5) {
       // The next turn of the spinner draws it.
       const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
-      await expect.poll(async () => (await lines()).join('\n'), { timeout: 5_000 }).toContain(`Applying ${ended}/3,000`)
-      seen.push(await lines())
+      let shown: readonly string[] = []
+      const screen = async (): Promise<string> => {
+        shown = await lines()
+        return shown.join('\n')
+      }
+      await expect.poll(screen, { timeout: 5_000 }).toContain(`Applying ${ended}/3,000`)
+      seen.push(shown)
     }
     for (const { id } of round) {
       const outcome = { step: id, status: 'done', operations: [], durationMs: 1_000 } as const
       list.report({ time, type: 'step-end', outcome })
     }
   }
-  await list.end()
+  list.end()
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)

@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { number, text, toggle } from '../flag.ts'
+import { duration, number, text, toggle } from '../flag.ts'
 import { API_FLAGS, BUDGET_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 const DATA_FLAG = {
@@ -27,7 +27,7 @@ export const runCommand = {
   flags: {
     repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
     ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),
-    'git-interval': text('Manifests:', 'How often to fetch or read the manifests', { default: '30s' }),
+    'git-interval': duration('Manifests:', 'How often to fetch or read the manifests', { default: '30s' }),
     'on-git': text('Decisions:', 'What to do about changes made by a commit', {
       choices: ['apply', 'report'],
       default: 'apply',
@@ -48,7 +48,7 @@ export const runCommand = {
     ...BUDGET_FLAGS,
     ...REVIEW,
     ...MANIFEST_FLAGS,
-    interval: text('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
+    interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     'request-share': number('Agent:', "Share of an account's request limit, up to 1", {
       min: 0.001,
       max: 1,
@@ -57,8 +57,8 @@ export const runCommand = {
     }),
     once: toggle('Agent:', 'Run one round, then exit with the code of agent status'),
     ...DATA_FLAG,
-    keep: text('Agent:', 'How long to keep journals', { default: '90d' }),
-    'operation-timeout': text('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
+    keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
+    'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
     keys: text('Control API:', 'YAML file with several keys, each with its projects and paths'),
     listen: text('Serving:', 'Address of the page and the API; beyond this machine, both require the token', {
       default: '127.0.0.1:7790',

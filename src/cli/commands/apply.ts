@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { number, text, toggle } from '../flag.ts'
+import { duration, number, text, toggle } from '../flag.ts'
 import { API_FLAGS, BUDGET_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_FLAGS } from '../flags.ts'
 
 export const applyCommand = {
@@ -22,8 +22,8 @@ export const applyCommand = {
     'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
     ...BUDGET_FLAGS,
     'max-failures': number('Consent:', 'Start no other step once more steps than this have failed'),
-    'operation-timeout': text('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
-    'lock-timeout': text('Control API:', 'How long to wait for a locked project', { default: '10m' }),
+    'operation-timeout': duration('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
+    'lock-timeout': duration('Control API:', 'How long to wait for a locked project', { default: '10m' }),
     journal: text('Output:', 'Append each event to FILE before acting on it'),
     report: text('Output:', 'Write an HTML report to FILE, also if the run fails or is interrupted'),
     format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {

@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
+import { duration, text, toggle } from '../flag.ts'
 import { API_FLAGS } from '../flags.ts'
 
 const SUMMARIES = {
@@ -24,8 +24,8 @@ export const actionCommand = (action: ComputeAction) =>
       project: text('', 'Project id or name (default: the only project of the manifests)'),
       now: toggle('', 'Act outside restart windows too'),
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
-      'operation-timeout': text('', 'How long to wait for the operations of a compute', { default: '10m' }),
-      'lock-timeout': text('', 'How long to wait for a locked project', { default: '10m' }),
+      'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),
+      'lock-timeout': duration('', 'How long to wait for a locked project', { default: '10m' }),
       ...API_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'The primary of staging']],

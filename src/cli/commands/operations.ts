@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { number, text, toggle } from '../flag.ts'
+import { duration, number, text, toggle } from '../flag.ts'
 import { API_FLAGS } from '../flags.ts'
 
 const COMMON = {
@@ -17,7 +17,7 @@ const LIST_FLAGS = {
   compute: text('Filters:', 'Compute, by id'),
   action: text('Filters:', 'Action, such as apply_config'),
   status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
-  since: text('Filters:', 'Only operations that started within this time: 2h, 7d'),
+  since: duration('Filters:', 'Only operations that started within this time: 2h, 7d'),
   limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
   all: toggle('Filters:', 'List all of them'),
   ...COMMON,
@@ -53,7 +53,7 @@ export const waitCommand = {
   summary: 'Wait until operations have ended',
   positionals: { refs: { describe: 'Their ids', array: true } },
   flags: {
-    timeout: text('', 'How long to wait for all of them', { default: '10m' }),
+    timeout: duration('', 'How long to wait for all of them', { default: '10m' }),
     ...COMMON,
   },
   examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
@@ -66,7 +66,7 @@ export const watchCommand = {
   command: 'watch',
   summary: 'Show operations as they start and change, until Ctrl-C',
   flags: {
-    interval: text('', 'How often to refresh', { default: '5s' }),
+    interval: duration('', 'How often to refresh', { default: '5s' }),
     ...LIST_FLAGS,
   },
   examples: [['$0 operations watch --branch main', 'Operations on main']],

@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
+import { duration, text, toggle } from '../flag.ts'
 import { API_FLAGS, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const statusCommand = {
@@ -13,7 +13,7 @@ export const statusCommand = {
       default: 'terminal',
     }),
     watch: toggle('Output:', 'Refresh until Ctrl-C'),
-    interval: text('Output:', 'How often to refresh', { default: '5s' }),
+    interval: duration('Output:', 'How often to refresh', { default: '5s' }),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...API_FLAGS,

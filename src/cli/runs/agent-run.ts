@@ -23,7 +23,7 @@ import { exitCodeOfAll, tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
 import type { AgentRunFlags } from '../commands/agent.ts'
 import { connect } from '../connect.ts'
-import { durationMs, usageError } from '../flags.ts'
+import { usageError } from '../flags.ts'
 import { type Io, onStop } from '../io.ts'
 import { print } from '../terminal.ts'
 
@@ -109,17 +109,16 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 
 /** Checks all flags before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
-  const interval = durationMs('interval', flags.interval)
-  if (interval < 60_000) throw usageError(`--interval ${flags.interval} is too short.`, 'It must be at least 60s.')
-  const { onGit, onDrift, onUnrecorded, requestShare, concurrency, listenPublic } = flags
+  if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
+  const { onGit, onDrift, onUnrecorded, interval, gitInterval, requestShare, concurrency, listenPublic } = flags
   const { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease } = flags
   return {
     policy: { onGit, onDrift, onUnrecorded, allow: allowed(flags.allow ?? []) },
     budgets: { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease },
     interval,
-    gitInterval: durationMs('git-interval', flags.gitInterval),
-    keepMs: durationMs('keep', flags.keep),
-    operationTimeoutMs: durationMs('operation-timeout', flags.operationTimeout),
+    gitInterval,
+    keepMs: flags.keep,
+    operationTimeoutMs: flags.operationTimeout,
     requestShare,
     concurrency,
     listen: parseListenAddress(flags.listen, '--listen'),

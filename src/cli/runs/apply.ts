@@ -27,7 +27,7 @@ import {
 import { askConsent, requireTerminal } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
-import { durationMs, planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
+import { planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type WritePage } from '../page-file.ts'
@@ -40,8 +40,6 @@ import { print, styleOf } from '../terminal.ts'
 export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
   // Check all flags before anything is read.
   const policy = { allow: allowed(flags.allow ?? []) }
-  const operationTimeoutMs = durationMs('operation-timeout', flags.operationTimeout)
-  const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
   const selection = selectionOf(flags)
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
   const saved = await savedPlan(flags, io)
@@ -54,7 +52,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     cwd: io.cwd,
     open: () => {
       printShard(manifests, io)
-      return openWriteApi({ ...flags, runs: manifests.shard?.count }, lockTimeoutMs, io, reading)
+      return openWriteApi({ ...flags, runs: manifests.shard?.count }, flags.lockTimeout, io, reading)
     },
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
@@ -63,7 +61,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     keepGoing: flags.keepGoing,
     ignoreWindows: flags.now,
     concurrency: flags.concurrency,
-    operationTimeoutMs,
+    operationTimeoutMs: flags.operationTimeout,
     journal: flags.journal === undefined ? undefined : io.locate(flags.journal),
     onSignal: io.onSignal,
     notify: (message) => print(message, io.stderr),
@@ -156,7 +154,7 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
       else progress.report(event)
     },
     end: async (outcome) => {
-      await progress?.end()
+      progress?.end()
       if (page !== undefined) await writeReport(page, { plan, observed, events, ...(outcome && { outcome }) }, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
         const style = styleOf(io.stdout, flags, io.env)
@@ -167,7 +165,7 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
   }
 }
 
-const NO_PROGRESS: Progress = { report: () => undefined, end: async () => undefined }
+const NO_PROGRESS: Progress = { report: () => undefined, end: () => undefined }
 
 /** The changes are already made, so a report that cannot be written is only a warning. */
 const writeReport = async (write: WritePage, run: Parameters<typeof applyPage>[0], io: Io): Promise<void> => {

@@ -17,7 +17,6 @@ import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'
 import { enforcePolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { openWriteApi } from '../connect.ts'
-import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject, unknownProject } from '../live-projects.ts'
 import { print } from '../terminal.ts'
@@ -32,10 +31,8 @@ type Target = NamedCompute & {
 export const runCompute =
   (command: ComputeAction) =>
   async (flags: ComputeFlags, io: Io): Promise<ExitCode> => {
-    const timeoutMs = durationMs('operation-timeout', flags.operationTimeout)
-    const lockTimeoutMs = durationMs('lock-timeout', flags.lockTimeout)
     const find = await oneProject(flags.project, io)
-    return withClient(openWriteApi(flags, lockTimeoutMs, io), async (api) => {
+    return withClient(openWriteApi(flags, flags.lockTimeout, io), async (api) => {
       const project = await find(api)
       const live = await readProject(api, project)
       const targets = targetsOf(live, flags.refs)
@@ -48,7 +45,7 @@ export const runCompute =
         print('Nothing was changed.', io.stderr)
         return EXIT.error
       }
-      for (const target of work) await perform(api, project, command, target, timeoutMs, io)
+      for (const target of work) await perform(api, project, command, target, flags.operationTimeout, io)
       return EXIT.ok
     })
   }

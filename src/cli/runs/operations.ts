@@ -4,7 +4,6 @@ import { consoleStatus, counted, operationsTable, plainText, time } from '../../
 import { waitingLine } from '../bottom-lines.ts'
 import type { CommonFlags, GetFlags, ListFlags, WaitFlags, WatchFlags } from '../commands/operations.ts'
 import { withReadApi } from '../connect.ts'
-import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { oneProject } from '../live-projects.ts'
 import { canRedraw, print, tableStyle } from '../terminal.ts'
@@ -21,7 +20,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
   withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
     const printer = printerOf(session, flags, io)
-    const oldest = flags.since === undefined ? 0 : io.clock.now() - durationMs('since', flags.since)
+    const oldest = flags.since === undefined ? 0 : io.clock.now() - flags.since
     let shown = 0
     for await (const operation of streamOperations(session.api, session.project)) {
       // Newest first, so the remaining operations are older too.
@@ -36,15 +35,15 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
     return EXIT.ok
   })
 
-export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> => {
-  const everyMs = durationMs('interval', flags.interval)
-  return withProject(flags, io, async (session) => {
+export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> =>
+  withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
     const read = async (): Promise<readonly Operation[]> =>
       (await session.api.listOperations(session.project, { limit: WATCHED })).operations.filter(isWanted)
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
       const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
-      await watchScreen({ title: `espalier operations, every ${flags.interval}.`, everyMs, read, draw }, io)
+      const title = `espalier operations, every ${time(flags.interval)}.`
+      await watchScreen({ title, everyMs: flags.interval, read, draw }, io)
       return EXIT.ok
     }
     const printer = printerOf(session, flags, io)
@@ -57,10 +56,9 @@ export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<Exi
       }
       printer.end()
     }
-    await untilInterrupted(everyMs, printChanged, io)
+    await untilInterrupted(flags.interval, printChanged, io)
     return EXIT.ok
   })
-}
 
 export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (session) => {
@@ -71,9 +69,8 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
   })
 
 /** Waits until each operation has ended. The exit code is 1 if one failed, or at the timeout. */
-export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> => {
-  const timeoutMs = durationMs('timeout', flags.timeout)
-  return withProject(flags, io, async (session) => {
+export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> =>
+  withProject(flags, io, async (session) => {
     const printer = printerOf(session, flags, io, 1)
     const startedAt = io.clock.now()
     let isOk = true
@@ -85,7 +82,7 @@ export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitC
           ...session,
           clock: io.clock,
           id,
-          deadline: startedAt + timeoutMs,
+          deadline: startedAt + flags.timeout,
           onRead: (operation) => {
             latest = operation
           },
@@ -98,7 +95,6 @@ export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitC
     }
     return isOk ? EXIT.ok : EXIT.error
   })
-}
 
 const waitText = (operation: Operation | undefined, { branches }: Session, elapsedMs: number): string => {
   if (operation === undefined) return ''

@@ -1,7 +1,15 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { commitOf, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
-import { counted, emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import {
+  ageOf,
+  counted,
+  emptyVerdict,
+  markdownPlan,
+  planLine,
+  terminalOutcome,
+  terminalPlan,
+} from '../../report/index.ts'
 import {
   checkOverrides,
   encodeSavedPlan,
@@ -16,6 +24,7 @@ import {
   selectionNote,
   selectShard,
 } from '../../workflow/index.ts'
+import { STDIN } from '../command.ts'
 import type { PlanFlags } from '../commands/plan.ts'
 import { withReadApi } from '../connect.ts'
 import { planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
@@ -24,7 +33,6 @@ import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { printNote, printProblems, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
-import { STDIN } from '../stdin.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
@@ -82,7 +90,7 @@ const htmlPage = async (
     observed,
     takenAt: observed.takenAt,
     concurrency: flags.concurrency,
-    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt, io) }),
+    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt, io.clock.date()) }),
     ...(since === undefined ? {} : { since }),
   })
 }
@@ -95,7 +103,10 @@ const planWithFlags = async (
 ): Promise<Planned> => {
   if (flags.live !== undefined) {
     const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
-    printNote(`Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io)} old.`, io)
+    printNote(
+      `Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io.clock.date())} old.`,
+      io,
+    )
     return planned
   }
   return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api, onReading) =>
@@ -123,18 +134,6 @@ const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<
   print(terminalOutcome(plan, outcome, styleOf(io.stderr, flags, io.env)), io.stderr)
   print('Rehearsed  The plan could not be completed on the sandbox. Nothing live was touched.', io.stderr)
   return false
-}
-
-/** `3 h`, in the largest unit that fits. */
-const ageOf = (takenAt: string, io: Io): string => {
-  const seconds = Math.max(0, Math.round((io.clock.date() - Date.parse(takenAt)) / 1_000))
-  const units = [
-    ['d', 86_400],
-    ['h', 3_600],
-    ['min', 60],
-  ] as const
-  const [unit, size] = units.find(([, one]) => seconds >= one) ?? ['s', 1]
-  return `${Math.floor(seconds / size)} ${unit}`
 }
 
 interface Base {

@@ -10,7 +10,7 @@ import {
   type Selection,
 } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { statusesOf, statusTable, terminalDiagnostics } from '../../report/index.ts'
+import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report/index.ts'
 import {
   branchMatcher,
   type Manifests,
@@ -22,7 +22,6 @@ import {
 } from '../../workflow/index.ts'
 import type { StatusFlags } from '../commands/status.ts'
 import { withReadApi } from '../connect.ts'
-import { durationMs } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { ifAny, readManifests } from '../manifests.ts'
@@ -41,7 +40,6 @@ interface Seen {
 type See = (api: ReadApi, onReading?: OnReading) => Promise<Seen>
 
 export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> => {
-  const everyMs = durationMs('interval', flags.interval)
   checkGlobs('project', flags.project)
   checkGlobs('branch', flags.branch)
   const manifests = await manifestsOf(flags, io)
@@ -60,8 +58,9 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
     if (flags.watch !== true) show(await read(onReading), shown, io)
     else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
-      await watchScreen({ title: `espalier status, every ${flags.interval}.`, everyMs, read, draw }, io)
-    } else await untilInterrupted(everyMs, async () => show(await read(), shown, io), io)
+      const title = `espalier status, every ${time(flags.interval)}.`
+      await watchScreen({ title, everyMs: flags.interval, read, draw }, io)
+    } else await untilInterrupted(flags.interval, async () => show(await read(), shown, io), io)
     return code
   })
 }
