@@ -34,7 +34,7 @@ export const NO_BASE =
 
 /**
  * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise
- * this is the base in the event, fetched if a shallow clone lacks it.
+ * it is the base in the event, fetched if it is missing in a shallow clone.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')

@@ -6,7 +6,7 @@ import { projectIds } from '../planner/index.ts'
 export const changedProjects = (head: Desired, base: Desired | undefined): readonly string[] =>
   projectIds(head).filter((id) => base === undefined || declaredText(head, id) !== declaredText(base, id))
 
-/** Without positions in files. */
+/** The declarations as JSON, without positions in files. */
 const declaredText = ({ documents, waves }: Desired, id: string): string =>
   JSON.stringify([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name], (key, value) =>
     key === 'source' || key === 'sources' ? undefined : value,

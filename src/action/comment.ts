@@ -1,4 +1,4 @@
-/** One comment for each plan of a pull request, edited in place. */
+/** Writes one comment for each plan of a pull request. */
 import { createHash } from 'node:crypto'
 import { shardText } from '../model/index.ts'
 import type { Comment, GitHub } from './github.ts'
@@ -45,8 +45,8 @@ export const COMMENT_OVERHEAD = 128
 
 /**
  * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the
- * other modes, a new comment is added, and the previous one is deleted or folded. Only comments by the token's own
- * account are touched.
+ * other modes, adds a new comment, and deletes or folds the previous one. Only comments by the token's own
+ * account are changed.
  *
  * @returns `undefined` if there was no comment to update. `isTakenOver`: another step of the same run wrote the comment.
  * @throws {GitHubError}
@@ -73,7 +73,7 @@ export const upsertComment = async (
   for (const [index, comment] of own.entries()) {
     const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
-    // It was deleted meanwhile: use the next one, or a new one.
+    // The comment was deleted in the meantime: use the next one, or create a new one.
     if (kept === undefined) continue
     // In this mode, folded comments are kept as history.
     const old = mode === 'minimize' ? [] : own.slice(index + 1)
@@ -84,7 +84,7 @@ export const upsertComment = async (
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
 
-/** Without commit and time: if only these change, no new comment is needed. */
+/** The body without commit and time. If only these change, no new comment is needed. */
 const planOf = (body: string): string =>
   body.replace(/^<sub>.*$|<!-- espalier (run|reviewed) [^>]* -->/gm, '').trimEnd()
 

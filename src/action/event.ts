@@ -20,12 +20,12 @@ export interface WorkflowEvent {
   /** The checked-out commit; for a pull request, its head. */
   readonly sha: string
   readonly pullRequest?: PullRequest
-  /** The branch that was pushed to. */
+  /** The pushed branch. */
   readonly branch?: string
   /** The commits of a push, oldest first, and the commit before them if known. */
   readonly commits: readonly string[]
   readonly before?: string
-  /** For a merge queue's group, which may contain several pull requests: its base commit. */
+  /** The base commit of a merge group, which may contain several pull requests. */
   readonly mergeGroupBase?: string
 }
 

@@ -1,9 +1,9 @@
-/** Decides whether to retry a request that GitHub refused. */
+/** Decides whether to retry a request that GitHub rejected. */
 import { errors, type RetryHandler } from 'undici'
 
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** If GitHub does not say how long to wait: at least a minute (GitHub's docs, secondary rate limits). */
+/** Without a `Retry-After`, wait at least a minute (GitHub's docs, secondary rate limits). */
 const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 

@@ -40,7 +40,7 @@ export interface CheckRun {
 /** Opened by {@link openGitHub}. All of its calls throw a {@link GitHubError}. */
 export type GitHub = ReturnType<typeof openGitHub>
 
-/** GitHub refused a request, or did not answer. */
+/** GitHub rejected a request, or did not respond. */
 export class GitHubError extends Error {
   readonly status: number | undefined
 
@@ -81,7 +81,7 @@ const onePull = z.object({
 })
 const viewer = z.object({ login: z.string() })
 const viewerShape = z.object({ data: z.object({ viewer }) })
-/** GraphQL calls an app `name`, as a user could be called; as the viewer, and in REST, it is `name[bot]`. */
+/** In GraphQL, an app's login is `name`, which a user could have too. As the viewer and in REST, it is `name[bot]`. */
 const actor = z
   .object({ __typename: z.string(), login: z.string() })
   .transform(({ __typename: type, login }) => (type === 'Bot' ? `${login}[bot]` : login))
@@ -210,7 +210,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     /** Adds annotations. */
     annotateCheckRun: (id: number, output: CheckRun['output']) =>
       call('annotate a check run', z.unknown(), 'PATCH', `${repo}/check-runs/${id}`, { output }),
-    /** The text of a comment by the token's account, and the last editor if that is somebody else; `undefined` if unknown. */
+    /** The text of a comment by the token's account, and the last editor if that is someone else; `undefined` if unknown. */
     provenText: async (id: string): Promise<{ readonly body: string; readonly editor?: string } | undefined> => {
       const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)
       const parsed = authorshipShape.safeParse(answer?.body)

@@ -20,7 +20,7 @@ import {
   type Step,
 } from '../model/index.ts'
 
-/** Possible ids and hosts. */
+/** Words that may be ids or hosts. */
 const WORD = /\w[\w.-]*\w/g
 
 /** Replaces a live value. */
@@ -177,7 +177,7 @@ const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
 /** Settings and preloaded libraries. */
 const POSTGRES = 'postgres.'
 
-/** Requests also contain live settings that nobody declares. */
+/** Requests also contain undeclared live settings. */
 const withoutSettings = (step: Step): Step => {
   const endpoint = step.request.body?.endpoint
   if (endpoint === undefined || !('settings' in endpoint)) return step

@@ -3,11 +3,11 @@ import { type Job, withReadClient } from './job.ts'
 
 const KINDS = {
   personal: 'It can write to every project of its owner. A project-scoped key is enough.',
-  organization: 'It belongs to an organization. The service does not say whether it covers all projects or one.',
-  unknown: 'The service does not say which kind it is.',
+  organization: 'It belongs to an organization. The service does not report whether it covers all projects or one.',
+  unknown: 'The service does not report its kind.',
 } as const
 
-/** In the summary and as an output. Called at the end, so that it delays nothing. */
+/** Writes it to the summary and an output. Called at the end, so that it delays nothing. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { runner, key } = job
   if (!key.isUsed) return

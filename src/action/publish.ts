@@ -11,7 +11,7 @@ import { withGitHub } from './with-github.ts'
 export interface CommentText {
   readonly kind: CommentKind
   readonly body: (limit: Limit) => string
-  /** With `comment: auto`, only update an existing comment. */
+  /** With `comment: auto`, update an existing comment, but do not create one. */
   readonly onlyUpdate?: boolean
   /** A hidden part at the end of the comment. */
   readonly record?: string

@@ -49,7 +49,7 @@ const READING = {
 
 type MergedPullRequest = Awaited<ReturnType<GitHub['mergedPullRequests']>>[number]
 
-/** A push of a merge queue may contain several. */
+/** A push from a merge queue may contain several merged pull requests. */
 const mergedPulls = async ({ event }: Job, github: GitHub): Promise<readonly MergedPullRequest[]> => {
   const { pullRequest: pull, branch, sha } = event
   if (pull !== undefined) return [{ number: pull.number, headSha: pull.headSha, base: '' }]
@@ -66,7 +66,7 @@ interface Recorded {
 
 /** Anyone with write access can edit any comment, so only comments last edited by the token's own account count. */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
-  // For each plan, the newest comment; older ones are out of date.
+  // For each plan, only the newest comment counts.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(number)).filter(
     (one) => one.body.startsWith('<!-- espalier plan ') && one.login === login,

@@ -11,7 +11,7 @@ export const reviewRecord = (changes: readonly Change[], commit: string): string
   return digests.length > MOST_RECORDED ? '' : `${['<!-- espalier reviewed', commit, ...digests].join(' ')} -->\n`
 }
 
-/** The part of a move that may be left once the compute is on its branch: an update. */
+/** A move whose compute is already on its branch continues as an update. */
 const leftOfMove = ({ from, ...change }: Change): readonly Change[] =>
   from === undefined ? [] : [{ ...change, kind: 'update' }]
 

@@ -144,7 +144,7 @@ const refuseOtherPlan = async (
   if (saved !== here) throw differs('paths', saved, here)
 }
 
-/** The lines contain answers of the service, which the runner must not treat as commands. */
+/** The lines contain responses of the service, which the runner must not treat as commands. */
 const watch = (plan: Plan, runner: Runner): Watcher => {
   const names = stepNamesOf(plan)
   const resumeCommands = runner.stopCommands()

@@ -57,7 +57,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  // Before the merge, this plan is the one to be reviewed.
+  // Before the merge, this plan is the one to review.
   const manifests = inputs.requireReviewed && !hasBase ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)
@@ -108,7 +108,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
 /**
  * Reports the plan in the log, as annotations, in the summary and in the comment.
  *
- * @param changes the real changes, if parts of the shown ones are hidden.
+ * @param changes the actual changes, if parts of them are hidden in `shown`.
  */
 export const showPlan = async (
   job: Job,
@@ -157,7 +157,7 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
   return mustFail(job, plan) ? 'fail-on' : ''
 }
 
-/** As JSON, for a matrix. */
+/** Sets the output `projects`, as JSON for a matrix. */
 export const setProjects = ({ runner }: Job, head: Manifests, base: Manifests | undefined): void => {
   const known = base !== undefined && isUsableBase(base) ? base.loaded.desired : undefined
   runner.output('projects', JSON.stringify(changedProjects(head.loaded.desired, known)))
@@ -198,7 +198,7 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('policies-denied', deniedPolicies(plan).join(','))
   if (plan.cost !== undefined) {
     const { after, delta } = plan.cost.total
-    // A sum of what is known would read as if the rest were free.
+    // A sum of the known costs would suggest that the rest is free.
     runner.output('cost-after', after.unknown > 0 ? 'unknown' : (after.expected ?? 'unknown'))
     runner.output('cost-increase', delta.unknown > 0 ? 'unknown' : (delta.expected ?? 'unknown'))
   }

@@ -10,7 +10,7 @@ const SHOWN_OF_A_LEVEL = 10
 
 export interface Runner {
   print(line: string): void
-  /** Hides the secret in the log from now on. */
+  /** Hides the secret in the rest of the log. */
   mask(secret: string): void
   notice(message: string): void
   warning(message: string): void

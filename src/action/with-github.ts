@@ -2,18 +2,18 @@ import { type GitHub, GitHubError, openGitHub } from './github.ts'
 import type { Job } from './job.ts'
 
 export interface GitHubUse {
-  /** Warning if GitHub refuses, such as `The labels were not updated`. */
+  /** Warning if GitHub rejects the request, such as `The labels were not updated`. */
   readonly warning: string
-  /** The permission that a 403 or 404 is most likely about. */
+  /** The permission that is most likely missing after a 403 or 404. */
   readonly permission: string
-  /** Replaces the warning. */
+  /** Called instead of the warning. */
   readonly onRefused?: (message: string, cause: GitHubError) => void
 }
 
 /**
- * Usually, a refusal by GitHub does not fail the job: it is a warning that names the permission.
+ * By default, a request that GitHub rejects does not fail the job, but causes a warning that names the permission.
  *
- * @returns `undefined` if GitHub refused, or there is no token.
+ * @returns `undefined` if GitHub rejected a request, or there is no token.
  */
 export const withGitHub = async <T>(
   { env, inputs, event, runner }: Job,

@@ -48,16 +48,16 @@ export interface OperationsPage {
 }
 
 export interface ReadApi {
-  /** The owner of the key; `undefined` if the service does not say. */
+  /** The owner of the key; `undefined` if unknown. */
   account(): Promise<wire.Account | undefined>
   listProjects(): Promise<readonly wire.Project[]>
   /** At most 400 projects whose id or name contains `text`. */
   searchProjects(text: string): Promise<readonly wire.Project[]>
   /**
-   * Reads the project's details and caches them. `afresh` reads them again, but keeps the cached ones if that fails.
-   * `undefined` if the service refuses: no plan depends on them.
+   * Reads the project's details and caches them. `refresh` reads them again, but keeps the cached ones if that fails.
+   * `undefined` if the request is rejected: no plan depends on them.
    */
-  projectDetails(projectId: string, options?: { readonly afresh?: boolean }): Promise<ProjectDetails | undefined>
+  projectDetails(projectId: string, options?: { readonly refresh?: boolean }): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` if the compute does not exist. */
@@ -148,9 +148,9 @@ const PROJECT_PAGE = 400
 
 const detailsReader = ({ requester }: Connection): ReadApi['projectDetails'] => {
   const known = new Map<string, Promise<ProjectDetails | undefined>>()
-  return (id, { afresh = false } = {}) => {
+  return (id, { refresh = false } = {}) => {
     const before = known.get(id)
-    if (before !== undefined && !afresh) return before
+    if (before !== undefined && !refresh) return before
     const path = apiPath(id)
     const read = requester.call('GET', path, projectAnswer, undefined, { once: true })
     const details = optionalRead(read.then((answered) => checkId(id, path, answered))).then((now) => now ?? before)

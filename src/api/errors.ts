@@ -14,7 +14,7 @@ export interface ApiErrorDetails {
   readonly cause?: unknown
 }
 
-/** A request that the control API refused, or that got no valid response. */
+/** A request that the control API rejected, or that got no valid response. */
 export class ApiError extends EspalierError {
   /** The message without the request and its status. */
   readonly summary: string
@@ -39,7 +39,7 @@ export class ApiError extends EspalierError {
   }
 }
 
-/** For data that no plan needs: `undefined` if it cannot be read. */
+/** For data that no plan depends on: `undefined` if it cannot be read. */
 export const optionalRead = <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (error instanceof ApiError) return undefined

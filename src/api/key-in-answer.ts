@@ -17,7 +17,7 @@ export const keyFinder = (key: string): KeyFinder => {
   const pattern = new RegExp(encodingsOf(key).join('|'), 'i')
   const all = new RegExp(pattern.source, 'gi')
   return {
-    // Most texts do not contain it, and compiling another pattern takes a few milliseconds.
+    // Most strings do not contain the key, and compiling another pattern takes a few milliseconds.
     hide: (text) => (pattern.test(text) ? text.replace(all, '[the key]') : text),
     find: (value, text) => {
       if (key.length < SHORTEST_SECRET) return undefined
@@ -33,7 +33,7 @@ const encodingsOf = (key: string): readonly string[] => {
   return key.length < SHORTEST_SECRET ? [plain] : [plain, bytes.toString('hex'), ...base64Forms(bytes)]
 }
 
-/** Any part of a text may be percent-encoded, whether it has to be or not. */
+/** Any character may be percent-encoded, even if this is unnecessary. */
 const charPattern = (char: string): string => {
   const encoded = Buffer.from(char).toString('hex').replace(/../g, '%$&')
   return `(?:${escapeRegex(char)}|${encoded})`

@@ -1,9 +1,9 @@
-/** Describes a response that is not as documented: which object and field, its value, and what was expected. */
+/** Describes an undocumented response: the object, the field, its value and the expected value. */
 import { plainText } from '../model/index.ts'
 
 const LONGEST = 60
 
-/** From zod. The message says what is expected (wire.ts). */
+/** From zod. The message names the expected value (wire.ts). */
 export interface Issue {
   readonly path: readonly PropertyKey[]
   readonly message: string
@@ -42,7 +42,7 @@ const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
     body,
   )
 
-/** Uses the id if there is one, or else the position in the list. */
+/** Uses the id if there is one, otherwise the position in the list. */
 const nameOf = (item: unknown, index: PropertyKey | undefined): string => {
   const id = valueAt(item, ['id'])
   if (typeof id === 'string' && id !== '') return id.slice(0, LONGEST)

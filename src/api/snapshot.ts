@@ -59,8 +59,8 @@ export interface SnapshotOptions {
   readonly concurrency?: number
   readonly clock?: Clock | undefined
   readonly onReading?: OnReading | undefined
-  /** Whether to read names and settings too: one request per project, cached unless `afresh`. Default: yes. */
-  readonly details?: boolean | 'afresh'
+  /** Whether to read names and settings too: one request per project, cached unless `refresh`. Default: yes. */
+  readonly details?: boolean | 'refresh'
 }
 
 /** How many missing projects to search by name. */
@@ -97,7 +97,7 @@ const readProject = async (
 ): Promise<ObservedProject | undefined> => {
   try {
     const [shown, branches, computes] = await Promise.all([
-      details === false ? undefined : api.projectDetails(id, { afresh: details === 'afresh' }),
+      details === false ? undefined : api.projectDetails(id, { refresh: details === 'refresh' }),
       api.listBranches(id),
       api.listComputes(id),
     ])

@@ -1,4 +1,4 @@
-/** Sends a firstOf request, with limits and timeouts. Does not retry. */
+/** Sends a single request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { abortWith } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
@@ -74,8 +74,7 @@ export class Transport {
    * Returns responses with an error status too.
    *
    * @throws {ApiError} `E_NETWORK` if there was no complete response (ambiguous: the request may have taken effect),
-   * `E_TLS` if
-   *   the certificate is not trusted, `E_ANSWER` if the response is not JSON.
+   *   `E_TLS` if the certificate is not trusted, `E_ANSWER` if the response is not JSON.
    */
   async send(
     method: string,
@@ -183,7 +182,7 @@ export class Transport {
   }
 }
 
-/** A lock (423) is not a problem of the service, and is reported elsewhere. */
+/** A lock (423) is not a service problem, and is reported elsewhere. */
 const isServiceProblem = (status: number): boolean => status === 429 || status >= 500
 
 /** Only top-level strings of an error response are read. */

@@ -1,6 +1,6 @@
 /**
  * Parses the API's responses. Unknown fields and enum values are accepted, and null equals absent. Missing required
- * fields and invalid ids or sizes are errors. Each `error` says what is expected; odd-values.ts makes a sentence of it.
+ * fields and invalid ids or sizes are errors. Each `error` names the expected value; odd-values.ts turns it into a message.
  */
 import { z } from 'zod'
 import { onceEach } from '../base/index.ts'
@@ -148,7 +148,7 @@ export interface Operation {
   readonly updatedAt: string
   readonly totalDurationMs?: number
   readonly error?: string
-  /** When a failed operation will be retried, or was last. */
+  /** When a failed operation will be retried, or was last retried. */
   readonly retryAt?: string
 }
 

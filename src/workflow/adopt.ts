@@ -95,13 +95,13 @@ const adopt = (
   }
 }
 
-/** After the import, `apply` still has to create missing computes, and to rename where `renamedFrom` names the live one. */
+/** After the import, `apply` still has to create missing computes, and rename those whose live name is in `renamedFrom`. */
 const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
   kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
 
 const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 
-/** The file declares other projects: adds a document for this one, without repeating the schema comment for editors. */
+/** Adds a document for the project to a file with other projects, without repeating the schema comment for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: AdoptOptions): Adoption => {
   const { text: document, computes, leftOut } = exportProject(project, { ...options, schema: '' })
   if (computes === 0) throw nothingToImport(options.branches)

@@ -45,7 +45,7 @@ export interface ApplyRequest {
   readonly cwd?: string | undefined
   /** A fresh plan, which is applied unchanged. The caller checks whether the projects have converged. */
   readonly planned?: Planned | undefined
-  /** What may run, or a function that asks once the plan was shown; `undefined` from it means no. */
+  /** What may run, or a function that asks the user about the plan; it returns `undefined` for no. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
   /** If some projects cannot be planned, apply the others. */
@@ -63,7 +63,7 @@ export interface ApplyRequest {
   readonly onSignal?: OnSignal | undefined
   /** Once aborted, no new step starts, and running steps complete. */
   readonly signal?: AbortSignal | undefined
-  /** Messages for people while steps run, such as that the run is stopping. */
+  /** Receives messages for users while steps run, for example that the run is stopping. */
   readonly notify?: (message: string) => void
   /** Progress of reading the projects, before a plan is shown. */
   readonly onReading?: OnReading | undefined
@@ -76,7 +76,7 @@ export interface ApplyRequest {
 export interface Watcher {
   /** Awaited before the call that the event announces. If it rejects, no new step starts. */
   event(event: ApplyEvent): void | Promise<void>
-  /** Called however the run ended, while signals are still intercepted. */
+  /** Called at the end of every run, while signals are still intercepted. */
   end(outcome: Outcome | undefined): Promise<void>
 }
 
@@ -95,7 +95,7 @@ export type Applied =
   | { readonly kind: 'declined' }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
-/** How often to ask if the project keeps changing while the user decides. */
+/** How many times to ask if the project changes while the user decides. */
 const MOST_QUESTIONS = 3
 
 /**
@@ -126,10 +126,10 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
-    // The user may have taken a while, and consented only to the plan shown.
+    // The user may have taken a while, and consented only to the plan that was shown.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // A compute may have woken up meanwhile, and now counts as a restart.
+      // A compute may have become active in the meantime, and now counts as a restart.
       enforceBudgets(fresh.plan, request.budgets)
       return run(request, fresh, answer.consent, api)
     }

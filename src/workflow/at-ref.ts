@@ -14,7 +14,7 @@ const GLOB = /[*?[\]{}!]/
 const PLAIN_FILE = /^100(644|755)$/
 /** Git modes of links, which may point anywhere, and submodules, whose files are not in the commit. Neither is read. */
 const NOT_READ = /^(120|160)000$/
-/** Git creates no tree with such names, but accepts one that was made by other means. */
+/** Git never creates a tree with such names, but accepts one that another program created. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
 const MAX_FILES = 50_000
@@ -150,7 +150,7 @@ const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): 
   return output.toString().trim().split('\n').map(Number)
 }
 
-/** A base whose files are missing must not appear to declare nothing. */
+/** A base with missing files must not seem to declare nothing. */
 const missingFiles = (commit: string): EspalierError =>
   new EspalierError('E_GIT', `This is a partial clone without the files of ${commit.slice(0, 12)}.`, {
     hint: 'Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).',
@@ -170,7 +170,7 @@ const writeFiles = async (cwd: string, files: readonly Entry[], folder: string):
       await writeBatch(cwd, batch, folder)
     }
     for (const { path, bytes } of files.filter((file) => file.bytes > MAX_BLOB_BYTES)) {
-      // Too large to be read: the error needs only its size.
+      // Too large to read: only the size is needed for the error.
       write(folder, path, '')
       truncateSync(join(folder, path), bytes)
     }

@@ -43,7 +43,7 @@ export const compareWithBase = (
 }
 
 /**
- * What the base's manifests would change in these projects.
+ * The plan of the base's manifests for these projects.
  *
  * @returns `undefined` if the base's manifests have errors.
  */
@@ -54,7 +54,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   return plan({ documents }, observed, { sizeTable: base.sizeTable }).plan
 }
 
-/** Having no manifests at all is valid: the first one may not have been committed yet. */
+/** A base without manifests is valid: the first manifest may be new. */
 export const isUsableBase = ({ loaded, paths }: Manifests): boolean =>
   paths.length === 0 || !hasErrors(loaded.diagnostics)
 

@@ -13,11 +13,11 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable | undefined
-  /** Policy files that were named. */
+  /** Policy files that the user named. */
   readonly policyPaths?: readonly string[]
   /** `loaded.desired` holds only this shard of the fleet. */
   readonly shard?: Shard
-  /** Price, tier and policies to review the plan by. */
+  /** Price, tier and policies for reviewing the plan. */
   readonly review?: ReviewOptions
   /** Restricts planning to this selection. */
   readonly selecting?: Selecting

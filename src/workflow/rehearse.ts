@@ -1,4 +1,4 @@
-/** Applies the plan to a sandbox copy of the projects, with injected faults. Nothing live is touched. */
+/** Applies the plan to a sandbox copy of the projects, with injected faults. Does not change the live projects. */
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
 import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
@@ -7,7 +7,7 @@ import { replanner } from './apply.ts'
 import { withoutProjects } from './manifests.ts'
 import type { Planned } from './plan.ts'
 
-/** How many times faster than real time. */
+/** The sandbox's clock runs this many times faster than real time. */
 const SPEED = 50
 const SLOW_MS = 20_000
 

@@ -60,7 +60,7 @@ export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | unde
     all.flatMap((manifests) => manifests?.review?.policies?.policies.map(({ name }) => name) ?? []),
   )
 
-/** Who started the workflow, or is logged in. */
+/** The user who started the workflow, or who is logged in. */
 const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: ReviewContext['env']): string => {
   if (GITHUB_ACTOR !== '' || USER !== '') return GITHUB_ACTOR || USER
   try {

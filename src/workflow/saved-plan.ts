@@ -43,7 +43,7 @@ export const readPlanText = (path: string, file = path): Promise<string> =>
  * The manifests to read again: the given ones, else those that the plan was made from.
  *
  * @throws {EspalierError} `E_PLAN_FILE` if the latter are neither in the current folder nor in the plan's folder: a plan
- *   file from somebody else must not choose which files are read and quoted in errors.
+ *   file from someone else must not choose which files are read and quoted in errors.
  */
 export const manifestPaths = (
   { file: { manifests = [] }, path }: SavedPlan,
@@ -63,7 +63,7 @@ export const manifestPaths = (
 
 /**
  * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since it was saved, `E_PLAN_EDITED` if it
- *   is not what espalier plans.
+ *   does not match what Espalier plans.
  */
 export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
   const verdict = judgeSavedPlan(file, {
@@ -104,7 +104,7 @@ export const digestOf = (texts: ReadonlyMap<string, string>): string => {
   return hash.digest('hex')
 }
 
-/** @param label distinguishes it from other plans of one workflow. */
+/** @param label distinguishes it from other plans of the same workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',

@@ -183,7 +183,7 @@ export const selectionNote = ({ selection }: Plan): string | undefined => {
 /**
  * `Only projects shop*; branches main. Left out: 3 projects.`
  *
- * @param leftOut counts of what is left out, not all of them 0.
+ * @param leftOut counts of left-out items, not all 0.
  */
 export const selectionWords = (
   { projects, branches, wave, introducedSince, changes }: Selection,

@@ -99,7 +99,7 @@ const fileShape = z.object({
 export const encodeSnapshot = (seen: Observed): string =>
   `${plainJson({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, 2)}\n`
 
-/** How the text of a snapshot begins. */
+/** The start of a snapshot file. */
 export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
 /** @throws {EspalierError} `E_SNAPSHOT` if it cannot be read, or is not a snapshot. */

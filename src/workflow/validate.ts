@@ -83,7 +83,7 @@ const judgeDeclared = (
   return { diagnostics, undecided: [...undecided].sort() }
 }
 
-/** A rule certainly concerns a policy's branches only if the policy's pattern covers the rule's. */
+/** A rule's branches certainly match a policy only if the policy's pattern covers the rule's pattern. */
 const branchesFor = (
   policy: Policy,
   { branches, rules }: DesiredDocument,

@@ -134,7 +134,7 @@ test('values that a manifest cannot express are listed in the result and in the 
   }
   const { text, leftOut } = exported(withSettings)
   expect(leftOut).toEqual([
-    'primary ep-1 on main: its `size` of 17 CU, its `scaleToZero` of -5s, its name bi, which a replica there has as well',
+    'primary ep-1 on main: its `size` of 17 CU, its `scaleToZero` of -5s, its name bi, which a replica there also has',
     'replica ep-2 on main: its `size` of 1–12 CU, its `scaleToZero` of 8d2h26m40s',
     'replica ep-4 on main: its `scaleToZero` of 30s, the default libraries that it preloads, its settings.pgbouncer_settings',
   ])

@@ -1,4 +1,5 @@
 /** Updates a manifest with what differs in the live project. */
+import { defined } from '../../base/index.ts'
 import {
   type Change,
   type Desired,
@@ -57,26 +58,17 @@ export const adoptInto = (
   if (adopting.conflicts.length > 0) return { conflicts: adopting.conflicts }
   try {
     // First add empty bodies, to see which values come from defaults and need not be written.
-    const bare = mergeIntoManifest(
-      file.text,
-      project.id,
-      adopting.values(() => false),
-    )
+    const nothing = adopting.values(() => false)
+    const bare = mergeIntoManifest(file.text, project.id, nothing)
     const given = givenBy(parseManifests([{ ...file, text: bare }, ...shared]).desired, project.id)
     const isNeeded: IsNeeded = (ref, replica, key, value) => !same(given(ref, replica, key), value)
     const text = mergeIntoManifest(file.text, project.id, adopting.values(isNeeded))
-    return {
-      text,
-      added: adopting.added,
-      updated: adopting.updated,
-      leftOut: adopting.leftOut,
-      notLive: adopting.notLive,
-      toRename: adopting.toRename,
-    }
+    const { added, updated, leftOut, notLive, toRename } = adopting
+    return { text, added, updated, leftOut, notLive, toRename }
   } catch (error) {
     if (!(error instanceof MergeBlocked)) throw error
     const message = `\`${error.path.join('.')}\` cannot be written: ${error.message}.`
-    const hint = 'Write it by hand, or make it plain and import again. Nothing was written.'
+    const hint = 'Edit it manually, or simplify it and import again. Nothing was written.'
     return { conflicts: [{ message, hint, source: sourceOf(file, error.offset) }] }
   }
 }
@@ -120,7 +112,7 @@ class Adopting {
   /** Branches that the manifest lists, with the keys of their replicas. */
   readonly #listed: ReadonlyMap<string, ReadonlySet<string>>
   /** Values of `renamedFrom`, by branch and key of the replica. */
-  readonly #renamedFrom: ReadonlyMap<string, string>
+  readonly #renamedFrom: ReadonlyMap<string, string | undefined>
   /** New values for declared computes, by branch. */
   readonly #changed = new Map<string, Written>()
   /** New declarations by branch, with complete bodies as if there were no defaults. */
@@ -130,18 +122,13 @@ class Adopting {
     const { pin } = options
     this.#project = project
     const documents = desired.documents.filter((one) => one.project === project.id)
+    const listed = documents.flatMap(({ branches }) => branches)
     this.#listed = new Map(
-      documents.flatMap(({ branches: listed }) =>
-        listed.map(({ ref, replicas }) => [ref, new Set(replicas.flatMap(({ key }) => key ?? []))] as const),
-      ),
+      listed.map(({ ref, replicas }) => [ref, new Set(replicas.flatMap(({ key }) => key ?? []))] as const),
     )
     this.#renamedFrom = new Map(
-      documents.flatMap(({ branches: listed }) =>
-        listed.flatMap(({ ref, replicas }) =>
-          replicas.flatMap(({ key = '', renamedFrom }) =>
-            renamedFrom === undefined ? [] : [[`${ref}\0${key}`, renamedFrom] as const],
-          ),
-        ),
+      listed.flatMap(({ ref, replicas }) =>
+        replicas.map(({ key, renamedFrom }) => [`${ref}\0${key}`, renamedFrom] as const),
       ),
     )
     for (const branch of project.branches.filter(({ name }) => isChosen(name, options))) {
@@ -153,7 +140,7 @@ class Adopting {
       const differing = changes.filter((change) => !isPrune(change))
       for (const change of differing) {
         if (change.kind === 'create') this.notLive.push(titleOf(change))
-        else if (change.kind !== 'update') this.#refuse(change)
+        else if (change.kind !== 'update') this.#conflict(OBSTACLES[change.kind], change, change.source)
       }
       const updates = differing.filter(({ kind }) => kind === 'update')
       if (loose.size === 0 && updates.length === 0) continue
@@ -187,11 +174,10 @@ class Adopting {
     const wanted = this.#project.computes.filter((compute) => compute.branchId === branch.id && isWanted(compute))
     if (wanted.length === 0) return
     const shape = shapeOf(branch, wanted, { pin, taken: this.#listed.get(ref) ?? new Set() }, this.leftOut)
-    this.added += shape.replicas.size + (shape.primary === undefined ? 0 : 1)
-    if (shape.primary !== undefined || shape.replicas.size > 0) {
-      const body = bodyOf(shape)
-      this.#new.set(ref, rule === undefined ? body : under(body, rule))
-    }
+    const count = shape.replicas.size + (shape.primary === undefined ? 0 : 1)
+    this.added += count
+    const body = bodyOf(shape)
+    if (count > 0) this.#new.set(ref, rule === undefined ? body : under(body, rule))
   }
 
   #update(ref: string, change: Change): void {
@@ -207,7 +193,7 @@ class Adopting {
       }
       const value = live === undefined ? undefined : writtenAt(path, live.attributes)
       if (value === undefined || (isReplica && path === 'name')) {
-        this.#conflict(`\`${path}\` differs, and what is live cannot be written in its place`, change, source)
+        this.#conflict(`a manifest cannot express the live value of \`${path}\``, change, source)
         continue
       }
       const setting = /^(postgres)\.(settings)\.(.+)$/s.exec(path)?.slice(1)
@@ -218,26 +204,17 @@ class Adopting {
     }
   }
 
-  #refuse(change: Change): void {
-    const what = {
-      create: '',
-      move: 'it is pinned here and lives on another branch',
-      replace: 'it is pinned and has the other type',
-      delete: 'it is declared absent and is live',
-      update: '',
-    }[change.kind]
-    this.#conflict(what, change, change.source)
-  }
-
   #conflict(what: string, change: Change, source: Source | undefined): void {
-    const hint = 'Apply it, or take it out of the manifest, and import again. Nothing was written.'
-    this.conflicts.push({
-      message: `${titleOf(change)}: ${what}.`,
-      hint,
-      ...(source === undefined ? {} : { source }),
-    })
+    const hint = 'Apply the change or remove it from the manifest, then import again. Nothing was written.'
+    this.conflicts.push({ message: `${titleOf(change)}: ${what}.`, hint, ...defined({ source }) })
   }
 }
+
+const OBSTACLES = {
+  move: 'it is pinned here, but is on another branch',
+  replace: 'it is pinned, but has the other type',
+  delete: 'it is declared absent, but is live',
+} as const
 
 const titleOf = ({ branch, compute }: Change): string =>
   `${branch.name}, ${compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`}`

@@ -1,6 +1,6 @@
 /** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
-import { groupBy, plainText } from '../../base/index.ts'
+import { defined, groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
   globMatches,
@@ -56,10 +56,7 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   const bare = shapes.length - declared.length
   if (bare > 0) leftOut.push(`${bare} ${bare === 1 ? 'branch has' : 'branches have'} no compute to declare`)
 
-  const root: Written = new Map<string, unknown>([
-    ['version', 1],
-    ['project', project.id],
-  ])
+  const root: Written = new Map(Object.entries({ version: 1, project: project.id }))
   if (defaults.size > 0) root.set('defaults', defaults)
   if (listed.length > 0) root.set('branches', new Map(listed.map((shape) => [refOf(shape.branch), bodyOf(shape)])))
   return {
@@ -109,21 +106,21 @@ export const shapeOf = (
       // Names must be unique within a branch. Replicas need theirs as a key, so the primary loses its name.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
-      if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there has as well`)
+      if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there also has`)
       primary =
         name === undefined || isTaken
           ? written
           : new Map<string, unknown>([...id, ['name', name], ...writtenOf(compute.attributes)])
     } else if (name === undefined) {
-      leftOut.push(`${title} has no name, and a declared replica has one`)
+      leftOut.push(`${title} has no name, but a declared replica needs one`)
       continue
     } else if (replicas.has(name) || taken.has(name)) {
-      leftOut.push(`${title} is named ${name} like another one there`)
+      leftOut.push(`${title} has the same name as another replica there: ${name}`)
       continue
     } else replicas.set(name, written)
     if (unsaid.length > 0) leftOut.push(`${title}: ${unsaid.join(', ')}`)
   }
-  return { branch, replicas, ...(primary === undefined ? {} : { primary }) }
+  return { branch, replicas, ...defined({ primary }) }
 }
 
 /** Moves the most common values into `defaults`, if all computes declare the attribute. */
@@ -171,25 +168,21 @@ const suggestRules = (
   shapes: readonly BranchShape[],
   project: ObservedProject,
 ): { readonly rules: readonly SuggestedRule[]; readonly listed: readonly BranchShape[] } => {
-  const groups = new Map<string, BranchShape[]>()
-  for (const shape of shapes) {
-    const prefix = /^([\w.-]+\/)+(?=[^/]+$)/.exec(shape.branch.name)?.[0]
-    const isPlain = shape.replicas.size === 0 && shape.primary?.has('id') === false && !shape.primary.has('name')
-    if (prefix !== undefined && isPlain) groups.set(prefix, [...(groups.get(prefix) ?? []), shape])
-  }
+  const isPlain = ({ primary, replicas }: BranchShape): boolean =>
+    replicas.size === 0 && primary?.has('id') === false && !primary.has('name')
+  const groups = groupBy(shapes.filter(isPlain), ({ branch }) => /^([\w.-]+\/)+(?=[^/]+$)/.exec(branch.name)?.[0] ?? '')
   const rules: SuggestedRule[] = []
   const covered = new Set<BranchShape>()
   for (const [prefix, alike] of groups) {
+    // Not for branches without a prefix.
+    if (prefix === '') continue
     const match = `${prefix}*`
     const caught = project.branches.filter(({ name }) => globMatches(match, name)).length
     const bodies = new Set(alike.map(({ primary }) => JSON.stringify(plain(primary))))
     if (alike.length < ALIKE || bodies.size > 1 || caught !== alike.length) continue
     rules.push({
-      rule: new Map<string, unknown>([
-        ['match', match],
-        ['primary', alike[0]?.primary],
-      ]),
-      reason: `rule \`${match}\`, as a comment: its ${alike.length} branches are alike; uncomment it to manage them and later ones`,
+      rule: new Map(Object.entries({ match, primary: alike[0]?.primary })),
+      reason: `rule \`${match}\`, as a comment: its ${alike.length} branches are alike. Uncomment it to manage them and future ones`,
     })
     for (const shape of alike) covered.add(shape)
   }
@@ -206,7 +199,7 @@ const render = (root: Written, rules: readonly SuggestedRule[], schema: string, 
   compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
   const left = leftOut.map((line) => `#   ${plainText(line)}\n`)
-  const tail = left.length === 0 ? '' : `\n# Left out, and so not managed:\n${left.join('')}`
+  const tail = left.length === 0 ? '' : `\n# Left out, so not managed:\n${left.join('')}`
   return toText(document) + ruleComments(rules) + tail
 }
 
@@ -215,5 +208,5 @@ const ruleComments = (rules: readonly SuggestedRule[]): string => {
   const document = new Document(new Map([['rules', rules.map(({ rule }) => rule)]]))
   compactBelow(document, 2)
   const lines = toText(document).trimEnd().split('\n')
-  return `\n# Uncomment to manage branches that come and go. Each of these is alike now:\n${lines.map((line) => `# ${line}\n`).join('')}`
+  return `\n# Uncomment to manage temporary branches. Those of each rule are alike now:\n${lines.map((line) => `# ${line}\n`).join('')}`
 }

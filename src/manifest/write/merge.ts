@@ -31,7 +31,7 @@ export const mergeIntoManifest = (text: string, project: string, values: Written
   if (values.size === 0) return text
   const roots = rootsOf(text, project)
   const [first] = roots
-  if (first === undefined) throw new MergeBlocked('no document of the project is here', ['project'], 0)
+  if (first === undefined) throw new MergeBlocked('the file has no document for the project', ['project'], 0)
   const shares = new Map(roots.map((root) => [root, new Map<string, unknown>()]))
   for (const [key, value] of values) {
     for (const [name, one] of key === 'branches' ? (value as Written) : [['', value] as const]) {

@@ -1,24 +1,19 @@
 /** Writes a policy in a policy file's format. */
+import { defined } from '../../base/index.ts'
 import { formatDuration, type Policy, type PolicyRule } from '../../model/index.ts'
 
-export const policyValue = ({
-  name,
-  level,
-  reason,
-  projects,
-  branches,
-  except,
-  ...rest
-}: Policy): Readonly<Record<string, unknown>> => ({
-  name,
-  level,
-  reason,
-  ...(projects === undefined ? {} : { projects }),
-  ...(branches === undefined ? {} : { branches }),
-  ...(except.length === 0 ? {} : { except }),
-  ...(rest.computes === 'any' ? {} : { computes: rest.computes }),
-  rule: { [rest.rule.kind]: ruleValue(rest.rule) },
-})
+export const policyValue = (policy: Policy): Readonly<Record<string, unknown>> => {
+  const { name, level, reason, projects, branches, except, computes, rule } = policy
+  return {
+    name,
+    level,
+    reason,
+    ...defined({ projects, branches }),
+    ...(except.length > 0 && { except }),
+    ...(computes !== 'any' && { computes }),
+    rule: { [rule.kind]: ruleValue(rule) },
+  }
+}
 
 const ruleValue = (rule: PolicyRule): string | number => {
   switch (rule.kind) {

@@ -1,6 +1,6 @@
 /** Manifests with defaults, profiles and shared files merged in, and the source of each value. */
 import { Document, Scalar, YAMLMap } from 'yaml'
-import { plainText } from '../../base/index.ts'
+import { defined, plainText } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type Desired,
@@ -67,26 +67,25 @@ export const resolvedManifests = ({ documents, waves = [] }: Desired): ResolvedM
 const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
   const { project, source, prune, parkOn, restartWindow, price, skipExpiring, policies = [] } = document
   const { sources = {}, branches, rules } = document
-  const at = (key: string, value: unknown): ResolvedValue => ({
-    value,
-    ...(sources[key] === undefined ? {} : { source: sources[key] }),
-  })
+  const at = (key: string, value: unknown): ResolvedValue => ({ value, ...defined({ source: sources[key] }) })
   return {
     project,
     source,
     prune: at('prune', prune),
-    ...(parkOn === undefined ? {} : { parkOn: at('parkOn', parkOn.ref) }),
-    ...(restartWindow === undefined ? {} : { restartWindow: at('restartWindow', plainOf(windowOf(restartWindow))) }),
-    ...(skipExpiring === undefined ? {} : { skipExpiring: at('skipExpiring', formatDuration(skipExpiring)) }),
-    ...(price === undefined ? {} : { price: at('price', price) }),
-    ...(policies.length === 0
-      ? {}
-      : { policy: policies.map((policy) => ({ value: policyValue(policy), source: policy.source })) }),
+    ...defined({
+      parkOn: parkOn && at('parkOn', parkOn.ref),
+      restartWindow: restartWindow && at('restartWindow', plainOf(windowOf(restartWindow))),
+      skipExpiring: skipExpiring === undefined ? undefined : at('skipExpiring', formatDuration(skipExpiring)),
+      price: price && at('price', price),
+    }),
+    ...(policies.length > 0 && {
+      policy: policies.map((policy) => ({ value: policyValue(policy), source: policy.source })),
+    }),
     branches: Object.fromEntries(branches.map((branch) => [branch.ref, resolvedShape(branch, branch.source)])),
     rules: rules.map((rule) => ({
       match: rule.match,
       except: rule.except,
-      ...(rule.expires === undefined ? {} : { expires: rule.expires }),
+      ...defined({ expires: rule.expires }),
       ...resolvedShape(rule, rule.source),
     })),
   }
@@ -94,17 +93,16 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
 
 const resolvedShape = ({ protect, protectSource, primary, replicas }: DesiredShape, source: Source): ResolvedShape => ({
   source,
-  protect: { value: protect, ...(protectSource === undefined ? {} : { source: protectSource }) },
-  ...(primary === undefined ? {} : { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
+  protect: { value: protect, ...defined({ source: protectSource }) },
+  ...(primary && { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
   replicas: Object.fromEntries(replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)])),
 })
 
 const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
   const { key, id, renamedFrom, attributes, restartWindow, source, sources } = compute
   const values: Record<string, ResolvedValue> = {}
-  const add = (path: string, value: unknown, from?: Source): void => {
-    const place = from ?? sources[path]
-    values[path] = { value: plainOf(value), ...(place === undefined ? {} : { source: place }) }
+  const add = (path: string, value: unknown, from: Source | undefined = sources[path]): void => {
+    values[path] = { value: plainOf(value), ...defined({ source: from }) }
   }
   if (id !== undefined) add('id', id)
   if (renamedFrom !== undefined) add('renamedFrom', renamedFrom, source)
@@ -131,20 +129,13 @@ interface Line {
 }
 
 /** Manifests without `defaults`, `profiles` and `extends`. A comment on each line says where it comes from. */
-export const resolvedText = ({ documents, waves }: ResolvedManifests): string =>
-  [
-    ...documents.map((document) => render(documentLines(document))),
-    ...(waves.length === 0
-      ? []
-      : [
-          render(
-            waves.flatMap(({ name, projects, source }, index) => [
-              { path: ['waves', index, 'name'], value: name, source },
-              { path: ['waves', index, 'projects'], value: projects },
-            ]),
-          ),
-        ]),
-  ].join('---\n')
+export const resolvedText = ({ documents, waves }: ResolvedManifests): string => {
+  const waveLines = waves.flatMap(({ name, projects, source }, index): readonly Line[] => [
+    { path: ['waves', index, 'name'], value: name, source },
+    { path: ['waves', index, 'projects'], value: projects },
+  ])
+  return [...documents.map(documentLines), ...(waveLines.length > 0 ? [waveLines] : [])].map(render).join('---\n')
+}
 
 const documentLines = ({
   project,
