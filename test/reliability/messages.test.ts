@@ -304,7 +304,7 @@ describe('a permanent failure', () => {
     expect(text).toContain(NEXT)
   })
 
-  test('reports a rival-delete of a compute that the plan updates', async () => {
+  test('reports that another client deleted a compute that the plan updates', async () => {
     const text = flat(await outputWith(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
     expect(text).toContain(
       'stale update primary on main (ep-br-main) (changed-meanwhile): ep-br-main has changed since the plan was made: it was deleted.',
