@@ -16,7 +16,7 @@ import {
   type StepOutcome,
   stepTitle,
 } from '../model/index.ts'
-import { type ConsentPolicy, type Happening, notStarted, type RunContext } from './context.ts'
+import { type ConsentPolicy, notStarted, type RunContext, type UntimedEvent } from './context.ts'
 import { converge, type Replan } from './converge.ts'
 import { Knowledge } from './knowledge.ts'
 import { overrideNotes } from './overridden.ts'
@@ -230,7 +230,7 @@ class Recorder {
   }
 
   /** @throws if the event cannot be recorded, so that the call that it announces is not made. */
-  async emit(event: Happening): Promise<void> {
+  async emit(event: UntimedEvent): Promise<void> {
     if (event.type === 'window-overridden') this.overridden.add(event.step)
     try {
       await this.#onEvent?.({
@@ -244,7 +244,7 @@ class Recorder {
   }
 
   /** For something that has already happened: a failure only prevents later steps. */
-  async record(event: Happening): Promise<void> {
+  async record(event: UntimedEvent): Promise<void> {
     await this.emit(event).catch(() => undefined)
   }
 }

@@ -6,7 +6,7 @@ import type { Knowledge } from './knowledge.ts'
 import type { Timings } from './timings.ts'
 
 /** An event without its time. */
-export type Happening = ApplyEvent extends infer Event
+export type UntimedEvent = ApplyEvent extends infer Event
   ? Event extends ApplyEvent
     ? Omit<Event, 'time'>
     : never
@@ -30,9 +30,9 @@ export interface RunContext {
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean
   /** Before an action: rejects if the event cannot be recorded, so that the action is not taken. */
-  readonly emit: (event: Happening) => Promise<void>
+  readonly emit: (event: UntimedEvent) => Promise<void>
   /** After something has happened: never rejects. */
-  readonly record: (event: Happening) => Promise<void>
+  readonly record: (event: UntimedEvent) => Promise<void>
 }
 
 /** The outcome of a step that was not started. */

@@ -84,8 +84,8 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
   }
   const parsed = shape.safeParse(value)
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw notAPlan(name, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'unreadable'}`, hint)
+    const { path = [], message = 'unreadable' } = parsed.error.issues[0] ?? {}
+    throw notAPlan(name, [...(path.length === 0 ? [] : [path.join('.')]), message].join(': '), hint)
   }
   if (!isIntact(value)) {
     throw new EspalierError(

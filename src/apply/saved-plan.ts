@@ -87,7 +87,7 @@ const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
   const now = new Map(Object.entries(fresh.projectNames ?? {}))
   return Object.entries(saved.projectNames ?? {}).flatMap(([id, name]) => {
     const other = now.get(id) ?? name
-    return other === name ? [] : [`The project ${id} is called ${other}, and the plan calls it ${name}.`]
+    return other === name ? [] : [`The project ${id} is named ${other}, but the plan names it ${name}.`]
   })
 }
 

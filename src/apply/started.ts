@@ -50,7 +50,7 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   const search = { others: new Set<string>() }
   for (const delayMs of [0, ...LONG_READ_BACK_DELAYS_MS]) {
     if (delayMs > 0) {
-      const message = 'looking for the compute, which the answer does not name'
+      const message = 'looking for the created compute, because the response does not name it'
       await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
       await context.clock.sleep(delayMs, context.abort)
     }

@@ -108,14 +108,11 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   })
   const seed = kept.length === 0 ? options.seed : undefined
   let requests = 0
-  const recorder = new Recorder()
+  const parts = { world, computes, faults, recorder: new Recorder() }
   const app = createApp({
-    world,
-    computes,
+    ...parts,
     apiKey,
     rateLimits: options.rateLimits ?? false,
-    faults,
-    recorder,
     onProject: noteRequest,
     onRequest: (method, path, status) => {
       requests += 1
@@ -123,12 +120,8 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
       options.onRequest?.(method, path, status)
     },
     log,
-    onBug: (error) => {
-      const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
-      for (const line of stack.split('\n')) log(`bug  ${line}`)
-    },
   })
-  const control = openControl({ world, computes, faults, recorder })
+  const control = openControl(parts)
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // Do not replace Node's globals: the sandbox may run inside another program.
   const server = createServer(
@@ -204,11 +197,7 @@ const end = async (server: Server): Promise<void> => {
 const latestTime = (changes: readonly WorldChange[]): number => {
   let latest = 0
   for (const change of changes) {
-    if ('drop' in change) continue
-    const { put } = change
-    if (put.kind === 'key') continue
-    latest = Math.max(latest, put.kind === 'operation' ? put.createdAtUs / 1_000 : put.createdAt)
-    if (put.kind !== 'project') latest = Math.max(latest, put.updatedAt)
+    if ('put' in change && change.put.kind !== 'key') latest = Math.max(latest, change.put.updatedAt ?? 0)
   }
   return latest
 }

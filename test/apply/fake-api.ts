@@ -1,4 +1,4 @@
-/** A control plane in memory that does as a script says, and a clock that moves whenever everyone sleeps. */
+/** An in-memory control plane that follows a script, and a clock that advances when somebody sleeps. */
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
 import { attributesFromWire, type Clock, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
 
@@ -57,21 +57,21 @@ export const refused = (status: number): ApiError =>
 
 export interface Script {
   readonly computes?: readonly ObservedCompute[]
-  /** Statuses of each operation that a call starts, one a look; the last one stays. */
+  /** Statuses that successive reads of an operation return. The last one is repeated. */
   readonly statuses?: readonly string[]
-  /** What happens to the nth request sent, instead of success. */
+  /** Replaces success for the nth request sent. */
   readonly onSend?: (attempt: number, request: StepRequest, perform: () => Mutation) => Mutation
-  /** A request finds the project locked once, the first one or the one after so many; this happens meanwhile. */
+  /** Called while the first request, or the first after `lockAt` requests, waits for a lock. */
   readonly onLock?: (computes: Map<string, ObservedCompute>) => void
   readonly lockAt?: number
-  /** Accepted, and without effect. */
+  /** Requests are accepted but have no effect. */
   readonly ignores?: boolean
 }
 
 export interface FakeApi extends WriteApi {
   readonly sent: readonly StepRequest[]
   readonly computes: Map<string, ObservedCompute>
-  /** Names of the reading calls, in order. */
+  /** Names of the read calls, in order. */
   readonly reads: readonly string[]
 }
 

@@ -69,7 +69,7 @@ const text = save(ASKED, live())
 const saved: unknown = JSON.parse(text)
 const nameOf = (path: Path): string => path.join('.')
 const leaves = leavesOf(saved)
-/** By default one leaf of each place that the format has: of a list's items only the first with such a key. */
+/** One value for each path of the format. In long runs, all values. */
 const tried = isLong
   ? leaves
   : [
@@ -78,7 +78,7 @@ const tried = isLong
       ).values(),
     ]
 
-/** Another value of the same kind: of a closed list another word, so that no shape refuses it. */
+/** Another value that the schema accepts: for an enum, another member. */
 const other = (leaf: unknown): unknown => {
   if (typeof leaf === 'number') return leaf + 1
   if (typeof leaf === 'boolean') return !leaf
@@ -226,7 +226,7 @@ describe('an edited saved plan', () => {
     edited.plan.projectNames = { [PROJECT]: 'staging' }
     expect(judge(signed(edited), { observed: named('production'), declared: ASKED })).toEqual({
       kind: 'stale',
-      moved: [`The project ${PROJECT} is called production, and the plan calls it staging.`],
+      moved: [`The project ${PROJECT} is named production, but the plan names it staging.`],
     })
     for (const observed of [named('staging'), named('', false)]) {
       expect(judge(signed(edited), { observed, declared: ASKED }).kind).toBe('current')

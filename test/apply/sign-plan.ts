@@ -1,4 +1,4 @@
-/** What somebody can do who knows how the digest is made. */
+/** Edits plans like somebody who knows how to compute the digest. */
 import { createHash } from 'node:crypto'
 
 const sorted = (value: unknown): unknown => {
@@ -11,7 +11,7 @@ const sorted = (value: unknown): unknown => {
   )
 }
 
-/** The document as text, with the digest that fits it. */
+/** The document as JSON, with a recomputed digest. */
 export const signed = (document: object): string => {
   const { digest: _old, ...rest } = document as { digest?: unknown }
   const digest = createHash('sha256')
@@ -22,7 +22,7 @@ export const signed = (document: object): string => {
 
 export type Path = readonly (string | number)[]
 
-/** Every value that has no parts. */
+/** The paths of all scalar values. */
 export const leavesOf = (value: unknown, path: Path = []): readonly Path[] => {
   if (typeof value !== 'object' || value === null) return [path]
   const entries: readonly [string | number, unknown][] = Array.isArray(value)
@@ -31,7 +31,7 @@ export const leavesOf = (value: unknown, path: Path = []): readonly Path[] => {
   return entries.flatMap(([key, one]) => leavesOf(one, [...path, key]))
 }
 
-/** The value with another leaf of the same kind in one place. */
+/** The document with another scalar value at one path. */
 export const withLeaf = (value: unknown, [key, ...rest]: Path, edit: (leaf: unknown) => unknown): unknown => {
   if (key === undefined) return edit(value)
   if (Array.isArray(value)) return value.map((one, index) => (index === key ? withLeaf(one, rest, edit) : one))

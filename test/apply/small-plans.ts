@@ -1,4 +1,4 @@
-/** Small plans, and the fake that they are applied to. */
+/** Small plans, and how to apply them to the fake API. */
 import type { WriteApi } from '../../src/api/index.ts'
 import { type ApplyOptions, applyPlan } from '../../src/apply/index.ts'
 import {
@@ -83,7 +83,7 @@ export const allow = (...classes: readonly Consent[]) => ({ allow: new Set<Conse
 
 type Options = Partial<ApplyOptions> & Pick<ApplyOptions, 'plan'> & { readonly api?: Partial<FakeApi> & WriteApi }
 
-/** The plan was made from what the fake shows at first. */
+/** Applies a plan that was made from the initial state of the fake API. */
 export const apply = async (options: Options): Promise<Outcome> => {
   const api = options.api ?? fakeApi({ computes: [compute('ep-1')] })
   const observed = observedOf([...(api.computes?.values() ?? [])])

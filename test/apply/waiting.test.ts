@@ -20,7 +20,7 @@ const observed = (projects: Readonly<Record<string, readonly PastOperation[]>>):
   })),
 })
 
-/** Operations run one after the other, each for its time. */
+/** Waits for operations that run one after the other, each for its duration. */
 const wait = async (
   durations: readonly number[],
   timings: Timings,
@@ -191,7 +191,7 @@ describe('several operations, one of which fails', () => {
 })
 
 describe('a failed operation', () => {
-  /** What each look shows, the last one again and again. */
+  /** The results of successive polls. The last one is repeated. */
   const watch = async (...looks: readonly Partial<Operation>[]) => {
     const clock = fakeClock()
     const began = clock.now()

@@ -169,14 +169,14 @@ export const document = (declared: DeclaredDocument): DesiredDocument => ({
 
 export const desired = (...documents: readonly DeclaredDocument[]): Desired => ({ documents: documents.map(document) })
 
-/** The plan, which there must be. */
+/** @throws if there is no plan. */
 export const planOf = (declared: DeclaredDocument, observed: Observed, options?: PlanOptions): Plan => {
   const result = plan(desired(declared), observed, options)
   if (!result.ok) throw new Error(`no plan: ${codesOf(result).join(', ')}`)
   return result.plan
 }
 
-/** The codes of the errors that stand against there being a plan. */
+/** The codes of the errors that prevent a plan; empty if there is one. */
 export const errorsOf = (declared: DeclaredDocument, observed: Observed, options?: PlanOptions): readonly string[] => {
   const result = plan(desired(declared), observed, options)
   return result.ok ? [] : codesOf(result)

@@ -30,11 +30,11 @@ test.each([
 
 test.each([
   [0.1, 0.1, -1, 'autoscaling_limit_min_cu'],
-  [0.75, 0.75, -1, '0.75 CU is not a compute size'],
+  [0.75, 0.75, -1, '0.75 CU is not a valid compute size'],
   [1.5, 2, -1, 'the nearest is 1 CU'],
   [1, 2.5, -1, 'autoscaling_limit_max_cu: 2.5 CU'],
-  [17, 17, -1, '17 CU is not a compute size'],
-  [57, 57, -1, '57 CU is not a compute size'],
+  [17, 17, -1, '17 CU is not a valid compute size'],
+  [57, 57, -1, '57 CU is not a valid compute size'],
   [58, 58, -1, 'the nearest is 56 CU'],
   [4, 2, -1, 'above the maximum'],
   [0.25, 9, -1, 'exceeds 8 CU'],

@@ -33,7 +33,6 @@ test('the API description lists exactly the served routes', async () => {
     recorder: new Recorder(),
     onProject: nothing,
     onRequest: nothing,
-    onBug: nothing,
     log: nothing,
   })
   const names: Readonly<Record<string, string>> = {

@@ -93,7 +93,7 @@ test.each([
     MAIN,
     { source_branch_id: STAGING },
     400,
-    'since the branch has children',
+    'because the branch has children',
   ],
   ['from a source that does not exist', STAGING, { source_branch_id: 'br-none' }, 404, 'branch not found'],
   ['a protected branch', GUARDED, { source_branch_id: MAIN }, 422, 'cannot restore a protected branch'],

@@ -110,7 +110,7 @@ test.each([
   ],
   ['projects: {}', 's.yaml:1:11: projects: must be a list'],
   ['projects: []\nmore: 1', 's.yaml:1:1: the file: unknown key `more`'],
-  [inBranch('{ size: 3.5 }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: 3.5 CU is not a compute size'],
+  [inBranch('{ size: 3.5 }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: 3.5 CU is not a valid compute size'],
   [inBranch('{ size: big }'), 's.yaml:6:21: projects.0.branches.0.computes.0.size: must be a number of compute units'],
   [
     inBranch('{ size: { min: 1, max: 16 } }'),
@@ -135,7 +135,7 @@ test.each([
   ],
   [inBranch('{ id: ep-a-b-1 }\n      - { name: two, computes: [{ id: ep-a-b-1 }] }'), 'the id ep-a-b-1 is used twice'],
   [inBranch('{}\n      - name: main'), 's.yaml:7:15: projects.0.branches.1.name: two branches are named main'],
-  [inBranch('{}\n      - { name: b, parent: nobody }'), 'no branch before this one is named nobody'],
+  [inBranch('{}\n      - { name: b, parent: nobody }'), 'no earlier branch is named nobody'],
 ])('the seed %j is rejected with: %s', (text, message) => {
   expect(() => parseSeed(text, 's.yaml')).toThrow(
     expect.objectContaining({ code: 'E_SEED', message: expect.stringContaining(message), hint: expect.any(String) }),

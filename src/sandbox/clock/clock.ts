@@ -1,7 +1,7 @@
 /** The sandbox's clock, in milliseconds since the epoch. Everything in the sandbox runs on it. */
 export interface SandboxClock {
   now(): number
-  /** What the clock showed at a past value of `performance.now()`. */
+  /** The clock's time at a past value of `performance.now()`. */
   when(moment: number): number
   /** Runs `task` once at `time`, or soon if `time` has passed. Returns a function that cancels it. */
   at(time: number, task: () => void): () => void

@@ -87,7 +87,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   clearRequests: (): void => recorder.clear(),
 })
 
-/** Tries the load on separate tables: a failure must not destroy the current world. */
+/** Loads the dump into separate tables first, so that a failure does not destroy the current world. */
 const checkDump = (dump: WorldDump): void => {
   try {
     const tables = new Tables()
@@ -96,7 +96,7 @@ const checkDump = (dump: WorldDump): void => {
   } catch {
     // Reported below.
   }
-  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a dump of a sandbox.', {
+  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a valid sandbox dump.', {
     hint: 'Load a response of GET /_sandbox/world.',
   })
 }

@@ -42,13 +42,11 @@ export interface AppOptions extends ControlParts {
   readonly onProject: (tables: ProjectTables) => void
   /** Called after each response. */
   readonly onRequest: (method: string, path: string, status: number) => void
-  /** Called with unexpected errors. The client sees a 500. */
-  readonly onBug: (error: unknown) => void
   readonly log: (line: string) => void
 }
 
 export const createApp = ({ world, computes, faults, recorder, apiKey, ...options }: AppOptions): Hono => {
-  const { rateLimits, onProject, onRequest, onBug, log } = options
+  const { rateLimits, onProject, onRequest, log } = options
   const app = new Hono()
   app.use('*', async (context, next) => {
     context.header(REQUEST_ID, requestIdOf(context))
@@ -57,7 +55,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   })
   app.onError((error, context) => {
     if (error instanceof ApiError) return respond(context, error)
-    onBug(error)
+    for (const line of (error.stack ?? error.message).split('\n')) log(`bug  ${line}`)
     return respond(context, new ApiError(500, 'internal server error'))
   })
   app.notFound((context) => respond(context, unserved(context, servedRoutes(app))))

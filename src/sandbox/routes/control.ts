@@ -17,7 +17,7 @@ const duration = z.union([
   z.string().transform((text, context) => {
     const seconds = parseDuration(text)
     if (seconds !== undefined) return seconds * 1_000
-    context.addIssue('must be a duration with its unit, such as 5m, or a number of milliseconds')
+    context.addIssue('must be a duration with a unit, such as 5m, or a number of milliseconds')
     return z.NEVER
   }),
 ])
@@ -29,7 +29,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
   const app = new Hono()
   app.use('*', async (context, next) => {
     if (!isToken(context.req.header('authorization'), token)) {
-      throw new ApiError(401, 'the control API of the sandbox needs the control token, not the API key')
+      throw new ApiError(401, "the sandbox's control API requires the control token, not the API key")
     }
     await next()
   })
@@ -84,7 +84,7 @@ const clockOf = ({ clock }: SandboxControl) => ({ now: new Date(clock.now()).toI
 
 const loadWorld = async (context: Context, control: SandboxControl): Promise<Response> => {
   const dump = await readBody(context, z.unknown())
-  if (!isWorldDump(dump)) throw new ApiError(400, 'This is not a dump of a sandbox.')
+  if (!isWorldDump(dump)) throw new ApiError(400, 'This is not a valid sandbox dump.')
   try {
     control.load(dump)
   } catch (error) {

@@ -36,7 +36,7 @@ export const operationPage = (
   { limit, cursor }: z.output<typeof operationsQuery>,
 ): { readonly operations: readonly OperationRecord[]; readonly cursor: string } => {
   const before = cursor === '' ? Number.POSITIVE_INFINITY : parseMicroseconds(cursor)
-  if (before === undefined) throw new ApiError(400, 'cursor: not a cursor of this list')
+  if (before === undefined) throw new ApiError(400, 'cursor: is not valid for this list')
   const page = order.filter(({ createdAtUs }) => createdAtUs < before).slice(-limit)
   const operations = page.flatMap(({ id }) => operationById.get(id) ?? []).reverse()
   const last = operations.at(-1)
@@ -79,6 +79,6 @@ const decode = (cursor: string): readonly [string, string] => {
   try {
     return place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()))
   } catch {
-    throw new ApiError(400, 'cursor: not a cursor of this list')
+    throw new ApiError(400, 'cursor: is not valid for this list')
   }
 }

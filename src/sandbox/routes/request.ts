@@ -9,7 +9,7 @@ import { ApiError } from '../world/api-error.ts'
 /** Rejects a body over `maxSize` bytes with 413, before it fills the memory. */
 export const limitBody = (maxSize: number): MiddlewareHandler => {
   const reject = (): never => {
-    throw new ApiError(413, `request body is larger than ${maxSize} bytes`)
+    throw new ApiError(413, `request body exceeds ${maxSize} bytes`)
   }
   const limitChunks = bodyLimit({ maxSize, onError: reject })
   return async (context, next) => {

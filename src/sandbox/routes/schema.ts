@@ -36,7 +36,7 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
     const { owner } = findDatabase(world, { project, branch: branch.id }, database)
     const login = loginOf(world.tables.branch(branch.id) ?? branch, owner, database)
     const compute = primaryOf(world.project(project), branch.id)
-    if (compute === undefined) throw new ApiError(422, `the branch ${branch.name} has no read_write endpoint to ask`)
+    if (compute === undefined) throw new ApiError(422, `the branch ${branch.name} has no read_write endpoint`)
     const text = await orApiError(computes.dumpSchema(compute.id, login))
     if (text !== undefined) return text
     throw new ApiError(501, 'the sandbox simulates this compute, so its databases have no schema', NOT_HERE)

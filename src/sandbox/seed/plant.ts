@@ -67,7 +67,7 @@ export const plant = (
   return records
 }
 
-/** The same roles and passwords everywhere: real computes then copy the data that they made for the first branch. */
+/** Keeps roles and passwords the same in all projects, so that real computes can copy the first branch's data. */
 const withNewIds = ({ roles, databases }: Catalog): Catalog => ({
   roles,
   databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
@@ -78,7 +78,7 @@ const CYCLE = ['start_compute', 'apply_config', 'suspend_compute'] as const
 /** For a branch without a compute. */
 const WITHOUT_COMPUTE = ['create_branch'] as const
 
-/** Invents past operations of the project's first branch and its first compute, an hour apart. */
+/** Generates past operations for the project's first branch and its first compute, an hour apart. */
 const pastOperations = (
   count: number,
   now: number,

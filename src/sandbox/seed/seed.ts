@@ -21,7 +21,7 @@ const size = z
   })
   .transform((value) => (typeof value === 'number' ? { min: value, max: value } : value))
 
-const SCALE_TO_ZERO_FORMS = 'must be `default`, `never` or a duration with its unit, such as 5m'
+const SCALE_TO_ZERO_FORMS = 'must be `default`, `never` or a duration with a unit, such as 5m'
 const scaleToZero = z.string({ error: SCALE_TO_ZERO_FORMS }).transform((text, context) => {
   const seconds = Object.hasOwn(SCALE_TO_ZERO, text) ? SCALE_TO_ZERO[text] : parseDuration(text)
   if (seconds !== undefined) return seconds
@@ -89,7 +89,7 @@ const project = z.strictObject({
   branches: z.array(branch).min(1),
   /** When the next service update is due. The sandbox shows it and does not act on it. */
   maintenance: z.iso.datetime().optional(),
-  /** How many past operations to invent. */
+  /** How many past operations to generate. */
   operations: z.int().min(0).max(10_000).default(0),
 })
 
@@ -112,7 +112,7 @@ const checkProject = (checked: SeedProject, context: z.RefinementCtx): void => {
     const at = ['branches', index] as const
     if (names.has(name)) report([...at, 'name'], `two branches are named ${name}`)
     if (parent !== undefined && !names.has(parent)) {
-      report([...at, 'parent'], `no branch before this one is named ${parent}`)
+      report([...at, 'parent'], `no earlier branch is named ${parent}`)
     }
     if (isDefault && hasDefault) report([...at, 'default'], 'only one branch can be the default')
     hasDefault ||= isDefault

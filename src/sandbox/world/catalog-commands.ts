@@ -114,7 +114,7 @@ export const findDatabase = (world: World, at: BranchPath, name: string): Databa
 /** @throws {ApiError} 412 if SQL set the password. */
 export const passwordOf = ({ name, password }: RoleRecord): string => {
   if (password !== undefined) return password
-  throw new ApiError(412, `the password of ${name} is not stored: reset it to get one that is`)
+  throw new ApiError(412, `the password of ${name} is not stored: reset it to get a new one`)
 }
 
 const find = <T extends { readonly name: string }>(all: readonly T[], name: string, what: string): T => {

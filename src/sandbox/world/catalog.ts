@@ -39,8 +39,8 @@ export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'ro
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
 
 /**
- * Reads from Postgres what SQL has changed since the last time. What was read is dropped if the record was ahead of
- * Postgres when the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
+ * Updates the record with what SQL has changed in Postgres. Discards the result if the record was ahead of Postgres when
+ * the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
  */
 export const refreshCatalog = async (
   world: World,
@@ -55,7 +55,7 @@ export const refreshCatalog = async (
   if (found !== undefined && isUnchanged) updateCatalog(world, branchId, found)
 }
 
-/** Does nothing while Postgres has yet to execute requested changes: the record is ahead of it then. */
+/** Does nothing while requested changes are pending, because the record is ahead of Postgres then. */
 export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {
   const branch = world.tables.branch(branchId)
   // A branch that is being restored still shows the roles and databases of its old data.

@@ -1,4 +1,4 @@
-/** Admits connections to computes: starts an idle one, and lets clients wait while a compute is changing. */
+/** Prepares computes for connections: starts an idle one, and makes clients wait while a compute changes. */
 import { type ComputeSpec, ConnectionError, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
 import { updateCatalog } from './catalog.ts'
 import {

@@ -35,7 +35,7 @@ export const limitProblem = (
     ['autoscaling_limit_max_cu', max],
   ] as const) {
     if (sizeStep(cu) === undefined) {
-      return problem(field, `${cu} CU is not a compute size; the nearest is ${nearestStep(cu)?.cu} CU`)
+      return problem(field, `${cu} CU is not a valid compute size; the nearest is ${nearestStep(cu)?.cu} CU`)
     }
   }
   if (min > max) return problem('autoscaling_limit_min_cu', `${min} CU is above the maximum of ${max} CU`)
@@ -56,13 +56,13 @@ export const limitProblem = (
   if (!isSpecial && (timeout < SCALE_TO_ZERO_MIN_SECONDS || timeout > SCALE_TO_ZERO_MAX_SECONDS)) {
     return problem(
       'suspend_timeout_seconds',
-      `${timeout} is not allowed: -1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
+      `${timeout} is not allowed: use -1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
     )
   }
   if (max > SIZE_TABLE.scaleToZeroMaxCu && timeout !== SCALE_TO_ZERO_NEVER) {
     return problem(
       'suspend_timeout_seconds',
-      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: it must be never (-1)`,
+      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: set it to -1 (never)`,
     )
   }
   return undefined

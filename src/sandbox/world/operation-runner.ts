@@ -1,4 +1,4 @@
-/** Runs operations (docs/control-api.md): each takes its time, then finishes, fails or is cancelled. */
+/** Runs operations (docs/control-api.md): after its duration, each one finishes, fails or is cancelled. */
 import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock/clock.ts'
 import { abandonOperation, finishOperation } from './operation-effects.ts'

@@ -3,7 +3,7 @@ import { ApiError } from './api-error.ts'
 import type { ProjectSettings } from './requests.ts'
 
 /**
- * Given members replace the existing ones. `allowed_ips` is merged, because clients send only part of it.
+ * Members in the request replace existing ones. `allowed_ips` is merged, because clients send only part of it.
  *
  * @throws {ApiError} 400 for turning off a setting that cannot be turned off (public OpenAPI).
  */

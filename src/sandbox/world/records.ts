@@ -189,7 +189,7 @@ export const unarchive = (branch: BranchRecord | undefined): readonly NewOperati
 
 export const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
-/** Whether the operation has ended for good; a failed one may still be retried (docs/control-api.md). */
+/** Whether the operation has reached its final status. A failed one may still be retried (docs/control-api.md). */
 export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   if (status === 'failed') return retryAt === undefined
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'

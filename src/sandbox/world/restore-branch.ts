@@ -71,7 +71,7 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
     throw new ApiError(400, 'source_timestamp or source_lsn is required to restore a branch from its own history')
   }
   if (!request.preserve_under_name && (isOwn || hasChildren)) {
-    const why = isOwn ? 'to restore a branch from its own history' : 'since the branch has children'
+    const why = isOwn ? 'to restore a branch from its own history' : 'because the branch has children'
     throw new ApiError(400, `preserve_under_name is required ${why}`)
   }
 }

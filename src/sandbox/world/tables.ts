@@ -36,7 +36,7 @@ export class Tables {
     else this.#drop(change.drop.kind, change.drop.id)
   }
 
-  /** Sorted, as lists of projects are paged. */
+  /** In the order of the API's project list. */
   projectIds(): readonly string[] {
     this.#projectIds ??= [...this.projects.keys()].sort()
     return this.#projectIds
@@ -63,7 +63,7 @@ export class Tables {
     return this.projects.get(this.#home.get(id) ?? '')?.branches.get(id)
   }
 
-  /** Everything, as changes that recreate it. */
+  /** All records, as changes that recreate them. */
   *dump(): Iterable<WorldChange> {
     for (const key of this.keys.values()) yield { put: key }
     for (const { project, branches, computes, operations, operationById } of this.projects.values()) {
@@ -99,18 +99,13 @@ export class Tables {
     }
     const tables = this.projects.get(record.projectId)
     if (tables === undefined) throw new Error(`a ${record.kind} of the unknown project ${record.projectId}`)
-    switch (record.kind) {
-      case 'branch':
-        tables.branches.set(record.id, record)
-        this.#home.set(record.id, record.projectId)
-        break
-      case 'compute':
-        tables.computes.set(record.id, record)
-        this.#home.set(record.id, record.projectId)
-        break
-      case 'operation':
-        putOperation(tables, record)
+    if (record.kind === 'operation') {
+      putOperation(tables, record)
+      return
     }
+    if (record.kind === 'branch') tables.branches.set(record.id, record)
+    else tables.computes.set(record.id, record)
+    this.#home.set(record.id, record.projectId)
   }
 
   #drop(kind: WorldRecord['kind'], id: string): void {

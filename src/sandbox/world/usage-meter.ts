@@ -1,7 +1,6 @@
 /**
  * Counts usage as the service does: active seconds, and active seconds times size. Counters are published every 15
- * minutes and reset each calendar month. An autoscaling compute counts at its minimum size: in the sandbox it has no
- * load to speak of.
+ * minutes and reset each calendar month. An autoscaling compute counts at its minimum size: the sandbox produces no load.
  */
 import type { ComputeRecord } from './records.ts'
 

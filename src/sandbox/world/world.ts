@@ -26,7 +26,7 @@ export interface Watcher {
   readonly branch?: (branch: BranchRecord) => void
   readonly compute?: (compute: ComputeRecord) => void
   readonly computeDeleted?: (compute: ComputeRecord) => void
-  /** Another world replaces this one. Its timers are already cancelled. */
+  /** Called when another world replaces this one. The timers are already cancelled. */
   readonly emptied?: () => void
 }
 

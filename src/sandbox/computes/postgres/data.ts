@@ -12,10 +12,10 @@ import type { PostgresServer } from './server.ts'
 import { withSession } from './session.ts'
 import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts'
 
-/** What is needed to create a branch's data. */
+/** The part of a spec that determines a new branch's data. */
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
-/** Files of a running server that are not part of its data. */
+/** Files in a data folder that belong to the running server, not to the data. */
 const PROCESS_FILES = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
 
 /** A file with the id of the last restore. */

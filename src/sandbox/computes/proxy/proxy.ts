@@ -1,7 +1,7 @@
 /** Accepts client connections, on one port per compute and a shared one. Starts idle computes and forwards bytes. */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { connect, createServer, type Server, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
 import { ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
@@ -40,7 +40,7 @@ const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
 const CANNOT_CONNECT_NOW = '57P03'
 const INVALID_AUTHORIZATION = '28000'
-const INTERNAL_ERROR = 'XX000'
+const INTERNAL_ERROR = { sqlState: 'XX000', message: 'internal error of the sandbox: see its log' }
 
 /** Port shared by all computes. */
 export interface SharedPort {
@@ -68,11 +68,10 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
 
   const fail = (socket: Socket, error: unknown): void => {
     if (socket.destroyed) return
-    if (error instanceof ConnectionError) sendError(socket, error)
-    else {
-      options.onBug(error)
-      sendError(socket, { sqlState: INTERNAL_ERROR, message: 'internal error of the sandbox: see its log' })
-    }
+    const isExpected = error instanceof ConnectionError
+    if (!isExpected) options.onBug(error)
+    const { sqlState: code, message } = isExpected ? error : INTERNAL_ERROR
+    socket.end(errorResponse({ code, message }))
   }
 
   const serve = (socket: Socket, own: string | undefined): void => {
@@ -107,7 +106,10 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
       if (message.kind === 'cancel') return cancel(socket, message.key, message.bytes)
       if (message.kind !== 'startup') throw new ConnectionError(PROTOCOL_VIOLATION, 'invalid startup packet')
       const { startup, endpoint } = takeEndpoint(message)
-      checkRole(startup, options.reservedRole)
+      const { reservedRole } = options
+      if (startup.parameters.get('user') === reservedRole) {
+        throw new ConnectionError(INVALID_AUTHORIZATION, `role "${reservedRole}" is not permitted to log in`)
+      }
       const target = own === undefined ? targetOf(endpoint ?? serverName(socket)) : targetOf(own)
       await pass(socket, target, startup, rest)
     } catch (error) {
@@ -232,15 +234,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
   }
 }
 
-const checkRole = ({ parameters }: Startup, reserved: string): void => {
-  if (parameters.get('user') !== reserved) return
-  throw new ConnectionError(INVALID_AUTHORIZATION, `role "${reserved}" is not permitted to log in`)
-}
-
-const portOf = (server: Server): number => {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
 
 /** The first label of the host name in TLS SNI. */
 const serverName = (socket: Socket): string => {
@@ -273,7 +267,3 @@ const firstMessage = (socket: Socket): Promise<{ readonly message: FirstMessage;
     socket.on('data', take).once('close', gone)
     socket.resume()
   })
-
-const sendError = (socket: Socket, { sqlState, message }: Pick<ConnectionError, 'sqlState' | 'message'>): void => {
-  if (!socket.destroyed) socket.end(errorResponse({ code: sqlState, message }))
-}
