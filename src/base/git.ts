@@ -111,7 +111,7 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     if (typeof code === 'string') {
       const why = statOf(cwd)?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
       throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
-        hint: why === '' ? 'Install git: what compares with a commit needs it.' : 'Check the name of the folder.',
+        hint: why === '' ? 'Install git: comparing with a commit requires it.' : 'Check the name of the folder.',
         cause,
       })
     }

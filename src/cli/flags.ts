@@ -70,12 +70,12 @@ export const PLANNING_FLAGS = {
 
 /** Absolute limits of a run; of the agent, of 24 hours for each project. */
 export const BUDGET_FLAGS = {
-  'max-restarts': number('Consent:', 'Change nothing where more computes than this restart'),
-  'max-deletes': number('Consent:', 'Change nothing where more computes than this are deleted'),
-  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this', {
+  'max-restarts': number('Consent:', 'Change nothing if more computes than this would restart'),
+  'max-deletes': number('Consent:', 'Change nothing if more computes than this would be deleted'),
+  'max-cu-increase': number('Consent:', 'Change nothing if the upper limits grow by more CU than this', {
     isFractional: true,
   }),
-  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this', {
+  'max-cu-hours-increase': number('Consent:', 'Change nothing if the plan adds more CU-hours a month than this', {
     isFractional: true,
   }),
 } as const

@@ -32,7 +32,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   })
   const delays = new Histogram({
     name: 'espalier_reconcile_delay_seconds',
-    help: 'How long after it was due a round started.',
+    help: 'Delay between the time that a round was due and its start.',
     buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
     registers,
   })
@@ -65,7 +65,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'How often projects are refreshed: more than --interval if the share of requests requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Answers of the service, by HTTP status.', [
+  const requests = counter('espalier_api_requests_total', 'Responses from the service, by HTTP status.', [
     'account',
     'code',
   ])

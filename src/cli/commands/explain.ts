@@ -6,7 +6,7 @@ export const explainCommand = {
   positionals: { code: { describe: 'Such as E_SIZE_STEP, SIZE_DIFFERS or restart' } },
   flags: {},
   examples: [
-    ['$0 explain E_SIZE_STEP', 'The rule, an example, the way out'],
+    ['$0 explain E_SIZE_STEP', 'The rule, an example, and how to fix it'],
     ['$0 explain', 'All codes'],
   ],
   notes: `Exit codes:

@@ -118,10 +118,10 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull requ
   const act = actOf(introducedBy)
   if (introduced.length === 0) {
     return typeof introducedBy === 'string'
-      ? `${subject} changes no compute itself: all of this is existing drift, which ${act} settles.`
-      : `All of this is existing drift, which ${act} settles.`
+      ? `${subject} changes no compute itself: all of this is existing drift, which ${act} corrects.`
+      : `All of this is existing drift, which ${act} corrects.`
   }
-  return `${subject} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
+  return `${subject} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
 }
 
 const introducerOf = (introducer: Introducer): string =>
@@ -192,7 +192,7 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const notable = worstFirst(changes.filter(isNotable))
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
-  const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
+  const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} corrects this drift too: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.shows('driftRows')

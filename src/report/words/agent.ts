@@ -31,7 +31,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   Wave: 'a project of an earlier wave is not synced yet',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   NoCommonWindow: 'its restart windows are never open at the same time',
-  Unreachable: 'the service does not answer',
+  Unreachable: 'the service does not respond',
   KeyRefused: 'the service refuses the API key',
 }
 
