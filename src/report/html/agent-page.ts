@@ -35,7 +35,7 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
     .map((name) => ({ name, projects: byGroup.get(name) ?? [] }))
     .filter(({ projects }) => projects.length > 0)
   const [worst] = grouped
-  const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length, agent)
+  const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length)
   const look = worst === undefined ? STATE_LOOKS.Unknown : GROUP_LOOKS[worst.name]
   return page(
     { ...frame, home: '/' },
@@ -58,19 +58,18 @@ ${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_L
 
 const groupWords = (name: AgentGroup): string => (name === 'person' ? 'for a person' : AGENT_GROUPS[name].toLowerCase())
 
-const verdictOf = (name: AgentGroup, count: number, { projects }: AgentPage): string => {
-  switch (name) {
-    case 'person':
-      return `${counted(count, 'project')} ${count === 1 ? 'needs' : 'need'} a person`
-    case 'retrying':
-      return `${counted(count, 'project')} ${count === 1 ? 'is' : 'are'} being retried`
-    case 'waiting':
-      return `${counted(count, 'project')} ${count === 1 ? 'is' : 'are'} waiting`
-    case 'fine':
-      return count === projects.length && count > 1
-        ? `All ${group(count)} projects are synced`
-        : 'The project is synced'
-  }
+const VERBS: Readonly<Record<AgentGroup, readonly [one: string, many: string]>> = {
+  person: ['needs a person', 'need a person'],
+  retrying: ['is being retried', 'are being retried'],
+  waiting: ['is waiting', 'are waiting'],
+  fine: ['is synced', 'are synced'],
+}
+
+/** @param count projects in this group, the worst of all groups. */
+const verdictOf = (name: AgentGroup, count: number): string => {
+  const [one, many] = VERBS[name]
+  if (name === 'fine') return count === 1 ? `The project ${one}` : `All ${group(count)} projects ${many}`
+  return `${counted(count, 'project')} ${count === 1 ? one : many}`
 }
 
 /** tenant-2 before tenant-10. */

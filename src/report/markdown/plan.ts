@@ -42,24 +42,16 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
   return fitTo(limit, forms, view.plan.changes.length, (notableRows) => form(PARTS.length, notableRows))
 }
 
-/** The same for the command line, at any length. */
-export const markdownPlan = (plan: Plan, { takenAt, since }: MarkdownContext = {}): string =>
-  planComment(
-    {
-      plan,
-      origin: since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] },
-      ...(since === undefined ? {} : { introducedBy: { since: since.ref } }),
-      ...(takenAt === undefined ? {} : { takenAt }),
-      notes: [],
-    },
-    NO_LIMIT,
-  )
-
-export interface MarkdownContext {
-  /** ISO 8601. */
-  readonly takenAt?: string
+interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
   /** The base commit, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
+}
+
+/** The same for the command line, at any length. */
+export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions = {}): string => {
+  const origin = since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] }
+  const introducedBy = since === undefined ? {} : { introducedBy: { since: since.ref } }
+  return planComment({ ...options, plan, origin, ...introducedBy, notes: [] }, NO_LIMIT)
 }
 
 const render = (view: PlanView, detail: Detail): string => {
@@ -100,7 +92,7 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
-/** Counts everything that the merge does, including drift: a restart is a restart, whoever caused it. */
+/** Counts all changes that the merge applies, including existing drift. */
 const headline = (view: PlanView): string => {
   const { plan, origin, missing = [] } = view
   if (missing.length > 0) return incomplete(view, missing)
@@ -127,7 +119,7 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull requ
 const introducerOf = (introducer: Introducer): string =>
   typeof introducer === 'string' ? introducer : `the work since ${literal(introducer.since)}`
 
-/** What would apply the plan. */
+/** The action that applies the plan. */
 const actOf = (introducer: Introducer | undefined): string =>
   typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
 
@@ -158,7 +150,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
 }
 
 const titleOf = ({ introducedBy }: PlanView): string => {
-  if (introducedBy === undefined) return '**What differs from the manifests**'
+  if (introducedBy === undefined) return '**Differences from the manifests**'
   return typeof introducedBy === 'string'
     ? `**Introduced by ${introducedBy}**`
     : `**Introduced since ${literal(introducedBy.since)}**`
@@ -171,7 +163,7 @@ const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detai
         `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
       ]
 
-/** Names the worst few in an alert box. */
+/** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
   const notable = all.filter(({ impact }) => isDisruptive(impact))
   if (notable.length === 0) return []

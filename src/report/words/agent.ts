@@ -35,7 +35,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   KeyRefused: 'the service refuses the API key',
 }
 
-/** By who has to act, which decides the order on the page. */
+/** Groups of projects by who has to act, in the order on the page. */
 export const AGENT_GROUPS = {
   person: 'Needs a person',
   retrying: 'Retrying',
@@ -69,6 +69,6 @@ export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
-/** Why it is in this state. */
+/** The reason in words, or else the state. */
 export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]
