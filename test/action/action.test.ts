@@ -14,7 +14,7 @@ test('the comment on a one-line pull request shows one introduced change and fol
   const [first = '', second = ''] = (comment?.body ?? '').split('Existing drift: ')
   expect(comment?.issue).toBe(7)
   expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
-  expect(first).toContain('introduces 1 change. The merge also settles existing drift of 3 computes.')
+  expect(first).toContain('introduces 1 change. The merge also corrects existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
   expect(second).toMatch(/^3 computes/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)

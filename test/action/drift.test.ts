@@ -57,7 +57,7 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
   expect(github.problems).toEqual([])
   expect(github.comments).toMatchObject([{ issue: 7 }])
   expect(github.comments[0]?.body).toContain(
-    'introduces 1 change. The merge also settles existing drift of 3 computes.',
+    'introduces 1 change. The merge also corrects existing drift of 3 computes.',
   )
   expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
 })

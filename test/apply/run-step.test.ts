@@ -147,7 +147,7 @@ describe('the message of a failed step', () => {
     })
     expect((await applying(step('s'), api)).result).toMatchObject({
       status: 'stale',
-      message: expect.stringContaining('A request of this step was sent before, and its answer was lost.'),
+      message: expect.stringContaining('A request of this step was sent before, but its response was lost.'),
     })
   })
 })

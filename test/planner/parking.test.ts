@@ -1,4 +1,4 @@
-/** Primaries that change places: which one is parked, what waits for what, and which consents that takes. */
+/** Primaries that change places: which one is parked, what waits for what, and which consents the swap needs. */
 import { expect, test } from 'vitest'
 import type { Consent, Plan, Step } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'

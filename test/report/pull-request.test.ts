@@ -253,7 +253,7 @@ test('the headline counts all restarts that the merge causes, with drift reporte
   ).toEqual([[expect.anything()], [expect.anything()]])
   const text = planComment(full())
   expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
-  expect(text).toContain('This pull request introduces 4 changes. The merge also settles existing drift of 1 compute.')
+  expect(text).toContain('This pull request introduces 4 changes. The merge also corrects existing drift of 1 compute.')
   // Drift that restarts a compute is visible without unfolding anything.
   expect(text.split('<details><summary>Existing drift')[0]).toContain('> - `primary` on `drifted`: restarts')
   const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')
