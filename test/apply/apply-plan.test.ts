@@ -602,7 +602,7 @@ describe('restart windows', () => {
       computes: [compute('ep-1')],
       statuses: ['running', 'running', 'running', 'running', 'finished'],
     })
-    // The first step takes some seconds, and the second one's window closes meanwhile.
+    // The first step takes some seconds, and the second one's window closes in the meantime.
     const clock = fakeClock()
     await clock.sleep(59_000)
     const plan = planWith(

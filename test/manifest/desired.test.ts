@@ -4,7 +4,7 @@ import { type DesiredCompute, type DesiredDocument, formatWindow, isAbsence } fr
 
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
-/** What was read, if nothing is wrong. */
+/** The parsed documents. There must be no diagnostics. */
 const read = (files: Readonly<Record<string, string>>): readonly DesiredDocument[] => {
   const { desired, diagnostics } = parseManifests(Object.entries(files).map(([path, text]) => ({ path, text })))
   expect(diagnostics).toEqual([])

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES, parseManifests } from '../../src/manifest/index.ts'
 import type { ManifestCode } from '../../src/model/index.ts'
 
-/** Lines 1 and 2; what follows starts in line 3. */
+/** Lines 1 and 2; what follows starts on line 3. */
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 const doc = (body: string): string => `${HEAD}${body}\n`
 
-/** An attribute of a primary: its key is in line 6, column 7. */
+/** An attribute of a primary: its key is on line 6, column 7. */
 const attribute = (text: string): string => doc(`branches:\n  main:\n    primary:\n      ${text}`)
 
-/** Its first key is in line 3, column 18. */
+/** Its first key is on line 3, column 18. */
 const window = (text: string): string => doc(`restartWindow: { ${text}, timezone: Europe/Berlin }`)
 
 const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
   ['two rules for the same pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
   ['a pin in a rule', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
 
-  // what is shared
+  // shared files
   ['a path in `extends` outside the current folder', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
   ['an absolute path in `extends`', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
   ['a missing file in `extends`', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],

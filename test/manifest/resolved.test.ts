@@ -10,7 +10,7 @@ const read = (files: Readonly<Record<string, string>>): Desired => {
   return desired
 }
 
-/** All but the places. */
+/** Everything except source positions. */
 const meaning = (desired: Desired): unknown =>
   JSON.parse(
     JSON.stringify(desired, (key, value: unknown) =>
