@@ -402,7 +402,7 @@ describe('interrupting and recording a run', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('an abort ends the run at once', async () => {
+  test('an abort ends the run immediately', async () => {
     const abort = new AbortController()
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
     const outcome = await apply({
@@ -549,7 +549,7 @@ describe('restart windows', () => {
   const FRIDAY = on(['fri'])
   const harmless = { impact: 'none', consents: [] } as const
 
-  test('a harmless step runs at once, and a restart and its dependents are scheduled', async () => {
+  test('a harmless step runs immediately, and a restart and its dependents are scheduled', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const plan = planWith(
       step('harmless', harmless),

@@ -215,7 +215,7 @@ describe('adoptInto', () => {
     expect(textOf(adopted)).toContain('other:')
   })
 
-  it('produces a manifest with an empty plan, or no manifest, for any change of the live project', () => {
+  it('produces a manifest with an empty plan, or no manifest, for any change to the live project', () => {
     let merged = 0
     fc.assert(
       fc.property(liveWorld, liveWorld, fc.boolean(), (before, more, pin) => {

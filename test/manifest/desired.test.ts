@@ -326,7 +326,7 @@ describe('a document', () => {
   })
 })
 
-test('a replica can declare its previous name, also in a rule', () => {
+test('a replica can declare its previous name, even in a rule', () => {
   const replicas = 'replicas: { olap: { renamedFrom: bi } }'
   const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)
   for (const shape of [...branches, ...rules])

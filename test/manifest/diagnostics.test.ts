@@ -375,7 +375,7 @@ describe('shared files', () => {
   })
 })
 
-test('the problems of all files are reported together, sorted by file and line', () => {
+test('the problems in all files are reported together, sorted by file and line', () => {
   const { diagnostics } = parseManifests([
     { path: 'b.yaml', text: attribute('size: 3.5\n      scaleToZero: 300').replace('main', 'dev') },
     {
@@ -464,7 +464,7 @@ describe('a size and a scale to zero from different places', () => {
   })
 })
 
-test('an unknown profile is reported with the defined ones, if there are any', () => {
+test('an unknown profile is reported with a list of the defined ones, if there are any', () => {
   const compute = 'branches: { main: { primary: { profile: smal } } }'
   expect(diagnosticsOf(doc(compute))).toMatchObject([
     { message: 'The profile `smal` is not defined. No profiles are defined.', hint: 'Define it under `profiles`.' },

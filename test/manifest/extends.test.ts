@@ -105,7 +105,7 @@ describe('a shared file', () => {
     ])
   })
 
-  test('adds replicas to a branch, and the document adds its primary, and the other way round', () => {
+  test('adds replicas to a branch whose primary the document declares, and the other way round', () => {
     const merged = (below: string, above: string) => {
       const { documents } = read({
         'a.yaml': `version: 1\nproject: a\nextends: s.yaml\nbranches: { main: { ${above} } }\n`,
