@@ -56,19 +56,19 @@ export class ProjectDisplay {
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
     const isOver = given.state !== 'Progressing'
-    // The event of an apply that is displayed is part of the same write.
-    this.#store.change((file) => ({
-      ...file,
-      applied: isOver ? undefined : applied,
-      status: { ...status, since },
-    }))
     this.#view = {
       ...this.#viewOf(status, version, shown, at),
       since: new Date(since).toISOString(),
       lastApply: (isOver ? applied : undefined) ?? this.#view.lastApply,
     }
     const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
-    await this.#store.saveAs((file) => ({ ...file, events: events ?? file.events }))
+    // One write, so that an apply is removed exactly when its event is stored.
+    await this.#store.saveAs((file) => ({
+      ...file,
+      applied: isOver ? undefined : applied,
+      status: { ...status, since },
+      events: events ?? file.events,
+    }))
     if (isOver) keeper?.onKept(this.#view.id)
     changed()
   }

@@ -11,14 +11,13 @@ import {
   projectOf,
   type StepRequest,
 } from '../model/index.ts'
-import { DEFAULT_BASE_URL, parseBaseUrl } from './base-url.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './lock-holder.ts'
 import { listAll, type Page } from './pages.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import { type RequestWatch, Transport } from './transport.ts'
-import { checkKey, refuseUnverified } from './trust.ts'
+import { checkKey, DEFAULT_BASE_URL, parseBaseUrl, refuseUnverified } from './trust.ts'
 import * as wire from './wire.ts'
 import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 

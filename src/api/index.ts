@@ -1,5 +1,4 @@
 export { systemClock } from '../base/index.ts'
-export { DEFAULT_BASE_URL, isLoopback } from './base-url.ts'
 export {
   type ApiOptions,
   createReadApi,
@@ -17,5 +16,5 @@ export type { RequestLimit } from './request-budget.ts'
 export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
 export { operationMs, pastOperations, projectsNamed, snapshot } from './snapshot.ts'
 export type { RequestWatch } from './transport.ts'
-export { checkKey, VERIFIED } from './trust.ts'
+export { checkKey, DEFAULT_BASE_URL, isLoopback, VERIFIED } from './trust.ts'
 export type { Operation, Project } from './wire.ts'

@@ -1,6 +1,6 @@
 /** Records a run, one event a line. Each is on disk before the call that it announces. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { refuseLink } from '../base/index.ts'
+import { rejectLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
 
 export interface Journal {
@@ -21,7 +21,7 @@ export const openJournal = async (path: string): Promise<Journal> => {
       cause,
     })
   }
-  await refuseLink(path).catch(failed('opened'))
+  await rejectLink(path).catch(failed('opened'))
   const handle = await open(path, 'a+', 0o600).catch(failed('opened'))
   await endLine(handle).catch(failed('written'))
   let last: Promise<void> = Promise.resolve()

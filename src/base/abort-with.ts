@@ -1,6 +1,6 @@
 /**
- * Aborts `controller` with `signal`, until the returned function is called. Unlike `AbortSignal.any`, which in Node 20
- * leaves a reference in a long-lived signal with each call, it leaves nothing behind.
+ * Aborts `controller` with `signal`, until the returned function is called. Does not leak, unlike
+ * `AbortSignal.any`, which in Node 20 adds a reference to a long-lived signal with each call.
  */
 export const abortWith = (controller: AbortController, signal: AbortSignal | undefined): (() => void) => {
   if (signal === undefined) return () => undefined

@@ -32,8 +32,8 @@ export const readIfPresent = (path: string): string | undefined => {
 }
 
 /**
- * Makes a folder for a program's own state, and git ignore it: it may be in the repository of the manifests, and hold
- * keys or a repository of its own. An existing folder stays as it is.
+ * Makes a folder for the program's state, and makes git ignore it: it may be inside the repository of the manifests, and
+ * contain keys or another repository. An existing folder is not changed.
  *
  * @param mode of a new folder.
  */
@@ -91,7 +91,7 @@ export const PRIVATE = 0o600
  *
  * @throws {Error} if `path` is a link to a file.
  */
-export const refuseLink = async (path: string): Promise<void> => {
+export const rejectLink = async (path: string): Promise<void> => {
   const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
   if (isLink && (await stat(path).catch(() => undefined))?.isFile() !== false) {
     throw new Error('it is a link, and links are not written through: name the file itself, or remove the link')
@@ -99,7 +99,7 @@ export const refuseLink = async (path: string): Promise<void> => {
 }
 
 /**
- * Writes a temporary file and renames it, so that a crash or a full disk leaves the old content. Refuses symlinks.
+ * Writes a temporary file and renames it, so that a crash or a full disk leaves the old content. Rejects symlinks.
  *
  * @param what subject of the error message: `The plan`.
  * @param mode file mode. Default: that of the existing file.
@@ -108,7 +108,7 @@ export const refuseLink = async (path: string): Promise<void> => {
 export const replaceFile = async (file: string, text: string, what: string, mode?: number): Promise<void> => {
   const draft = `${file}.${crypto.randomUUID().slice(0, 8)}.tmp`
   try {
-    await refuseLink(file)
+    await rejectLink(file)
     const info = await stat(file).catch(() => undefined)
     // Write to a pipe or a terminal rather than replace it.
     if (info?.isFile() === false) return await writeFile(file, text)

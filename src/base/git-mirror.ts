@@ -12,7 +12,7 @@ const SIZE_CHECK_MS = 1_000
 const MAX_PACKS = 50
 
 export interface Mirror {
-  /** Folder of our own repository on disk. */
+  /** Folder of the mirror on disk. */
   readonly folder: string
   /** URL or path. */
   readonly from: string
@@ -74,13 +74,13 @@ export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<stri
   const from = ['--upload-pack=git-upload-pack', '--end-of-options', mirror.from, `+${ref}:${FETCHED}`]
   const objects = join(mirror.folder, '.git', 'objects')
   await compact(mirror, objects)
-  const refusing = new AbortController()
+  const tooLargeAbort = new AbortController()
   const isTooLarge = async (): Promise<boolean> => (await bytesIn(objects)) > mirror.maxBytes
   const timer = setInterval(async () => {
-    if (await isTooLarge()) refusing.abort(tooLarge(mirror))
+    if (await isTooLarge()) tooLargeAbort.abort(tooLarge(mirror))
   }, SIZE_CHECK_MS)
   try {
-    await remote(mirror, ['fetch', ...quiet, ...from], refusing.signal)
+    await remote(mirror, ['fetch', ...quiet, ...from], tooLargeAbort.signal)
     if (await isTooLarge()) throw tooLarge(mirror)
   } finally {
     clearInterval(timer)
@@ -92,7 +92,7 @@ const tooLarge = ({ from, maxBytes }: Mirror): RepositoryTooLarge =>
   new RepositoryTooLarge(
     'E_GIT',
     `${withoutCredentials(from)} is not used: its history has more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`,
-    { hint: 'Keep manifests in a repository of their own.' },
+    { hint: 'Keep manifests in a separate repository.' },
   )
 
 /** Removes leftovers of unfinished fetches and unreachable objects. */

@@ -30,7 +30,7 @@ const INHERITED = new RegExp(
 
 /** Passed on the command line, so that they override all configuration files. */
 const OVERRIDES = [
-  // A folder in the work tree may look like a repository, with a configuration of its own.
+  // A folder in the work tree may look like a repository and have its own configuration.
   'safe.bareRepository=explicit',
   'core.fsmonitor=false',
   `core.hooksPath=${devNull}`,
@@ -58,7 +58,7 @@ const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.Proces
   GIT_OPTIONAL_LOCKS: '0',
 })
 
-interface Asked {
+interface GitOptions {
   /** Input for git's stdin. */
   readonly input?: string
   /** Whether git may access remotes. Default: no. */
@@ -68,7 +68,7 @@ interface Asked {
   readonly signal?: AbortSignal
 }
 
-interface Ended {
+interface GitResult {
   /** Exit code; `undefined` if git did not exit normally. */
   readonly code: number | undefined
   readonly stdout: Buffer
@@ -76,13 +76,13 @@ interface Ended {
   readonly why: string
 }
 
-const start = async (cwd: string, args: readonly string[], asked: Asked): Promise<Ended> => {
-  const { input, isRemote = false, isOwn = false, signal } = asked
-  refuseBare(cwd)
-  const options = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
+const start = async (cwd: string, args: readonly string[], options: GitOptions): Promise<GitResult> => {
+  const { input, isRemote = false, isOwn = false, signal } = options
+  rejectBareRepository(cwd)
+  const overrides = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
   // Loaded only here: it is slow to load, and most commands do not run git.
   const { execFile } = await import('node:child_process')
-  const running = promisify(execFile)('git', ['--no-pager', ...options, ...args], {
+  const running = promisify(execFile)('git', ['--no-pager', ...overrides, ...args], {
     cwd,
     encoding: 'buffer',
     env: environmentOf(process.env, isRemote ? 'https:http:ssh:file' : 'none'),
@@ -111,21 +111,21 @@ const start = async (cwd: string, args: readonly string[], asked: Asked): Promis
     if (typeof code === 'string') {
       const why = statOf(cwd)?.isDirectory() === true ? '' : `: there is no folder ${cwd}`
       throw new EspalierError('E_GIT', `git cannot be started${why}.`, {
-        hint: why === '' ? 'Install git: what compares with a commit needs it.' : 'Check the name of the folder.',
+        hint: why === '' ? 'Install git, which is required to compare with a commit.' : 'Check the name of the folder.',
         cause,
       })
     }
-    const said = stderr?.toString().trim() ?? ''
-    const known = REFUSALS.find(([pattern]) => pattern.test(said))
+    const output = stderr?.toString().trim() ?? ''
+    const known = KNOWN_ERRORS.find(([pattern]) => pattern.test(output))
     if (known !== undefined) throw new EspalierError('E_GIT', known[1](cwd), { hint: known[2], cause })
-    const lines = said.split('\n')
+    const lines = output.split('\n')
     const why = lines.find((line) => line.startsWith('fatal: ')) ?? lines.at(-1) ?? ''
     return { code: typeof code === 'number' ? code : undefined, stdout: Buffer.of(), why }
   }
 }
 
-/** Messages that git prints when it refuses to use a folder. */
-const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
+/** Errors of git that need a hint: what git prints, our message, our hint. */
+const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,
     () => 'This folder is not in a git repository, so there is nothing to compare with.',
@@ -142,7 +142,7 @@ const REFUSALS: readonly (readonly [RegExp, (cwd: string) => string, string])[] 
  * Like `safe.bareRepository=explicit`, for git before 2.38. A pull request can commit a folder that is a complete bare
  * repository, and git would run programs from its configuration.
  */
-const refuseBare = (cwd: string): void => {
+const rejectBareRepository = (cwd: string): void => {
   // Resolve symlinks, as git does.
   for (let folder = realPathOf(cwd), above = ''; folder !== above; above = folder, folder = dirname(folder)) {
     if (isFile(join(folder, '.git')) || isRepository(join(folder, '.git'))) return
@@ -173,17 +173,17 @@ const isRepository = (folder: string): boolean => {
 }
 
 /** `undefined` if there is no such entry, if links form a loop, or if access is denied. */
-const statOf = (path: string, look: (path: string) => Stats = statSync): Stats | undefined => {
+const statOf = (path: string, stat: (path: string) => Stats = statSync): Stats | undefined => {
   try {
-    return look(path)
+    return stat(path)
   } catch {
     return undefined
   }
 }
 
-/** @throws {EspalierError} `E_GIT` if git is missing, refuses, takes too long, or prints more than 64 MiB. */
-export const git = async (cwd: string, args: readonly string[], asked: Asked = {}): Promise<Buffer> => {
-  const { code, stdout, why } = await start(cwd, args, asked)
+/** @throws {EspalierError} `E_GIT` if git is missing, fails, times out, or prints more than 64 MiB. */
+export const git = async (cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> => {
+  const { code, stdout, why } = await start(cwd, args, options)
   if (code === 0) return stdout
   throw new EspalierError('E_GIT', `git ${args[0]} failed: ${why === '' ? `exit code ${code ?? 'unknown'}` : why}`, {
     hint: 'In a shallow or partial clone, commits and files may be missing: fetch all of them (actions/checkout: fetch-depth: 0).',
@@ -214,7 +214,7 @@ export const parentsOf = async (cwd: string, ref: string): Promise<readonly stri
 
 /** The commit that `ref` names at origin; `undefined` if there is none. */
 export const remoteCommit = async (cwd: string, ref: string): Promise<string | undefined> => {
-  await refuseCommands(cwd)
+  await rejectCommands(cwd)
   const args = ['ls-remote', '--upload-pack=git-upload-pack', '--end-of-options', 'origin', ref]
   const [id = ''] = (await git(cwd, args, { isRemote: true })).toString().split('\t')
   return id === '' ? undefined : id
@@ -227,7 +227,7 @@ export const remoteCommit = async (cwd: string, ref: string): Promise<string | u
  * @throws {EspalierError} `E_GIT` if origin has no such commit or cannot be reached.
  */
 export const fetchCommit = async (cwd: string, sha: string, depth: number): Promise<void> => {
-  await refuseCommands(cwd)
+  await rejectCommands(cwd)
   const isShallow = (await git(cwd, ['rev-parse', '--is-shallow-repository'])).toString().trim() === 'true'
   const limit = isShallow ? [`--depth=${depth}`] : []
   const quiet = ['--quiet', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules']
@@ -238,7 +238,7 @@ export const fetchCommit = async (cwd: string, sha: string, depth: number): Prom
 /** Programs of individual remotes. They cannot be overridden without knowing the names of all remotes. */
 const REMOTE_COMMAND = /^remote\..*\.(uploadpack|receivepack|vcs)$/s
 
-const refuseCommands = async (cwd: string): Promise<void> => {
+const rejectCommands = async (cwd: string): Promise<void> => {
   const names = (await git(cwd, ['config', '--list', '--name-only', '-z'])).toString().split('\0')
   const found = names.find((name) => REMOTE_COMMAND.test(name))
   if (found === undefined) return

@@ -23,7 +23,7 @@ export const flag = (more: Keywords = {}): Schema<boolean> => ({ type: 'boolean'
 
 export const number = (more: Keywords = {}): Schema<number> => ({ type: 'number', ...more })
 
-/** An enum. Without values, a schema that refuses everything, because an `enum` must not be empty. */
+/** An enum. Without values, a schema that rejects every value, because an `enum` must not be empty. */
 export const oneOf = <const T extends string | number>(values: readonly T[], more: Keywords = {}): Schema<T> =>
   values.length === 0 ? { not: {}, ...more } : { enum: values, ...more }
 

@@ -32,7 +32,7 @@ export const askYes = async (question: string, io: Io): Promise<boolean> =>
 
 /**
  * Asks for a `yes` to the plan, then for each consent that it needs and `policy` lacks, showing the steps. Steps whose
- * consent is refused do not run.
+ * consent is declined do not run.
  *
  * @returns what may run; `undefined` for no, end of input or Ctrl-C.
  */

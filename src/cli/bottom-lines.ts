@@ -1,4 +1,4 @@
-/** Keeps lines at the bottom of a terminal. Everything that is printed meanwhile appears above them. */
+/** Keeps lines at the bottom of a terminal. All other output appears above them. */
 import stringWidth from 'string-width'
 import type { OnSignal } from '../base/index.ts'
 import type { Io, Output } from './io.ts'

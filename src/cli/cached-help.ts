@@ -1,4 +1,4 @@
-/** The program's help, rendered at build time: rendering it takes longer than all the rest. */
+/** The program's help, rendered at build time: rendering takes most of the time of `--help`. */
 import { readFileSync } from 'node:fs'
 
 /** Defined by the build of the single executable, which has no other files. */

@@ -1,4 +1,4 @@
-/** Parses a command line by the table of commands. Messages are our own, and suggest the nearest valid name. */
+/** Parses a command line. Messages are our own, and suggest the nearest valid name. */
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
@@ -112,7 +112,7 @@ const noFlag = (word: string, flags: Flags, own: string): string => {
   return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
 }
 
-/** Flags by what is typed: `--name`, `-n`. */
+/** Flags by the word that is typed: `--name`, `-n`. */
 export const flagsByWord = (flags: Flags) =>
   new Map(
     Object.entries(flags).flatMap(([name, flag]) =>
@@ -120,7 +120,7 @@ export const flagsByWord = (flags: Flags) =>
     ) as [string, { readonly name: string; readonly flag: Flag }][],
   )
 
-/** Attaches values such as `-1USD` to their flag: the parser would take them for flags. */
+/** Attaches values such as `-1USD` to their flag, because the parser would treat them as flags. */
 const withValues = (words: readonly string[], flags: Flags): readonly string[] => {
   const byWord = flagsByWord(flags)
   const joined: string[] = []
@@ -178,7 +178,7 @@ const numberProblem = (name: string, flag: Flag, value: unknown): string | undef
   return `--${name} must be a ${isFractional ? 'number' : 'whole number'} ${range}.`
 }
 
-/** Positionals by name (`<one>`, `[one]`, `[many..]`), or what is wrong with them. */
+/** Positionals by name (`<one>`, `[one]`, `[many..]`), or an error message. */
 const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {
   const places = [...command.command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
   const values: Record<string, unknown> = {}

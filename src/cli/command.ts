@@ -4,7 +4,7 @@ import type { Flags, FlagValues } from './flag.ts'
 import type { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 
-/** Stands for `-` on the command line: the parser would take a lone hyphen for an option without a name. */
+/** Stands for `-` on the command line: the parser would treat a lone hyphen as an option without a name. */
 export const STDIN = '<stdin>'
 
 interface Positional {

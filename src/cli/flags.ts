@@ -4,7 +4,7 @@ import { type FlagValues, number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
   'no-color': toggle('Output:', 'Disable colours'),
-  debug: toggle('Output:', 'Show requests (without the key) on stderr, and where a bug is'),
+  debug: toggle('Output:', 'Show requests (without the key) and stack traces of bugs on stderr'),
 } as const
 
 export const MANIFEST_FLAGS = {
@@ -13,7 +13,7 @@ export const MANIFEST_FLAGS = {
 
 /** How to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  compact: toggle('Output:', 'Show a line for each change (default above 12 changes)'),
+  compact: toggle('Output:', 'Show one line per change (default above 12 changes)'),
   detail: toggle('Output:', 'Show every attribute of each change'),
   steps: toggle('Output:', 'Show the order of steps'),
 } as const
@@ -68,14 +68,14 @@ export const PLANNING_FLAGS = {
   ),
 } as const
 
-/** Absolute limits of a run; of the agent, of 24 hours for each project. */
+/** Absolute limits of a run; for the agent, of 24 hours and each project. */
 export const BUDGET_FLAGS = {
-  'max-restarts': number('Consent:', 'Change nothing where more computes than this restart'),
-  'max-deletes': number('Consent:', 'Change nothing where more computes than this are deleted'),
-  'max-cu-increase': number('Consent:', 'Change nothing where the upper limits grow by more CU than this', {
+  'max-restarts': number('Consent:', 'Reject a plan that restarts more computes than this'),
+  'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),
+  'max-cu-increase': number('Consent:', 'Reject a plan that raises the upper limits by more CU than this', {
     isFractional: true,
   }),
-  'max-cu-hours-increase': number('Consent:', 'Change nothing where the plan adds more CU-hours a month than this', {
+  'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours a month than this', {
     isFractional: true,
   }),
 } as const
@@ -85,15 +85,14 @@ export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 
 export const API_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
-  'api-key-file': text('Control API:', 'File that holds the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
+  'api-key-file': text('Control API:', 'File with the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
   concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
-    describe:
-      'Use an embedded control plane instead, its state kept in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
+    describe: 'Use an embedded control plane with its state in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
   },
-  seed: text('Sandbox:', 'What a new sandbox starts from'),
+  seed: text('Sandbox:', 'File with the initial state of a new sandbox'),
   'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 

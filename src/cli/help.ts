@@ -24,7 +24,7 @@ export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
 export const API_ENVIRONMENT = `Environment:
   ESPALIER_API_KEY   the API key; NEON_API_KEY if that is not set
   ESPALIER_BASE_URL  root of the control API
-  NO_COLOR           no colour; FORCE_COLOR=1 colours what is piped`
+  NO_COLOR           no colour; FORCE_COLOR=1 colours piped output`
 
 const NOTES = `Exit codes:
 ${Object.entries(EXIT)

@@ -1,4 +1,4 @@
-/** Finds the API key. No flag holds the key itself, since flags end up in shell histories and process lists. */
+/** Finds the API key. No flag contains the key itself, since flags end up in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
 import { plainText, readBoundedFile } from '../base/index.ts'

@@ -29,7 +29,7 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
 }
 
 /**
- * The id of a project that a person named. A possible id that is not known as a name is returned unchanged: a key that
+ * Resolves the name or id of a project. A possible id that is not a known name is returned unchanged, because a key that
  * cannot list projects can still use it.
  *
  * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project or several have the name.

@@ -1,7 +1,7 @@
 /** Writes HTML pages to disk. */
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
-import { PRIVATE, refuseLink, replaceFile } from '../base/index.ts'
+import { PRIVATE, rejectLink, replaceFile } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { STDIN } from './command.ts'
@@ -49,7 +49,7 @@ export const openPage = async (given: string, flag: string, { locate, stderr }: 
   const there = await stat(path).catch(() => undefined)
   // A rename would replace a device, and fail for a folder only at the end of the run.
   if (there !== undefined && !there.isFile()) fail(new Error('it exists and is not a regular file'))
-  await refuseLink(path).catch(fail)
+  await rejectLink(path).catch(fail)
   const draft = `${path}.${process.pid}.tmp`
   await writeFile(draft, '', { flag: 'wx' })
     .then(() => rm(draft))

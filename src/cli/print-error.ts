@@ -17,7 +17,7 @@ export const printError = (error: unknown, options: { color: boolean; debug: boo
   const message = error instanceof Error ? error.message : String(error)
   print(`${label}  This is a bug in espalier: ${plainLines(message)}`, io.stderr)
   if (options.debug && error instanceof Error && error.stack !== undefined) print(plainLines(error.stack), io.stderr)
-  const how = options.debug ? 'the lines above' : 'what the same command prints with --debug'
+  const how = options.debug ? 'the lines above' : 'the output of the same command with --debug'
   print(`       Please report it at ${REPORT_AT}, with the command and ${how}.`, io.stderr)
   return EXIT.error
 }

@@ -36,7 +36,7 @@ const withExample = (error: unknown, words: readonly string[]): unknown => {
   })
 }
 
-/** `--sandbox` takes a value only after `=`, so that it does not take the following path as its value. */
+/** `--sandbox` accepts a value only after `=`, so that a following path is not used as its value. */
 const withOptionalValues = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--')
   return args.map((word, index) => (word === '--sandbox' && (end < 0 || index < end) ? '--sandbox=' : word))

@@ -6,7 +6,7 @@ import type { ApiFlags } from './flags.ts'
 
 type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTable' | 'shard'>
 
-/** ` espalier/ --project shop`, ready to be appended; empty if nothing was given. */
+/** ` espalier/ --project shop`, ready to be appended; empty without paths and flags. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>
   appended([...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)])
 

@@ -1,5 +1,4 @@
 /** The changes that would save most. Counters only show averages, so no advice claims to know peaks or idle times. */
-import { groupBy } from '../base/index.ts'
 import {
   formatDay,
   formatDuration,
@@ -73,26 +72,27 @@ type Found = Omit<Advice, 'project' | 'branch' | 'compute' | 'edit'> & {
 export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: AdviceContext): readonly Advice[] => {
   const total = costs.reduce((sum, { cost }) => sum + (cost.expected ?? 0), 0)
   const least = Math.max(LEAST_HOURS, LEAST_SHARE * total)
-  const found = costs.flatMap((one) =>
-    [neverSleeps(one), staysAtMinimum(one), isFixedSize(one), sleepsLate(one)].flatMap((advice): readonly Advice[] => {
-      if (advice === undefined || advice.saves < least) return []
-      const { key, after, ...rest } = advice
-      const { compute, branch } = one
+  return costs
+    .flatMap((one): readonly Advice[] => {
+      const { compute, branch, settings } = one
+      const { size, disabled } = settings
+      if (disabled || size === undefined) return []
+      const found = [neverSleeps, staysAtMinimum, isFixedSize, sleepsLate].flatMap((advise) => advise(one, size) ?? [])
+      const [best] = found.sort(bySaving)
+      if (best === undefined || best.saves < least) return []
+      const { key, after, ...rest } = best
       const place = placeOf(compute.id, key)
       const before = place === undefined || place.isSet ? textOf(one, key) : null
       const edit = { key, before, after, ...(place && { source: place.source }), others: place?.others ?? 0 }
       return [{ ...rest, project, branch: branch.name, compute: compute.id, edit }]
-    }),
-  )
-  const best = groupBy(found, ({ compute }) => compute)
-  return [...best.values()].flatMap((all) => all.toSorted(bySaving).slice(0, 1)).sort(bySaving)
+    })
+    .sort(bySaving)
 }
 
 export const bySaving = (a: Pick<Advice, 'saves'>, b: Pick<Advice, 'saves'>): number => b.saves - a.saves
 
-const neverSleeps = ({ settings, cost, branch }: LiveCost): Found | undefined => {
-  const { size, scaleToZero, disabled } = settings
-  if (scaleToZero !== SCALE_TO_ZERO_NEVER || disabled || size === undefined || cost.expected === null) return undefined
+const neverSleeps = ({ settings, cost, branch }: LiveCost, size: Size): Found | undefined => {
+  if (settings.scaleToZero !== SCALE_TO_ZERO_NEVER || cost.expected === null) return undefined
   if (size.max > SIZE_TABLE.scaleToZeroMaxCu || branch.isDefault || branch.isProtected) return undefined
   return {
     kind: 'never-sleeps',
@@ -104,10 +104,8 @@ const neverSleeps = ({ settings, cost, branch }: LiveCost): Found | undefined =>
   }
 }
 
-const staysAtMinimum = ({ settings, usage, cost, hours }: LiveCost): Found | undefined => {
-  const { size, disabled } = settings
-  if (disabled || size === undefined || isFixed(size) || usage === undefined || usage.hours < WEEK_HOURS)
-    return undefined
+const staysAtMinimum = ({ usage, cost, hours }: LiveCost, size: Size): Found | undefined => {
+  if (isFixed(size) || usage === undefined || usage.hours < WEEK_HOURS) return undefined
   const { min, max } = size
   if (usage.averageCu > 1.05 * min || cost.low === null) return undefined
   const smaller = SIZE_TABLE.steps.findLast(({ cu }) => cu < min)?.cu
@@ -123,9 +121,8 @@ const staysAtMinimum = ({ settings, usage, cost, hours }: LiveCost): Found | und
   }
 }
 
-const isFixedSize = ({ settings, cost }: LiveCost): Found | undefined => {
-  const { size, disabled } = settings
-  if (disabled || size === undefined || !isFixed(size) || cost.expected === null) return undefined
+const isFixedSize = ({ cost }: LiveCost, size: Size): Found | undefined => {
+  if (!isFixed(size) || cost.expected === null) return undefined
   if (size.max <= 1 || size.max > SIZE_TABLE.autoscalingMaxCu) return undefined
   const min = Math.max(SMALLEST_MIN, size.max - SIZE_TABLE.maxSpreadCu)
   return {
@@ -138,9 +135,8 @@ const isFixedSize = ({ settings, cost }: LiveCost): Found | undefined => {
   }
 }
 
-const sleepsLate = ({ settings, usage, hours }: LiveCost): Found | undefined => {
-  const { size, scaleToZero, disabled } = settings
-  if (disabled || size === undefined || scaleToZero === undefined || usage?.suspends === undefined) return undefined
+const sleepsLate = ({ settings: { scaleToZero }, usage, hours }: LiveCost, size: Size): Found | undefined => {
+  if (scaleToZero === undefined || usage?.suspends === undefined) return undefined
   const seconds = scaleToZero === SCALE_TO_ZERO_NEVER ? 0 : scaleToZeroSeconds(scaleToZero)
   if (seconds <= SCALE_TO_ZERO_DEFAULT_SECONDS || usage.suspends === 0) return undefined
   const perUse = (seconds - SCALE_TO_ZERO_DEFAULT_SECONDS) / 3600

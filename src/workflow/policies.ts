@@ -43,14 +43,12 @@ export interface Policies {
   readonly policies: readonly Policy[]
 }
 
-export interface ReadPolicies extends Policies {
-  readonly diagnostics: readonly Diagnostic[]
-  /** The lines of policy files, for diagnostics. */
-  readonly lineOf: LoadedManifests['lineOf']
-}
-
 /** Reads the folder's policy files, the named ones, and the policies in manifests. */
-export const readPolicies = async (cwd: string, named: readonly string[], desired: Desired): Promise<ReadPolicies> => {
+export const readPolicies = async (
+  cwd: string,
+  named: readonly string[],
+  desired: Desired,
+): Promise<Policies & Pick<LoadedManifests, 'diagnostics' | 'lineOf'>> => {
   // A broken link counts as a file: it is unreadable, which is not the same as having no policies.
   const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
   const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
@@ -205,11 +203,6 @@ const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
   return { known: expected ?? 0, isComplete: unknown === 0 }
 }
 
-interface PlacedCompute {
-  readonly branchId: string
-  readonly compute: PolicyCompute
-}
-
 /** The project after the changes. */
 const stateOf = (
   project: ObservedProject,
@@ -222,14 +215,14 @@ const stateOf = (
     changes.flatMap((change) => (change.compute.id === undefined ? [] : [[change.compute.id, change]])),
   )
   const costsOf = groupBy(costs, ({ branchId }) => branchId)
-  const computeOf = (change: Change | undefined, live: ObservedCompute | undefined): PlacedCompute | undefined => {
+  const computeOf = (change: Change | undefined, live: ObservedCompute | undefined) => {
     const branchId = change?.branch.id ?? live?.branchId ?? ''
     const steps = stepsOf.get(change?.id ?? '') ?? []
     const settings =
       change === undefined
         ? live && settingsOfCompute(live.attributes)
         : settingsAfter(change, steps, live, project.settings?.computeDefaults)
-    if (settings === undefined) return undefined
+    if (settings === undefined) return []
     const id = live?.id
     const name = change?.compute.name ?? live?.attributes.name ?? live?.id
     const type = change?.compute.type ?? live?.type ?? 'read_write'
@@ -240,19 +233,18 @@ const stateOf = (
       type,
       settings,
       isNew: live === undefined,
-      ...(policy && {
-        hasWindow: policy.hasWindow({ branch: branchId, ...defined({ slot, id }) }),
+      ...defined({
+        hasWindow: policy?.hasWindow({ branch: branchId, ...defined({ slot, id }) }),
+        source: change?.source,
       }),
-      ...defined({ source: change?.source }),
     }
-    return { branchId, compute }
+    return [{ branchId, compute }]
   }
-  const all = [
-    ...project.computes.map((live) => computeOf(byCompute.get(live.id), live)),
-    ...changes.filter(({ compute }) => compute.id === undefined).map((change) => computeOf(change, undefined)),
-  ]
   const computes = groupBy(
-    all.filter((one) => one !== undefined),
+    [
+      ...project.computes.flatMap((live) => computeOf(byCompute.get(live.id), live)),
+      ...changes.flatMap((change) => (change.compute.id === undefined ? computeOf(change, undefined) : [])),
+    ],
     ({ branchId }) => branchId,
   )
   return {

@@ -398,7 +398,7 @@ test('a scheduled run fails on drift with `fail-on: changes`', async () => {
   )
   expect({ code, drifted: outputs.drifted }).toEqual({ code: 1, drifted: '3' })
   expect(log).toContain('::error title=fail-on::The plan has changes: 3.')
-  expect(summary).toContain('**What differs from the manifests**')
+  expect(summary).toContain('**Differences from the manifests**')
 })
 
 test('the input `sandbox` replaces the account', async () => {

@@ -363,7 +363,7 @@ describe('retries after a wait', () => {
   test.each([
     ['seconds', '7', 7_000],
     ['a date', new Date(Date.UTC(2026, 0, 1) + 9_000).toUTCString(), 9_000],
-  ])('Retry-After in %s overrides the default delay', async (_form, value, ms) => {
+  ])('Retry-After as %s overrides the default delay', async (_form, value, ms) => {
     const { api, clock } = await setup([{ status: 429, headers: { 'retry-after': value } }, ok])
     await api.send(patch)
     expect(clock.slept).toEqual([ms])

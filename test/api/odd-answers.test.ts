@@ -29,7 +29,7 @@ const endpoint = {
   autoscaling_limit_max_cu: 2,
 }
 
-describe('the error for an invalid value names the compute and the field', () => {
+describe('undocumented values', () => {
   test.each([
     [
       'a size that is a string',
@@ -64,7 +64,7 @@ describe('the error for an invalid value names the compute and the field', () =>
       '`settings.pg_settings.a` is 1; expected a string',
     ],
     ['an invalid branch id', { branch_id: '../x' }, '`branch_id` is "../x"; expected an id'],
-  ])('%s', async (_what, odd, words) => {
+  ])('the error for %s names the compute and the field', async (_what, odd, words) => {
     const api = await open(() =>
       ok({
         endpoints: [
@@ -85,7 +85,7 @@ describe('the error for an invalid value names the compute and the field', () =>
     ['a missing list', {}, 'the body: `endpoints` is missing; expected a list'],
     ['a number instead of a compute', { endpoints: [endpoint, 7] }, 'compute 2 in the list: is 7; expected an object'],
     ['control characters', { endpoints: [{ ...endpoint, type: '\u001b[2J' }] }, '\\u001b[2J'],
-  ])('%s', async (_what, json, words) => {
+  ])('the error for %s names the part of the body', async (_what, json, words) => {
     const api = await open(() => ok(json))
     await expect(api.listComputes('shop')).rejects.toThrow(words)
   })
@@ -95,7 +95,7 @@ describe('the error for an invalid value names the compute and the field', () =>
     ['a negative scale-to-zero time', { suspend_timeout_seconds: -5 }],
     ['unknown states and fields', { current_state: 'hibernating', brand_new: { a: [1] } }],
     ['null in every optional field', { name: null, settings: null, disabled: null, suspend_timeout_seconds: null }],
-  ])('accepts %s', async (_what, odd) => {
+  ])('a response with %s is accepted', async (_what, odd) => {
     const api = await open(() => ok({ endpoints: [{ ...endpoint, ...odd }] }))
     expect(await api.listComputes('shop')).toHaveLength(1)
   })

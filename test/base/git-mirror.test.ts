@@ -103,7 +103,7 @@ describe('a private repository over http', () => {
   let server: Server
   beforeEach(async () => {
     run('update-server-info')
-    // What git calls the dumb protocol: the repository as files.
+    // git's "dumb" HTTP protocol: the repository as files.
     server = createServer(async (request, response) => {
       if (request.headers.authorization !== authorization) {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
@@ -114,7 +114,7 @@ describe('a private repository over http', () => {
       response.writeHead(file === undefined ? 404 : 200).end(file)
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
-    // No configuration of whoever runs the tests.
+    // Ignores the git configuration of the user who runs the tests.
     vi.stubEnv('HOME', folder)
     vi.stubEnv('XDG_CONFIG_HOME', folder)
   })
@@ -171,7 +171,7 @@ describe('a repository with a long history', () => {
     run('branch', '-M', 'main')
     const narrow = await openMirror(join(folder, 'mirror'), repo, 64 * 1024)
     const tip = await remoteTip(narrow, 'main')
-    // The large commit is the mirror's own until the next one is there.
+    // The mirror keeps the large commit until it has fetched the next one.
     if (tip !== undefined) await fetchTip(narrow, tip).catch(() => undefined)
     expect(tip && (await fetchTip(narrow, tip))).toBe(run('rev-parse', 'HEAD'))
     expect(await readdir(pack)).not.toContain('tmp_pack_x')

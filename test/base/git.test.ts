@@ -1,4 +1,4 @@
-/** No repository makes git run a program of its own, whatever it holds and however it is configured. */
+/** No repository can make git run a program, whatever it contains and however it is configured. */
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +17,7 @@ import { serveWith } from '../hostile/servers.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
-/** Everything that Espalier asks of git. */
+/** Every way in which Espalier uses git. */
 const askEverything = async (cwd: string, { head }: HostileRepository): Promise<readonly string[]> => {
   const asked = [
     commitOf(cwd, 'HEAD'),
@@ -38,7 +38,7 @@ const askEverything = async (cwd: string, { head }: HostileRepository): Promise<
 interface Attack {
   readonly name: string
   readonly plant: (repository: HostileRepository) => unknown
-  /** What git itself does there, to show that the trap works. */
+  /** What plain git does there, to show that the trap works. */
   readonly control: readonly string[]
 }
 
@@ -152,7 +152,7 @@ const ATTACKS: readonly Attack[] = [
 test.each(ATTACKS)('git runs no program from a repository with $name', async ({ plant, control }) => {
   const repository = makeHostileRepository()
   await plant(repository)
-  // Most traps leave git without an answer. Not in sync: a server of this process may have to answer.
+  // Most traps make git fail. Asynchronous, because a server in this process may have to answer.
   await promisify(execFile)('git', control, { cwd: repository.folder }).catch(() => undefined)
   expect(repository.isSprung(), 'the trap does not work').toBe(true)
   await askEverything(repository.folder, repository)
@@ -213,7 +213,7 @@ test.each<readonly [string, (folder: string) => string]>([
   expect(repository.isSprung(), 'the trap does not work').toBe(true)
   const said = await askEverything(cwd, repository)
   expect(repository.isSprung()).toBe(false)
-  // By us: git before 2.38 would run it.
+  // Rejected by our own check: git before 2.38 would run it.
   expect(new Set(said)).toEqual(
     new Set([`EspalierError: ${join(repository.folder, 'db')} is itself a bare git repository, which is not used.`]),
   )

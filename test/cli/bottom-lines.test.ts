@@ -1,4 +1,4 @@
-/** Lines at the bottom of a terminal, and what is printed above them. */
+/** Lines at the bottom of a terminal, with other output above them. */
 import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'

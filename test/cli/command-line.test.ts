@@ -1,4 +1,4 @@
-/** What is wrong with a command line, in our words; nothing is run, and no library's message is read. */
+/** How command lines are parsed, and the messages for invalid ones. No command runs. */
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/command-line.ts'
 import { COMMANDS } from '../../src/cli/commands/index.ts'

@@ -1,4 +1,4 @@
-/** What TAB offers. */
+/** Completions offered at TAB. */
 import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What `init` fills in, so that nobody has to. */
+/** The values that `init` fills into workflows. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

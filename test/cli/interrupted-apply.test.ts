@@ -1,4 +1,4 @@
-/** Ctrl-C again and again, until the run has said what became of it. */
+/** Sends Ctrl-C repeatedly, until the run has printed its result. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

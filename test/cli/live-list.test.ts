@@ -1,4 +1,4 @@
-/** The live view of a large apply, on the screen of a terminal that is resized meanwhile. */
+/** The live view of a large apply, on a terminal that is resized during the run. */
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import { liveList } from '../../src/cli/progress.ts'
@@ -42,7 +42,7 @@ const onScreen = (columns: number, rows: number) => {
       await written
       return screen.lines()
     },
-    /** Once all that was written is on the screen: what is on its way then is drawn for the other size. */
+    /** Waits until everything is drawn, because pending output was made for the old size. */
     resize: async (wide: number, tall: number): Promise<void> => {
       await written
       Object.assign(stream, { columns: wide, rows: tall })
@@ -65,7 +65,7 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
     if (at === 20) await resize(60, 12)
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
-      // The next turn of the spinner draws it.
+      // The next tick of the spinner draws it.
       const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
       let shown: readonly string[] = []
       const screen = async (): Promise<string> => {
@@ -84,7 +84,7 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
   expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
   expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
-  // One drawing may be under way at each of the two resizes, and cannot be erased any more. Nothing else is left.
+  // A drawing that is written during one of the two resizes cannot be erased. Everything else is.
   expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(2)
   for (const [index, tall] of [30, 12, 40, 40].entries()) {
     const view = (seen[index] ?? []).slice(-tall)

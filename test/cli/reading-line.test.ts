@@ -1,4 +1,4 @@
-/** How far a long read has come, on a terminal only. */
+/** The progress of a long read, on a terminal only. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readingLine } from '../../src/cli/reading-line.ts'
 import { fakeIo } from '../in-process.ts'

@@ -1,4 +1,4 @@
-/** The folder in which running sandboxes are found: only its own entries are ever touched (findings H4). */
+/** The registry of running sandboxes reads and changes only its own entries. */
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -18,7 +18,7 @@ import { register, registered } from '../../src/cli/sandbox-registry.ts'
 
 const FOLDER = `espalier-sandboxes-${process.getuid?.() ?? 'user'}`
 const OWN = { pid: process.pid, port: 7788, controlUrl: 'http://127.0.0.1:7788/_sandbox', controlToken: 'token' }
-/** Of a process that has ended. */
+/** The process id of a process that has ended. */
 const DEAD = { ...OWN, pid: spawnSync('true').pid, port: 7789 }
 
 let scratch: string

@@ -1,4 +1,4 @@
-/** When an operation that is waited for has ended, and how. */
+/** When `waitForOperation` considers an operation ended, and with which result. */
 import { expect, test } from 'vitest'
 import type { Operation } from '../../src/api/index.ts'
 import { waitForOperation } from '../../src/cli/wait-for-operation.ts'
@@ -6,7 +6,7 @@ import { fakeClock, operation } from '../apply/fake-api.ts'
 
 const MINUTE = 60_000
 
-/** What each look shows, the last one again and again. */
+/** @param looks the operation at each read; the last one is repeated. */
 const wait = async (looks: readonly ((now: number) => Partial<Operation>)[], timeoutMs = 10 * MINUTE) => {
   const clock = fakeClock()
   const begun = clock.now()

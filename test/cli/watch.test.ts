@@ -1,11 +1,11 @@
-/** A screen that is read again and again. */
+/** `watchScreen`, which refreshes until Ctrl-C. */
 import { expect, test } from 'vitest'
 import { watchScreen } from '../../src/cli/watch.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'
 
-/** @param readings what each reading gives; after the last one comes Ctrl-C. */
+/** @param readings the result of each read; Ctrl-C follows the last one. */
 const watch = async (isTTY: boolean, readings: readonly (string | Error)[], rows = 10) => {
   const { io, output, send } = fakeIo({ cwd: '/', env: { TERM: 'xterm' } })
   Object.assign(io.stdout, { isTTY, rows, columns: 80 })

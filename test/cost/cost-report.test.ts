@@ -120,7 +120,7 @@ test('the table lists the most expensive entries first, followed by the manifest
                unknown      730  unknown     1 CU    blog        main     primary
                    292      730  6 h a day   1–4 CU  shop front  main     primary
 
-    What would save the most, in CU-hours a month
+    Largest savings, in CU-hours a month
       up to 2,920  primary on staging in shop front. Never sleeps. How much a timeout saves depends on when it is idle,
         which the counters do not show.
         espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other computes)
@@ -134,7 +134,7 @@ test('the table lists the most expensive entries first, followed by the manifest
                  3,212    3,650  1,606.00 USD  shop front
                unknown      730       unknown  blog
 
-    What would save the most, in CU-hours a month
+    Largest savings, in CU-hours a month
       up to 2,920  primary on staging in shop front. Never sleeps. How much a
         timeout saves depends on when it is idle, which the counters do not show.
         espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other
@@ -149,7 +149,7 @@ test('the Markdown report folds details and keeps names as plain text', () => {
 
     1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
 
-    **What would save the most, in CU-hours a month**
+    **Largest savings, in CU-hours a month**
 
     - **up to 2,920** \`primary on staging in shop front\`: Never sleeps. How much a timeout saves depends on when it is idle, which the counters do not show.<br>\`espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other computes)\`
 

@@ -1,4 +1,4 @@
-/** `espalier agent run` as a process that is killed, and started again at once on the same data folder. */
+/** `espalier agent run` as a process that is killed and immediately restarted on the same data folder. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -38,7 +38,7 @@ let onRequest: (method: string, path: string) => void = () => undefined
 
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
-/** One replica more, and the primary changed: at first its size, which restarts it; more than three restarts a day are held. */
+/** Adds a replica and changes the primary: first its size, which restarts it. The agent allows three restarts a day. */
 const commit = async (round: number): Promise<void> => {
   const replicas = Array.from({ length: round }, (_, index) => `r${index + 1}: { size: 0.25 }`).join(', ')
   const primary = `{ size: ${round === 0 ? 1 : 2}, scaleToZero: ${round % 2 === 0 ? 'never' : '10m'} }`
@@ -86,7 +86,7 @@ afterEach(async () => {
 })
 
 const isChange = (method: string): boolean => method !== 'GET'
-/** Of the requests that follow a commit, after which one: the first change is the create, the second one the update. */
+/** The request after a commit to kill the agent at: the first change is the create, the second the update. */
 const MOMENTS: readonly (readonly [string, (method: string, path: string, changes: number) => boolean])[] = [
   ['the update took effect and was not answered', (method, _, changes) => isChange(method) && changes === 2],
   ['the project was read', (_, path) => path.endsWith('/endpoints')],

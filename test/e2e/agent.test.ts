@@ -1,4 +1,4 @@
-/** `espalier agent` by its commands, on the embedded sandbox. */
+/** The commands of `espalier agent`, on the embedded sandbox. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** `espalier` as an application has it: packed, installed next to nothing else of ours, and checked by its own types. */
+/** `espalier` as an application uses it: packed, installed alone, and checked with its published types. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -133,7 +133,7 @@ test.runIf(isLong)('the published types resolve for every importer of ES modules
   const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
   const result = await checkPackage(tarball)
   const problems = 'problems' in result ? result.problems : ['there are no types']
-  // CommonJS imports it by `import()` only, and TypeScript's resolution of before Node 12 knows no `exports`.
+  // CommonJS can only use `import()`, and TypeScript's resolution for Node 10 does not support `exports`.
   const isOfEsm = (problem: object | string): boolean =>
     !(typeof problem === 'object' && 'resolutionKind' in problem) ||
     !['node10', 'node16-cjs'].includes(String(problem.resolutionKind))

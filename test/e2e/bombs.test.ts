@@ -1,4 +1,4 @@
-/** Files and answers that are meant to exhaust: each run ends soon, in less than 500 MB, with a word to a person. */
+/** Files and responses made to exhaust memory: each run ends soon, uses less than 500 MB, and prints a readable message. */
 import { spawn } from 'node:child_process'
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { part } from '../long-runs.ts'
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const MOST_MB = 500
 const LONGEST_MS = 55_000
-/** Tells the most memory that the process ever had, on its way out. */
+/** Prints the peak memory of the process when it exits. */
 const METER = `data:text/javascript,process.on('exit',()=>process.stderr.write('\\nPeak '+process.resourceUsage().maxRSS))`
 
 interface Measured {
@@ -54,7 +54,7 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
   expect(peakMb).toBeLessThan(MOST_MB)
   expect(said).toMatch(words)
   expect(said).not.toMatch(/bug in espalier|^ {4}at |heap out of memory/m)
-  // Told to a person, who reads no megabytes.
+  // The message is for people, so it must be short.
   expect(said.length).toBeLessThan(300_000)
 }
 
@@ -67,7 +67,7 @@ describe.concurrent('a huge or deeply nested manifest', () => {
 })
 
 describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
-  // One reader serves both.
+  // Both are read by the same code.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
   test.each(part(runs, 8))('is rejected with little memory: %s (as a saved plan: %s)', async (_name, isPlan, make) => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 
 const SOURCES = ['src', 'scripts', 'package-lock.json', 'package.json', 'tsconfig.json', 'tsconfig.build.json']
-/** What the build writes last. */
+/** The last file that the build writes. */
 const LAST = 'dist/espalier.1'
 
 /** The end-to-end tests run the built program, so it is built once before any of them, unless `npm ci` just did. */

@@ -1,4 +1,4 @@
-/** The shell examples for other CI, run as they are. */
+/** The shell examples for other CI systems, run unchanged. */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ import { KEY, manifest, open } from '../action/action-world.ts'
 
 const MAIN = resolve('dist/main.js')
 
-/** A repository with a change of one size, `espalier` on the PATH, and the scripts. */
+/** A repository with one changed size and the scripts, and `espalier` on the PATH. */
 const openShell = async () => {
   const { repository, sandbox } = await open()
   repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
@@ -52,7 +52,7 @@ test('plan.sh writes the plan as Markdown and JSON, and the problems as SARIF', 
   expect(JSON.parse(read('espalier.sarif')).runs[0].results).toHaveLength(1)
 })
 
-/** As much of GitLab as a note needs. */
+/** The part of GitLab's API that notes need. */
 const openGitLab = async () => {
   const notes: { id: number; body: string; author: { username: string } }[] = []
   const tokens = new Set<string | undefined>()

@@ -1,4 +1,4 @@
-/** `compute start|suspend|restart|delete`: said, asked, waited for. */
+/** `compute start|suspend|restart|delete`: the announcement, the prompt and the wait. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 const run = (...args: readonly string[]) => espalier(['compute', ...args, '--project', 'shop'], environmentOf(sandbox))
-/** In a folder with this manifest, without `--project`. */
+/** Runs in a folder with this manifest, without `--project`. */
 const runBeside = async (branches: string, ...args: readonly string[]) => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-compute-'))
   await writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: shop\nbranches: ${branches}\n`)
@@ -123,7 +123,7 @@ test('no flag overrides protect: true in the manifest of the current folder', as
       /primary on main \(ep-main\) cannot be deleted: .*`protect: true` at espalier.yaml:3/,
     ),
   })
-  // Nothing is done halfway: the other one stays too.
+  // The whole command is rejected, so the other compute stays too.
   expect([await stateOf('ep-main'), await stateOf('ep-off')]).toEqual(['active', expect.any(String)])
 })
 

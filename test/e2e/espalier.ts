@@ -1,4 +1,4 @@
-/** Runs the program: inside of the test, or where the process is the point the built one as a process. */
+/** Runs the program inside the test, or the built program as a process where the process matters. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -42,7 +42,7 @@ export const startProcess = (
   }
 }
 
-/** The built program: for what only a process shows (its start, its own environment, its end). */
+/** Runs the built program, for behaviour that only a process has: start, environment, exit. */
 export const espalierAsProcess = (args: readonly string[], env: Environment = {}, cwd = ROOT): Promise<Ended> =>
   startProcess(args, env, cwd).ended
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { espalier } from './espalier.ts'
 
-/** Every example does what its manifest says, and has nothing left to do afterwards; all inside the program's own sandbox. */
+/** Every example does what its manifest declares, and its next plan is empty. All run in the embedded sandbox. */
 const EXAMPLES = [
   ['quickstart', 'examples/quickstart', 'Plan: 1 to create, 3 to update, 0 to delete.', []],
   ['fleet', 'examples/fleet/projects', 'Plan: 2 to create, 3 to update, 1 to delete.', ['delete']],

@@ -1,4 +1,4 @@
-/** `snapshot`, `plan --live`, `show` and `explain`: what can be read without the live project. */
+/** `snapshot`, `plan --live`, `show` and `explain`, which do not need the live project. */
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 const online = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
-/** Neither a key nor an address. */
+/** Without a key and an address. */
 const offline = (...args: readonly string[]) => espalier(args, {}, folder)
 
 test('a plan from a snapshot equals the plan of the live project and states the age of the snapshot', async () => {
@@ -275,7 +275,7 @@ test('plan --rehearse applies the plan to a sandbox and changes nothing live', a
   )
   expect(JSON.parse(stdout).changes).toHaveLength(4)
   expect(sandbox.control.dump()).toEqual(before)
-  // From a snapshot it needs neither network nor key.
+  // A plan from a snapshot needs neither network nor key.
   await online('snapshot', '--out', 'live.json')
   expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('The next plan is empty')
 })

@@ -1,4 +1,4 @@
-/** A mistake is reported by its cause: not by what else is missing, and not in the words of another command. */
+/** A message names the first cause of a mistake, and not a consequence of it or advice for another command. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

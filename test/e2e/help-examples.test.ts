@@ -1,4 +1,4 @@
-/** Every example of every command's help, as it is there; by a shell where only a shell understands it. */
+/** Runs every example of every command's help unchanged, with a shell where the example needs one. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -14,15 +14,15 @@ import { type Ended, ROOT, start } from './espalier.ts'
 const PROJECT = 'quiet-river-12345678'
 
 let sandbox: Sandbox
-/** As the seed made it. */
+/** As created by the seed. */
 let world: ReturnType<Sandbox['control']['dump']>
-/** Where the program is, as `espalier`. */
+/** Folder that contains the program as `espalier`. */
 let bin: string
 let template: string
 beforeAll(async () => {
   template = await makeTemplate()
   const seed = await readFile(join(ROOT, 'examples/quickstart/seed.yaml'), 'utf8')
-  // By the fast clock it would fall asleep between two lines of a test.
+  // With the fast clock, it would be suspended between two lines of a test.
   const awake = seed.replace('size: 0.5\n', 'size: 0.5\n            scaleToZero: never\n')
   sandbox = await startSandbox({ seed: parseSeed(awake, 'seed.yaml'), timeScale: 50 })
   world = sandbox.control.dump()
@@ -33,22 +33,22 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 interface Exception {
-  /** Added to the line. */
+  /** Appended to the example. */
   readonly more?: string
   readonly code?: number
-  /** What it says; once it did, it is interrupted where it would go on. */
+  /** Expected output. An example that would not end is interrupted after it. */
   readonly says?: string
   readonly goesOn?: boolean
-  /** It cannot be run here; the test that runs the same. */
+  /** The example cannot run here; path of the test that covers it. */
   readonly elsewhere?: string
 }
 
-/** All others end with 0. */
+/** All other examples exit with 0. */
 const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier plan --detailed-exitcode': { code: 2 },
   'espalier drift': { code: 2, says: 'The live compute changed' },
   'espalier drift --since v1.4': { code: 2, says: 'The live compute changed' },
-  // Without a terminal, nobody can be asked.
+  // Without a terminal, no prompt can be answered.
   'espalier apply': { code: 1, says: 'Use --auto-approve' },
   'espalier apply --base origin/main --only introduced': { code: 1, says: 'Use --auto-approve' },
   'espalier apply --report apply.html': { code: 1, says: 'Use --auto-approve' },
@@ -101,7 +101,7 @@ const lines = (commands: readonly Runnable[]): readonly string[] => [
 ]
 const LINES = lines(COMMANDS)
 
-/** What the examples name: manifests, a seed, a git history. */
+/** Everything that the examples refer to: manifests, a seed, a git history. */
 const makeTemplate = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const copy = (from: string, to: string) => cp(join(ROOT, from), join(folder, to), { recursive: true })
@@ -138,7 +138,7 @@ const prepare = async (): Promise<string> => {
   return folder
 }
 
-/** @param until what it says before it is interrupted. */
+/** @param until output after which it is interrupted. */
 const run = async (line: string, folder: string, until?: string): Promise<Ended> => {
   const env = { HOME: folder, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
   const args = argumentsOf(line)
@@ -151,7 +151,7 @@ const run = async (line: string, folder: string, until?: string): Promise<Ended>
   return running.ended
 }
 
-/** `undefined` for what a shell must take apart: redirections, substitutions, patterns of files. */
+/** `undefined` for an example that needs a shell: redirections, substitutions, globs. */
 const argumentsOf = (line: string): readonly string[] | undefined => {
   const [program, ...words] = [...line.matchAll(/'([^']*)'|(\S+)/g)]
   const isForShell = words.some(([, , bare = '']) => /[<>$`"*?~|&;()\\]/.test(bare))
@@ -169,7 +169,7 @@ const runByShell = async (line: string, folder: string, env: Readonly<Record<str
   return { code: code as number | null, stdout, stderr }
 }
 
-/** Of a suspend, which it waits for. */
+/** Starts a suspend, for which the example waits. */
 const anOperation = async (folder: string): Promise<string> => {
   await run('espalier compute suspend staging --yes', folder)
   const { stdout } = await run('espalier operations list --format json', folder)

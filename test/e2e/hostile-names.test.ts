@@ -1,4 +1,4 @@
-/** Names that the service shows, and an environment, that were made to do harm. */
+/** Hostile names from the service, and hostile environment variables. */
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -94,7 +94,7 @@ test('hostile names from the service are escaped in every output', async () => {
   }
   for (const runs of [first, second]) await Promise.all(runs.map(run))
   expect(shown, everything).toBeGreaterThan(6)
-  // What is written is plain too, and still says the same.
+  // Files are escaped too, and still parse to the same values.
   for (const name of ['imported.yaml', 'plan.json', 'live.json']) {
     const text = readFileSync(join(cwd, name), 'utf8')
     expect({ name, raw: UNSEEN.exec(text)?.[0] }).toEqual({ name, raw: undefined })
@@ -114,7 +114,7 @@ const SETTINGS = [
   ['GIT_DIR', '/nowhere'],
 ] as const
 
-/** By Node itself, or by what the process starts. */
+/** Variables that Node itself or a child process reads. */
 const READ_BY_NODE: ReadonlySet<string> = new Set(['TZ', 'TMPDIR', 'HTTPS_PROXY', 'PATH', 'GIT_DIR'])
 
 test('with a hostile environment variable, plan either prints a plan or fails with a message', async () => {

@@ -1,4 +1,4 @@
-/** The built program in a folder that a commit made look like a git repository of its own. */
+/** The program in a folder that a commit made look like a separate git repository. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forgetBlob, makeHostileRepository, makePartialClone, plantBareRepository } from '../hostile/repositories.ts'

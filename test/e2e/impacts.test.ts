@@ -1,4 +1,4 @@
-/** What a plan says of connections is what happens to them: every impact, on real Postgres. */
+/** Connections behave as the plan predicts: every impact, on real Postgres. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ interface Case {
   readonly live: Seed['projects'][number]['branches']
   readonly desired: object
   readonly prune?: boolean
-  /** By compute. */
+  /** Expected impact of each compute. */
   readonly impacts: Readonly<Record<string, Impact>>
 }
 
@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-/** Whether a connection may, must or must not outlive a change. */
+/** Whether a connection may, must or must not survive a change. */
 const SURVIVES: Readonly<Record<Impact, boolean | 'perhaps'>> = {
   none: true,
   'may-restart': 'perhaps',

@@ -1,4 +1,4 @@
-/** `init`: a first manifest, editor settings, workflows; nothing is overwritten. */
+/** `init` writes a first manifest, editor settings and workflows, and overwrites nothing. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ test('init with a key writes a manifest with an empty plan, editor settings and 
       await readFile(`examples/workflows/${example}.yml`, 'utf8'),
     )
   }
-  // Once more: nothing is written.
+  // A second run writes nothing.
   const again = await espalier(['init'], environmentOf(one), folder)
   expect(again).toMatchObject({ code: 0 })
   expect(again.stdout).not.toMatch(/^(written|added)/m)
@@ -92,7 +92,7 @@ test('init without a key writes a valid, formatted manifest to fill in', async (
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('to be filled in') })
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
   expect((await espalier(['fmt', '--check'], {}, folder)).code).toBe(0)
-  // What it shows, once the marks are taken away, is a manifest too.
+  // The commented example is a valid manifest too, once uncommented.
   const text = await read(folder, 'espalier.yaml')
   const [said = '', shown = ''] = text.split(/(?<=project: .*\n)/)
   await writeFile(join(folder, 'filled.yaml'), said + shown.replace(/^# ?/gm, ''))
@@ -185,7 +185,7 @@ test('init and import write one file per project of the key, and their common pl
     expect(await read(folder, 'espalier/orders.yaml')).toMatch(/^project: brave-harbor-20000001$/m)
     const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(two), folder)
     expect(planned.code, planned.stdout + planned.stderr).toBe(0)
-    // Again: nothing is overwritten.
+    // A second run overwrites nothing.
     const again = await espalier(['import', '--all'], environmentOf(two), folder)
     expect(again.stderr).toContain(
       'espalier/billing.yaml exists already. To add to it: `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',

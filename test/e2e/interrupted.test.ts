@@ -1,4 +1,4 @@
-/** The program is ended at every moment that matters, and `apply` again makes the project as declared. */
+/** Interrupts the program at every relevant moment. The next `apply` makes the project match its manifest. */
 import type { ChildProcess } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
@@ -6,7 +6,7 @@ import { isLong, part } from '../long-runs.ts'
 import type { Ended } from './espalier.ts'
 import { STEPS, tenSteps } from './ten-steps.ts'
 
-/** As the server sees a step: the change, then the wait for its operations, then the fresh read. */
+/** The phases of a step as the server sees them: the change, the wait for its operations, the final read. */
 const MOMENTS = {
   'the change took effect and was not answered': (method: string, _path: string) => method !== 'GET',
   'its operations run': (method: string, path: string) => method === 'GET' && path.endsWith('/operations'),
@@ -17,17 +17,17 @@ const MOMENTS = {
 type Moment = keyof typeof MOMENTS
 
 const everyBoundary: readonly (readonly [number, Moment])[] = [
-  // Nothing was sent yet: the last thing that is read before the first step are the project's past operations.
+  // Nothing was sent yet: the last request before the first step reads past operations.
   [0, 'its operations run'],
   ...Array.from({ length: STEPS }, (_, index) => index + 1).flatMap((step): [number, Moment][] => [
     [step, 'the change took effect and was not answered'],
     [step, 'it was read back, and the next one has not begun'],
   ]),
-  // A create, an update and a delete that the next apply finds under way.
+  // A create, an update and a delete that are still running when the next apply starts.
   ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations run']),
 ]
 
-/** Interrupts once change number `step` has come to that moment. */
+/** Interrupts when step number `step` reaches that moment. */
 const interruptAt = async (
   step: number,
   moment: Moment,
@@ -49,7 +49,7 @@ const interruptAt = async (
   return { ten, running, ended: await running.ended }
 }
 
-/** In a create, sent and under way; in the delete that comes last. */
+/** During the create, and during the final delete. */
 const someBoundaries: typeof everyBoundary = [
   [2, 'the change took effect and was not answered'],
   [2, 'its operations run'],
@@ -70,7 +70,7 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
 )
 
 test.runIf(isLong).concurrent('kill -9 at the same boundary after a change was refused', async ({ expect }) => {
-  // The ninth step is the first that deletes.
+  // The ninth step is the first delete.
   const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
   const { ten, ended } = await interruptAt(
     9,

@@ -1,4 +1,4 @@
-/** `status` and `operations`: the live project as the console shows it. */
+/** `status` and `operations` show the live project in the console's terms. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Projects by the names that people know them by, and parts of a fleet. */
+/** Projects chosen by name, and selections of a fleet. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

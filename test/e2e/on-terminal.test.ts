@@ -1,4 +1,4 @@
-/** `apply` on a terminal with colours: whatever becomes of a step, the run ends, and says each outcome once. */
+/** `apply` on a terminal with colours: whatever the outcome of a step, the run ends and shows each outcome once. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,13 +24,13 @@ interface Outcome {
   readonly flags?: readonly string[]
   readonly interactions?: readonly Interaction[]
   readonly code: number
-  /** On the screen once for each project. */
+  /** Expected on the screen, once for each project. */
   readonly once: readonly string[]
   readonly closing: (projects: number) => string
 }
 
 const YES: Interaction = { after: "Only 'yes' will be accepted: ", type: 'yes\n' }
-/** Neither today nor a day next to it. */
+/** A weekday that is neither today nor adjacent to it. */
 const FAR = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7]
 
 const OUTCOMES: readonly Outcome[] = [
@@ -102,7 +102,7 @@ const OUTCOMES: readonly Outcome[] = [
   },
 ]
 
-/** More than all tests together take. */
+/** Longer than all tests together. */
 const PROJECTS = 90
 
 const openSandbox = (options: Pick<SandboxOptions, 'timeScale'>) =>
@@ -160,14 +160,14 @@ const manifestsOf = async (count: number, branches: string, more = ''): Promise<
 
 const occurrences = (text: string, part: string): number => text.split(part).length - 1
 
-/** The long run is on a real terminal. */
+/** The long run uses a real terminal. */
 const run = isLong && hasTerminal ? runOnTerminal : runInProcess
 
 describe('the live view', () => {
   const cases = OUTCOMES.flatMap((outcome, index) =>
     SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
   )
-  // By default each outcome at one size, in turn.
+  // By default, each outcome is tested at one size.
   test.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
     'shows the outcome once at $columns columns with $projects project(s): a step that $what',
     async ({ columns, rows, projects, branches, more, flags = [], interactions = [], code, once, closing }) => {
@@ -181,11 +181,11 @@ describe('the live view', () => {
         interactions,
       })
       expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code, missed: [] })
-      // What the plan and the questions name is named again by what became of it.
+      // The plan and the prompts name the step too, so look only at the outcome.
       const after = ended.text.slice(Math.max(ended.text.lastIndexOf('Plan: '), ended.text.lastIndexOf('(yes/no) ')))
       for (const part of once) expect(occurrences(after, part), ended.lines.join('\n')).toBe(projects)
       expect(ended.lines.at(-1)).toBe(closing(projects))
-      // Nothing of the live view is left.
+      // The live view is erased.
       expect(ended.lines.filter((line) => /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /.test(line))).toEqual([])
     },
   )
@@ -227,7 +227,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
       const ended = await runSlowly(columns, rows, projects, [{ after: 'apply_config running', type: CTRL_C }])
       expect(ended.code, ended.all).toBe(130)
       expect(occurrences(ended.text, STOPPING)).toBe(1)
-      // It is on the screen while the step still runs.
+      // The confirmation is visible while the step still runs.
       expect(ended.all.indexOf(STOPPING)).toBeLessThan(ended.all.indexOf('done  update'))
       expect(ended.all).toMatch(/Stopping \d\/\d/)
       const project = projects === 1 ? '' : 'shop-\\d+ +'
@@ -271,12 +271,12 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
       expect({ code: ended.code, missed: ended.missed }, ended.all).toEqual({ code: 0, missed: [] })
       expect(occurrences(ended.text, 'done update primary on')).toBe(6)
       expect(ended.lines.at(-1)).toBe('Apply complete: 6 done.')
-      // On a real terminal, drawings may be under way while its size changes: those stay.
+      // On a real terminal, a drawing that was written during the resize may remain.
       if (run === runInProcess) expect(ended.lines.filter((line) => /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] /.test(line))).toEqual([])
     },
   )
 
-  /** Two steps in each project, which take their time. */
+  /** Two slow steps in each project. */
   const runSlowly = async (
     columns: number,
     rows: number,

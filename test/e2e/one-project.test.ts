@@ -1,4 +1,4 @@
-/** One project's problem stops one project: plan, apply, saved plans, drift and status, as processes. */
+/** A problem in one project stops only that project, in plan, apply, saved plans, drift and status. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ const manifest = (project: string, branch: string, size: number): string =>
 const write = (project: string, branch: string, size: number) =>
   writeFile(join(folder, `${project}.yaml`), manifest(project, branch, size))
 const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
-/** Each project's size, as the API shows it. */
+/** The size of each project's compute, as in the API. */
 const sizes = async (): Promise<Readonly<Record<string, number>>> => {
   const entries = PROJECTS.map(async (id) => {
     const headers = { authorization: `Bearer ${sandbox.apiKey}` }
@@ -45,7 +45,7 @@ let size: number
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'espalier-fleet-'))
   before = await sizes()
-  // Another size than the one that an earlier test left.
+  // A size other than that of earlier tests.
   size = Math.max(...Object.values(before)) === 2 ? 3 : 2
   await write('alpha', 'main', size)
   await write('beta', 'gone', size)
@@ -110,7 +110,7 @@ test('a saved partial plan reports what it leaves out, and apply applies the res
   expect((await run('show', 'plan.json', '--format', 'markdown')).stdout).toContain(
     '1 of 3 projects could not be planned',
   )
-  // What was left out is planned by nobody's review: it stays out though its problem is solved.
+  // A project that was left out was not reviewed, so it stays out even if its problem is solved.
   await write('beta', 'main', size)
   const { code, stdout, stderr } = await run('apply', 'plan.json', '--auto-approve')
   expect(code, stderr).toBe(3)

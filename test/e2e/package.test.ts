@@ -1,4 +1,4 @@
-/** What `npm publish` would publish. */
+/** The files that `npm publish` would publish. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -21,9 +21,9 @@ beforeAll(() => {
 test('the package contains the program, its schemas, its examples and some documents', () => {
   const rules = [
     /^dist\/.+\.js$/,
-    // The types of what a program can import.
+    // Types of the public modules.
     /^dist\/types\/.+\.d\.ts$/,
-    // The help as it is printed, the man page, and the licences of what is bundled.
+    // The rendered help, the man page, and the licences of bundled packages.
     /^dist\/help\/\d+\.txt$/,
     /^dist\/espalier\.1$/,
     /^dist\/LICENSES\.txt$/,
@@ -48,7 +48,7 @@ test('the package contains the program, its schemas, its examples and some docum
   )
   const program = files.filter((file) => !file.startsWith('examples/'))
   expect(program.join('\n')).not.toMatch(/test|fixture|\.map$|(?<!\.d)\.ts$|\.env|\.npmrc/m)
-  // The bundle of the Action and the tests are many times that.
+  // The Action's bundle and the tests would exceed it many times.
   expect(bytes).toBeLessThan(3 * 1024 * 1024)
 })
 

@@ -1,4 +1,4 @@
-/** `plan --format html` and `apply --report`, made by the program; test/long/pages.test.ts opens them in a browser. */
+/** The pages of `plan --format html` and `apply --report`. test/long/pages.test.ts opens them in a browser. */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ test('plan --format html and apply --report write complete pages and no other fi
   expect(applied).toMatch(
     /^<!doctype html>[\s\S]*Apply incomplete: 7 done, 1 failed, 1 not allowed\.[\s\S]*<\/html>\n$/,
   )
-  // What happened on the way: a lock that was waited for, a create whose answer was lost.
+  // The run waited for a lock and lost the response to a create.
   expect(applied).toContain('no host had room')
   expect(applied).toMatch(/class="wait"/)
 })

@@ -1,4 +1,4 @@
-/** `plan --base REF` and `drift --since REF`: what the manifests changed since a commit, and what the live project did. */
+/** `plan --base REF` and `drift --since REF` separate changes of the manifests since a commit from changes of the live project. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -42,7 +42,7 @@ const plan = (...args: readonly string[]) => espalier(['plan', ...args], environ
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'espalier-base-'))
   git('init', '-q', '-b', 'main')
-  // Three computes have drifted from what the base asks for.
+  // Three computes have drifted from the base's manifests.
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1, a: 2, b: 2, c: 2 }))
   git('add', '.')
   git('commit', '-q', '-m', 'base')
@@ -155,7 +155,7 @@ test.each([
 const drift = (...args: readonly string[]) => espalier(['drift', ...args], environmentOf(sandbox), folder)
 
 test('drift reports which side changed for each difference, and exits with 2', async () => {
-  // main: only the manifest; a and b: only the live compute; c: both.
+  // On main only the manifest changed, on a and b only the live compute, on c both.
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
   const { code, stdout } = await drift()
   expect(code).toBe(2)

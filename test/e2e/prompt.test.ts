@@ -1,4 +1,4 @@
-/** The questions that a person at a terminal is asked. */
+/** Prompts on a terminal. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.close())
 
-/** The long run asks on a real terminal. */
+/** The long run uses a real terminal. */
 const run = isLong && hasTerminal ? runOnTerminal : runInProcess
 
 const onTerminal = async (
@@ -63,7 +63,7 @@ const sizes = async (): Promise<Readonly<Record<string, number | undefined>>> =>
 const APPLY = "Only 'yes' will be accepted: "
 const DELETE = 'Allow it? (yes/no) '
 const AGAIN = 'Type yes or no: '
-/** Somebody else resizes the primary of main, as soon as the lock lets them. */
+/** Another writer resizes the primary of main as soon as the project is unlocked. */
 const resize = async (cu: number): Promise<void> => {
   const endpoint = { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu }
   for (let status = 423; status === 423; ) {
@@ -230,5 +230,5 @@ describe('the prompt of init', () => {
   })
 })
 
-/** Neither today nor a day next to it. */
+/** A weekday that is neither today nor adjacent to it. */
 const far = (): string => ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 3) % 7] ?? ''

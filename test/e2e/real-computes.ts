@@ -1,10 +1,10 @@
-/** A sandbox with real Postgres behind its computes, and clients that notice when they are dropped. */
+/** A sandbox with real Postgres computes, and clients that record when their connection ends. */
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { packageFolder } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 
-/** The binaries that `npm ci` installs: the same ones on every machine. */
+/** The binaries that `npm ci` installs, so that they are the same on every machine. */
 export const POSTGRES_BIN = packageFolder()
 
 export const openReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
@@ -12,7 +12,7 @@ export const openReal = async (options: SandboxOptions = {}): Promise<Sandbox> =
   return startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN }, ...options })
 }
 
-/** For the time of one test. */
+/** Until the end of the test. */
 export const withReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const sandbox = await openReal(options)
   onTestFinished(() => sandbox.close())
@@ -21,14 +21,14 @@ export const withReal = async (options: SandboxOptions = {}): Promise<Sandbox> =
 
 export interface Client {
   query(sql: string): Promise<readonly Record<string, unknown>[]>
-  /** SQLSTATE of its end; `undefined` while it is open. */
+  /** SQLSTATE with which the connection ended; `undefined` while it is open. */
   readonly endedWith: string | undefined
-  /** Resolves when it was dropped. */
+  /** Resolves when the connection ends. */
   readonly dropped: Promise<void>
   close(): Promise<void>
 }
 
-/** A connection as an application has it: to the compute's own port. */
+/** A connection like an application's, to the port of the compute. */
 export const clientOf = async (sandbox: Sandbox, computeId: string): Promise<Client> => {
   const compute = (await sandbox.control.computes()).find(({ id }) => id === computeId)
   return clientAt(compute?.uri ?? '')
@@ -55,7 +55,7 @@ export const clientAt = async (uri: string, extra: pg.ClientConfig = {}): Promis
   }
 }
 
-/** The end-to-end environment of a process that speaks to it. */
+/** Environment of a process that uses the sandbox. */
 export const environmentOf = ({ apiUrl, apiKey }: Sandbox): Readonly<Record<string, string>> => ({
   ESPALIER_BASE_URL: apiUrl,
   ESPALIER_API_KEY: apiKey,

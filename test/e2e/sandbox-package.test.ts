@@ -1,4 +1,4 @@
-/** `espalier/sandbox` as an application has it: built. Its types are checked by api-package.test.ts. */
+/** The built `espalier/sandbox`, as an application uses it. api-package.test.ts checks its types. */
 import { manualClock, startSandbox } from 'espalier/sandbox'
 import { expect, onTestFinished, test } from 'vitest'
 import { POSTGRES_BIN } from './real-computes.ts'

@@ -18,7 +18,7 @@ test('a workflow creates a branch, connects an application through DATABASE_URL,
   symlinkSync(ROOT, join(folder, 'node_modules', 'espalier'))
   writeFileSync(join(folder, 'seed.yaml'), readFileSync('examples/sandbox/seed.yaml'))
   writeFileSync(join(folder, 'output'), '')
-  // A free port in place of the usual one, which another sandbox may have.
+  // Uses a free port, since another sandbox may use the default one.
   const port = 20_000 + (process.pid % 20_000)
   const env: Record<string, string | undefined> = {
     ...{ PATH: process.env.PATH, HOME: folder, TMPDIR: folder, GITHUB_OUTPUT: join(folder, 'output'), NAME: 'pr-7' },

@@ -1,4 +1,4 @@
-/** `espalier sandbox serve` and `connect`; with real computes it is a process, whose end they must not outlive. */
+/** `espalier sandbox serve` and `connect`. Real computes need a process, to check that they stop with it. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -38,7 +38,7 @@ const connect = async ({ port }: ServedReal, ...args: readonly string[]): Promis
   return stdout.trim()
 }
 
-/** Processes that have to do with this test's state. */
+/** Processes that use this test's state folder. */
 const processes = (): readonly string[] =>
   execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     .split('\n')
@@ -50,7 +50,7 @@ test('data survives a restart of the sandbox, and the connection string stays th
   const client = await clientAt(uri)
   await client.query('CREATE TABLE kept AS SELECT 42 AS n')
   expect(processes()).toHaveLength(1)
-  // Clients do not keep it from stopping.
+  // Connected clients do not prevent it from stopping.
   first.child.kill('SIGTERM')
   expect((await first.ended).code).toBe(0)
   await client.dropped
@@ -67,7 +67,7 @@ test('data survives a restart of the sandbox, and the connection string stays th
   expect(processes()).toEqual([])
 })
 
-/** A request of the API, sent again while the project is locked. */
+/** An API request that is retried while the project is locked. */
 const ask = async ({ port }: ServedReal, method: string, path: string, body?: object) => {
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/api/v2/projects/quiet-river-12345678${path}`, {
@@ -94,7 +94,7 @@ test('after kill -9 no Postgres process remains, and the next start recovers the
   await first.ended
   await client.dropped
 
-  // At once, while the old Postgres may still be stopping.
+  // Immediately, while the old Postgres may still be stopping.
   const second = await serveReal('--key', 'key-12345')
   const path = `/connection_uri?branch_id=${main}&role_name=sally&database_name=shop`
   await expect.poll(async () => (await ask(second, 'GET', '/operations')).operations[0].status).toBe('finished')
@@ -126,7 +126,7 @@ test('psql connects with each documented command, and a mistyped compute gets a 
   const texts = await Promise.all(['README.md', 'docs/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')))
   const commands = texts.flatMap((text) => text.match(/^(?:npx )?espalier sandbox connect [^#\n]*/gm) ?? [])
   expect(commands.length).toBeGreaterThan(4)
-  // As npx would, it runs the program; its first argument is the program's name.
+  // Runs the program like npx: its first argument is the program's name.
   for (const [name, first] of [
     ['npx', 'shift\n'],
     ['espalier', ''],
@@ -146,7 +146,7 @@ test('psql connects with each documented command, and a mistyped compute gets a 
 })
 
 test('the sandbox rejects data of another Postgres version and does not change it', async () => {
-  // In the process: only its end is of interest here.
+  // In-process, because only the exit code matters here.
   const args = ['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? '']
   const served = start([...args, '--seed', SEED])
   await served.says('Computes  ')

@@ -1,4 +1,4 @@
-/** The key goes to the control API, and nowhere else. */
+/** The key is sent only to the control API. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ const openSandbox = async (): Promise<Sandbox> => {
   return sandbox
 }
 
-/** Programs of these names that write down their environment and arguments before they do what they are for. */
+/** Wrappers for these programs that record their environment and arguments before they run the original. */
 const spyOn = (scratch: string, names: readonly string[]): string => {
   const programs = join(scratch, 'programs')
   mkdirSync(programs)
@@ -70,7 +70,7 @@ test('no command leaks the key into its output, files or child processes, even w
     PATH: spyOn(scratch, ['git', 'ps']),
     TMPDIR: scratch,
   }
-  // What is in one row waits for the row above it.
+  // The commands of each row run after those of the row above.
   const rows = [
     [
       ['validate', '--debug', '--format', 'json'],
@@ -96,7 +96,7 @@ test('no command leaks the key into its output, files or child processes, even w
   ]
   const said: (readonly [string, string])[] = []
   const run = async (args: readonly string[]): Promise<void> => {
-    // Node's own debug output is that of a whole process.
+    // Node's debug output needs a process of its own.
     const asProcess = args.includes('--base') || args[1] === 'plan.json'
     const { stdout, stderr } = await (asProcess ? espalierAsProcess : espalier)(args, env, cwd)
     said.push([`${args.join(' ')} > stdout`, stdout], [`${args.join(' ')} > stderr`, stderr])
@@ -114,7 +114,7 @@ test('no command leaks the key into its output, files or child processes, even w
       'work/report.html',
     ]),
   )
-  // Each of them did something: there is a run that changed the compute, and a child that was told of its place.
+  // Checks that the runs had an effect: one changed the compute, and child processes were recorded.
   expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain(
     '1 CU → 4 CU',
   )

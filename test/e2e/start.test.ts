@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
-/** Said twice, it is laid out again. */
+/** `--help --help` skips the cached help and renders it. */
 test('the help from the build equals the help that is rendered at run time', async () => {
   const kept = await espalierAsProcess(['--help'])
   expect(kept.code).toBe(0)

@@ -1,4 +1,4 @@
-/** `status` and `operations` on a terminal: they fit its width, and watching leaves no trace. */
+/** `status` and `operations` on a terminal fit its width, and `--watch` restores the screen. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => sandbox.close())
 
-/** The long run is on a real terminal. */
+/** The long run uses a real terminal. */
 const runTerminal = isLong && hasTerminal ? runOnTerminal : runInProcess
 
 const run = (args: readonly string[], columns: number, watch = false) =>

@@ -1,4 +1,4 @@
-/** The machine around the program fails: its disk, its terminal, its clock. */
+/** Failures of the machine: its disk, its terminal, its clock. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -30,7 +30,7 @@ test.skipIf(noFull !== '')(`apply changes nothing if the disk has no space for t
   expect(await ten.applyAgain()).toEqual([])
 })
 
-/** A mount of one's own: as root, or in a user namespace where the machine lets people have one. */
+/** Mounts a file system, as root or in a user namespace if that is allowed. */
 const UNSHARE = ['--map-root-user', '--mount']
 const SMALL_DISK = 'mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@"'
 const canMount = (): boolean => {
@@ -48,7 +48,7 @@ test.skipIf(noMount !== '')(
     const ten = await opened()
     const disk = join(ten.folder, 'disk')
     await mkdir(disk)
-    // The plan takes seven pages of it, so that some of the steps have room.
+    // The plan needs seven pages, so that only some steps fit.
     const small = ['unshare', ...UNSHARE, 'sh', '-c', SMALL_DISK, 'sh', '32k', disk]
     const { code, stdout, stderr } = await ten.applyBy(small, '--journal', join(disk, 'journal')).ended
     expect(code, stdout + stderr).toBe(3)
@@ -58,7 +58,7 @@ test.skipIf(noMount !== '')(
     const sent = ten.sandbox.control.requests().filter(({ method }) => method !== 'GET')
     expect(done).toBeGreaterThan(0)
     expect(done).toBeLessThan(STEPS)
-    // The step under way when the disk was full may have been sent.
+    // The step that was running when the disk filled up may have been sent.
     expect(sent.length - done).toBeLessThanOrEqual(1)
     expect(await ten.applyAgain()).toEqual([])
   },

@@ -1,4 +1,4 @@
-/** A plan of ten steps, applied by the program as a process to a sandbox in this one, which sees every request. */
+/** A plan of ten steps. The program applies it as a process, to a sandbox in this process that sees every request. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type Ended, espalier, ROOT, type RunningProcess, startProcess } from '.
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
 
-/** None scales to zero: on a busy machine they would be idle before their turn, and an idle compute has no operations. */
+/** No compute scales to zero: on a busy machine it would be idle before its step, and then the step has no operations. */
 const SEED: Seed = {
   projects: [
     {
@@ -58,7 +58,7 @@ branches:
 prune: true
 `
 
-/** What the ten steps lead to, whoever was interrupted on the way. */
+/** The result of the ten steps, whether or not they were interrupted. */
 const WANTED = [
   'main/first 1',
   'main/primary 2',
@@ -72,25 +72,25 @@ const WANTED = [
 
 export interface TenSteps {
   readonly sandbox: Sandbox
-  /** Of the manifest and of whatever else a test needs. */
+  /** Folder with the manifest and other files of the test. */
   readonly folder: string
   apply(...more: readonly string[]): RunningProcess
-  /** The same, with other programs before it. */
+  /** Starts `apply` through other programs. */
   applyBy(before: readonly string[], ...more: readonly string[]): RunningProcess
-  /** What `apply` runs. */
+  /** Arguments of `apply`. */
   command(...more: readonly string[]): {
     readonly args: readonly string[]
     readonly env: Readonly<Record<string, string>>
   }
-  /** Applies once more. What is wrong with the project afterwards; nothing: it is as declared, and the plan is empty. */
+  /** Applies again, and returns the remaining problems. Empty if the project matches its manifest and the plan is empty. */
   applyAgain(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
 export interface TenStepsOptions {
   /**
-   * Called for each request of the program, before its answer leaves. `changes` counts the changes that were accepted:
-   * one that is refused (423) is sent again, and is no step further.
+   * Called for each request of the program, before its response is sent. `changes` counts accepted changes: a
+   * rejected one (423) is sent again and does not count.
    */
   readonly onRequest?: (method: string, path: string, changes: number) => void
   readonly env?: Readonly<Record<string, string>>
@@ -145,7 +145,7 @@ export const tenSteps = async ({ onRequest, env = {} }: TenStepsOptions = {}): P
 
 const said = ({ code, stdout, stderr }: Ended): string => `${code}\n${stdout}\n${stderr}`
 
-/** The steps of a plan made now. */
+/** The steps of a new plan. */
 const leftOver = async ({ apiUrl, apiKey }: Sandbox, manifest: string): Promise<readonly string[]> => {
   const api = createReadApi({ baseUrl: apiUrl, apiKey })
   const { result } = await planLive(api, await readManifests([manifest]), { concurrency: 1, estimate: false })

@@ -1,4 +1,4 @@
-/** Two people apply at the same time. */
+/** Two people run `apply` at the same time. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { environmentOf } from './real-computes.ts'
 
 const NAMES = ['main', 'staging', 'qa']
 
-/** Nothing can be changed until both of them have read the project. */
+/** Blocks changes until both have read the project. */
 const openShop = async (): Promise<Sandbox> => {
   const branches = NAMES.map((name) => ({
     name,
@@ -18,7 +18,7 @@ const openShop = async (): Promise<Sandbox> => {
   let lists = 0
   const sandbox = await startSandbox({
     seed: { projects: [{ id: 'shop', branches }] },
-    // An operation takes longer than the moment between a read and the request after it, as it does at the service.
+    // As in the service, an operation takes longer than the time between a read and the next request.
     timeScale: 2,
     onRequest: (method, path) => {
       if (method === 'GET' && /\/projects\/shop\/(branches|endpoints)$/.test(path)) lists += 1

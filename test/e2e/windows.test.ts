@@ -1,4 +1,4 @@
-/** Restart windows through the program: shown, waited for, overridden. */
+/** Restart windows: shown, waited for and overridden. */
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.t
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
-/** Neither today nor a day next to it, wherever the tests run and however long they take. */
+/** A weekday that is neither today nor adjacent to it, in any time zone. */
 const FAR = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
 
 const manifest = (window: string): string => `version: 1

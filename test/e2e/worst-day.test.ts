@@ -1,4 +1,4 @@
-/** A bad migration has run. The compute moves to the branch from before it; the application does not notice more than a dropped connection. */
+/** After a bad migration, the compute moves to a branch from before it. The application only sees a dropped connection. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parseSeed } from '../../src/sandbox/index.ts'
@@ -10,7 +10,7 @@ const COMPUTE = 'ep-safe-haven-b0000001'
 
 test('restoring by moving a compute keeps the connection string and brings back the older data', async () => {
   const seed = parseSeed(await readFile(`${EXAMPLE}/seed.yaml`, 'utf8'), 'seed.yaml')
-  // The branch from before the migration is made below, once there is data.
+  // The branch from before the migration is created below, once there is data.
   const projects = seed.projects.map((project) => ({ ...project, branches: project.branches.slice(0, 1) }))
   const sandbox = await withReal({ seed: { projects } })
   const [compute] = await sandbox.control.computes()
@@ -43,7 +43,7 @@ test('restoring by moving a compute keeps the connection string and brings back 
   ])
   await again.close()
 
-  // The damaged data is kept for the inquest: a compute of its own shows it.
+  // The damaged data is kept for analysis, with a separate compute.
   const inquest = await fetch(`${sandbox.apiUrl}/projects/quick-otter-40000001/endpoints`, {
     method: 'POST',
     headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },

@@ -387,12 +387,12 @@ describe('responses of the control API', () => {
 
 describe('globs', () => {
   test.each([
-    ['*a'.repeat(400), 'a'.repeat(5_000)],
-    [`${'**'.repeat(300)}b`, 'a/'.repeat(2_000)],
-    ['{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}*b', 'a'.repeat(5_000)],
-    [`${'[!b]*'.repeat(150)}b`, 'a'.repeat(5_000)],
-    [`${'?*'.repeat(300)}/`, 'x'.repeat(5_000)],
-  ])('matching %.20s… against a long name takes linear time', (pattern, name) => {
+    ['many stars', '*a'.repeat(400), 'a'.repeat(5_000)],
+    ['many double stars', `${'**'.repeat(300)}b`, 'a/'.repeat(2_000)],
+    ['many alternatives', '{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}{a,aa}*b', 'a'.repeat(5_000)],
+    ['many sets', `${'[!b]*'.repeat(150)}b`, 'a'.repeat(5_000)],
+    ['many question marks', `${'?*'.repeat(300)}/`, 'x'.repeat(5_000)],
+  ])('a glob with %s is matched against a long name without backtracking', (_what, pattern, name) => {
     expect(globProblem(pattern)).toBeUndefined()
     // With backtracking, this would take far longer than the test's timeout.
     expect(globMatcher(pattern)(name)).toBe(pattern === '*a'.repeat(400))

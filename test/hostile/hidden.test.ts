@@ -61,7 +61,7 @@ test('for a declared setting, the name and the declared value are shown, but the
 })
 
 test.each([
-  ['unmanaged computes', BASE.replace('size: 1', 'size: 2')],
+  ['an ordinary change', BASE.replace('size: 1', 'size: 2')],
   ['a rule that matches every branch', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],
   [
     'a branch with a similar name',
@@ -69,8 +69,8 @@ test.each([
   ],
   ['pruning', `${BASE}prune: true\n`],
   ['a branch without its primary', 'version: 1\nproject: shop\nprune: true\nbranches: { main: { primary: absent } }\n'],
-  ['a pin elsewhere', 'version: 1\nproject: shop\nbranches: { main: { primary: { id: ep-hidden } } }\n'],
-  ['a name that is taken', BASE.replace('} }', '}, replicas: { reporting: { name: SECRET-REPLICA } } }')],
+  ['a pin to an undeclared compute', 'version: 1\nproject: shop\nbranches: { main: { primary: { id: ep-hidden } } }\n'],
+  ['the name of an undeclared replica', BASE.replace('} }', '}, replicas: { reporting: { name: SECRET-REPLICA } } }')],
 ])('undeclared live names are hidden from a manifest with %s', async (_what, head) => {
   const { everything } = await planOf(head)
   // Values from the pull request itself are not secret.

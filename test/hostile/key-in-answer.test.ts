@@ -13,9 +13,9 @@ const escaped = (text: string): string =>
 
 /** Encodings of the key inside a JSON string. */
 const FORMS: Readonly<Record<string, string>> = {
-  'as it is': KEY,
-  'with escapes of JSON': escaped(KEY),
-  'with one escape': `\\u006e${KEY.slice(1)}`,
+  'in plain text': KEY,
+  'in JSON escapes': escaped(KEY),
+  'with one JSON escape': `\\u006e${KEY.slice(1)}`,
   'with escaped slashes': KEY.replaceAll('/', '\\/'),
   'in base64': Buffer.from(`Bearer ${KEY}`).toString('base64'),
   'in base64url': Buffer.from(`x${KEY}`).toString('base64url'),

@@ -33,13 +33,13 @@ test('a new shard only receives projects, and none move between the others', () 
   expect(moved.length).toBeLessThan(PROJECTS.length / 5)
 })
 
-test.each(['1/1', '2/5', '700/700'])('%s is a valid shard', (text) => {
+test.each(['1/1', '2/5', '700/700'])('%j is a valid shard', (text) => {
   const [index, count] = text.split('/').map(Number)
   expect(parseShard(text)).toEqual({ index, count })
 })
 
 test.each(['', '0/5', '6/5', '1', '1/0', '1/701', '01/5', '1/5/5', '-1/5', '1.5/5'])(
-  '%s is not a valid shard',
+  '%j is not a valid shard',
   (text) => {
     expect(parseShard(text)).toBeUndefined()
   },

@@ -102,7 +102,7 @@ export const statusCommand = {
 
 export const historyCommand = {
   command: 'history [projects..]',
-  summary: 'Show what the agent changed, when, from which commit, and what restarted',
+  summary: 'Show the changes of the agent, with time, commit and impact',
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'One project']],

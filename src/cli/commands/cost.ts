@@ -8,7 +8,7 @@ export const costCommand = {
   positionals: PATHS,
   flags: {
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
-    by: text('Output:', 'What each line of the table is', {
+    by: text('Output:', 'Show one line per compute, branch or project', {
       choices: ['compute', 'branch', 'project'],
       default: 'compute',
     }),

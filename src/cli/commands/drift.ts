@@ -14,7 +14,7 @@ export const driftCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 drift', 'Changes made by hand'],
+    ['$0 drift', 'Changes made outside the manifests since the last commit'],
     ['$0 drift --since v1.4', 'Since a release'],
   ],
   notes: `Exit codes:

@@ -16,7 +16,7 @@ export const fmtCommand = {
     ['$0 fmt - < espalier.yaml', 'From stdin to stdout, for an editor'],
   ],
   notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations and sizes get
-their usual spelling (\`300s\` is \`5m\`). The order of branches, replicas, profiles and rules is yours, and so are
+their usual spelling (\`300s\` is \`5m\`). The order of branches, replicas, profiles and rules is kept, and so are
 indentation, quotes and blank lines. The names of changed files are printed.
 
 Exit codes:

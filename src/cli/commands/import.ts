@@ -21,12 +21,12 @@ export const importCommand = {
     ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],
     ["$0 import --project 'shop*' --out fleet", 'Several, a file each in the folder fleet'],
-    ['$0 import --project shop --out fleet.yaml', 'Into an existing file: only what it lacks'],
+    ['$0 import --project shop --out fleet.yaml', 'Add the missing parts to an existing file'],
     ["$0 import --project shop --branch 'preview/*'", 'Some branches, to stdout'],
   ],
-  notes: `What most computes share becomes \`defaults\`. Three or more branches that share a prefix and a shape are suggested
-as a rule, in a comment. stderr lists what was inferred and why, and what a manifest cannot express,
-which is not managed.
+  notes: `Settings that most computes share become \`defaults\`. Three or more branches that share a prefix and a shape are suggested
+as a rule, in a comment. stderr lists inferred values with their reasons, and settings that a
+manifest cannot express, which are not managed.
 
 If FILE exists, missing computes are added and differing values are set to the live ones; everything else is
 kept, including declared computes that are not live.

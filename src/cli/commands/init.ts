@@ -16,7 +16,7 @@ export const initCommand = {
     ['$0 init --project quiet-river-12345678', 'Without a key: a manifest to fill in'],
     ['$0 init --sandbox --seed seed.yaml', 'Without an account'],
   ],
-  notes: `Existing files are not overwritten; .vscode/settings.json gets only what it lacks.
+  notes: `Existing files are not overwritten; .vscode/settings.json only gets missing settings.
 
 Exit codes:
   0   done

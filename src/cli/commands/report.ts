@@ -12,12 +12,12 @@ export const mergeCommand = {
     }),
   },
   examples: [
-    ['$0 report merge plans/*.json', 'As one plan over all of them would look'],
+    ['$0 report merge plans/*.json', 'Show them as one plan'],
     ['$0 report merge plans/*.json --format markdown', 'One comment for any number of jobs'],
   ],
   notes: `Exit codes:
   0   merged
-  1   a file holds no plan, or the plans are not the parts of one fleet`,
+  1   a file is not a plan, or the plans are not the shards of one fleet`,
 } as const satisfies Command
 
 export const reportCommand: Command = {

@@ -11,7 +11,7 @@ export const showCommand = {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
     }),
-    out: text('Output:', 'With --format html, the page to write'),
+    out: text('Output:', 'With --format html: write the page to FILE'),
     resolved: toggle(
       'Manifests:',
       'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
@@ -22,7 +22,7 @@ export const showCommand = {
   examples: [
     ['$0 show plan.json', 'What espalier apply plan.json would do'],
     ['$0 show plan.json --format html --out plan.html', 'As a page for any browser'],
-    ['$0 show --resolved fleet/', 'What the manifests declare, and which file says so'],
+    ['$0 show --resolved fleet/', 'Resolved manifests, with the file of each value'],
   ],
   notes: `Exit codes:
   0   shown

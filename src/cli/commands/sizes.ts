@@ -15,7 +15,7 @@ export const sizesCommand = {
   },
   examples: [
     ['$0 sizes', 'The built-in table'],
-    ['$0 sizes --format json > sizes.json', 'A start for a table of your own'],
+    ['$0 sizes --format json > sizes.json', 'A starting point for a custom table'],
   ],
   notes: `Exit codes:
   0   printed

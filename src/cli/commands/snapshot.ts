@@ -17,7 +17,7 @@ export const snapshotCommand = {
   ],
   notes: `Exit codes:
   0   saved
-  1   wrong input, or a project that is not there`,
+  1   wrong input, or a project that does not exist`,
 } as const satisfies Command
 
 export type SnapshotFlags = ValuesOf<typeof snapshotCommand>

@@ -26,7 +26,7 @@ export const statusCommand = {
     ['$0 status -o wide', 'Every column, with hosts'],
   ],
   notes: `SYNC compares each compute with the manifests:
-  in sync     a manifest declares it, and nothing differs
+  in sync     a manifest declares it, and it matches
   differs     a plan would change it
   unmanaged   no manifest declares it
   unknown     its project cannot be planned, or a manifest has errors; the error below the table says why

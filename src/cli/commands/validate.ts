@@ -22,7 +22,7 @@ export const validateCommand = {
     ['$0 validate', 'The manifests here'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
     ['$0 validate --tier scale', 'Also against the limits of the Scale plan'],
-    ['$0 validate - < espalier.yaml', 'What is piped in'],
+    ['$0 validate - < espalier.yaml', 'A manifest from stdin'],
     ['$0 validate --format sarif > espalier.sarif', 'For code scanning'],
   ],
   notes: `Exit codes:

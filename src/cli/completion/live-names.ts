@@ -12,7 +12,7 @@ import { findKey } from '../key.ts'
 export interface LiveNames {
   readonly projects: readonly { readonly id: string; readonly name: string }[]
   readonly branches: readonly string[]
-  /** As `compute` takes them: `main`, `main/reporting`. */
+  /** As `compute` accepts them: `main`, `main/reporting`. */
   readonly computes: readonly { readonly id: string; readonly ref: string }[]
 }
 
@@ -33,10 +33,10 @@ export const liveNames = async (words: readonly string[], io: Io): Promise<LiveN
     const apiKey = await findKey(flagValue(words, '--api-key-file'), io)
     const only = flagValue(words, '--project')
     const file = fileFor([baseUrl, apiKey, only ?? io.cwd], io)
-    const kept = await read(file)
+    const cached = await read(file)
     const now = io.clock.date()
-    if (kept !== undefined && now - kept.readAt < FRESH_MS) return kept
-    const names = (await within(TIMEOUT_MS, fetchNames({ baseUrl, apiKey }, only, io))) ?? kept ?? NO_NAMES
+    if (cached !== undefined && now - cached.readAt < FRESH_MS) return cached
+    const names = (await within(TIMEOUT_MS, fetchNames({ baseUrl, apiKey }, only, io))) ?? cached ?? NO_NAMES
     await writeCache(file, { ...names, readAt: now })
     return names
   } catch {
@@ -101,10 +101,8 @@ const fileFor = (parts: readonly string[], { env }: Io): string => {
 
 const read = async (file: string): Promise<Cached | undefined> => {
   try {
-    const kept = JSON.parse(await readFile(file, 'utf8')) as Cached
-    return Array.isArray(kept.projects) && Array.isArray(kept.branches) && Array.isArray(kept.computes)
-      ? kept
-      : undefined
+    const { projects, branches, computes, readAt } = JSON.parse(await readFile(file, 'utf8')) as Cached
+    return [projects, branches, computes].every(Array.isArray) ? { projects, branches, computes, readAt } : undefined
   } catch {
     return undefined
   }

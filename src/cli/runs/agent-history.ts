@@ -32,6 +32,6 @@ export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io):
       }
     }
   }
-  if (shown === 0) print(`The agent has changed nothing${of} yet.`, io.stdout)
+  if (shown === 0) print(`The agent has not changed anything${of} yet.`, io.stdout)
   return EXIT.ok
 }

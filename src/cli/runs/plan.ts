@@ -119,7 +119,7 @@ const planWithFlags = async (
   )
 }
 
-/** Reports on stderr, since stdout holds only the plan. */
+/** Reports on stderr, since stdout contains only the plan. */
 const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<boolean> => {
   const { plan } = planned.result
   if (isEmptyPlan(plan)) return true

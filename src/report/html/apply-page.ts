@@ -162,8 +162,8 @@ const stepsSection = (plan: Plan, run: Run): Markup => {
   )
   const moments = run.interrupts.map(({ at }) => ({ at, words: 'interrupted' }))
   const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. The line below is an operation of the service.</p>
-${HATCH}${chart({ label: 'Steps along time, as they happened', lanes, scale, moments })}`
-  return section('steps', 'What happened, along time', body)
+${HATCH}${chart({ label: 'Timeline of the steps as they ran', lanes, scale, moments })}`
+  return section('steps', 'Timeline', body)
 }
 
 /** Hatching shows waiting, so that it differs not only by colour. */

@@ -161,7 +161,7 @@ const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Time
     : label(row, percent(isRight ? end : start, scale), 'start', 8, middle)
 }
 
-/** Nested, so that `em` is the chart's, not that of the smaller text. */
+/** A nested SVG, so that `em` refers to the font size of the chart. */
 const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, middle: number): Markup => {
   const side = anchor === 'start' ? 1 : -1
   const drawn = row.icon

@@ -42,7 +42,7 @@ const adviceSection = (report: CostReport): Markup => {
   )
   const body = markup`<p class="lead">CU-hours a month. Savings for the same compute cannot be added up.</p>
 <ul class="advice">${items}</ul>`
-  return section('advice', 'What would save the most', body)
+  return section('advice', 'Largest savings', body)
 }
 
 const costTable = (id: string, title: string, report: CostReport, by: SpendingBy): Markup => {

@@ -12,7 +12,7 @@ import {
 } from '../../model/index.ts'
 
 export interface Effects {
-  /** Changes with done steps, with the impact of these. */
+  /** Changes with at least one completed step; their impact is that of the completed steps. */
   readonly done: readonly Change[]
   /** Changes whose steps were sent and failed, so that their impact is unknown. */
   readonly uncertain: readonly Change[]

@@ -50,7 +50,7 @@ export const STATE_LOOKS: Readonly<Record<AgentState, Look>> = {
   Unknown: { icon: 'ring', tone: 'quiet' },
 }
 
-/** Distinguishable by shape alone. In a square of 16, with lines of width 1.75. */
+/** Each icon is recognizable by its shape alone. Drawn in a 16 × 16 square, with a stroke width of 1.75. */
 const ICONS = {
   ring: '<circle cx="8" cy="8" r="3.5"/>',
   turn: '<path d="M13 8a5 5 0 1 1-1.6-3.7M13 2.2v3h-3"/>',

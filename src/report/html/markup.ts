@@ -15,7 +15,7 @@ export type Value = Markup | string | number | undefined | readonly Value[]
 export const markup = (strings: TemplateStringsArray, ...values: readonly Value[]): Markup =>
   html(strings, ...values.map(plain)) as unknown as Markup
 
-/** For our own constants only: styles, scripts, icons. */
+/** Unescaped HTML, only for constants such as styles, scripts and icons. */
 export const trusted = (text: string): Markup => raw(text) as unknown as Markup
 
 export const NOTHING: Markup = trusted('')
@@ -31,7 +31,7 @@ ${body}</section>`
 export const andMore = (total: number, shown: number, where = ''): Markup =>
   when(total > shown, () => markup`<p class="lead">and ${group(total - shown)} more${where}</p>`)
 
-/** An ISO time to the second. */
+/** An ISO time, shown without fractions of a second. */
 export const timestamp = (iso: string): Markup =>
   markup`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+/, '')}</time>`
 

@@ -33,7 +33,7 @@ export interface LivePage {
 
 type Place = readonly [id: string, name: string]
 
-/** In order of appearance; shown only if the section exists. */
+/** Navigation links in the order of the sections. A link is shown only if its section exists. */
 const PLACES: readonly Place[] = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],

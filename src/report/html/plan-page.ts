@@ -68,7 +68,7 @@ ${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges, () => chip
   })
 }
 
-/** With the names of the first projects, for lists of windows and bookmarks. */
+/** The title of a page, which names the first projects. */
 export const titleWith = (verdict: string, plan: Plan): string =>
   `${verdict} ${plan.projects.slice(0, 3).map(projectTitle(plan)).join(', ')}`
 
@@ -115,7 +115,7 @@ const stepsSection = (plan: Plan, { observed, concurrency }: PlanPageOptions): M
     },
   )
   const body = markup`<p class="lead">Projects run concurrently, with one step at a time in each. ${basis}</p>
-${chart({ label: 'Steps along time', lanes, scale })}`
+${chart({ label: 'Timeline of the steps', lanes, scale })}`
   return section('steps', `${counted(plan.steps.length, 'step')}, in order`, body)
 }
 

@@ -6,7 +6,7 @@ import { policyLines } from '../words/policies.ts'
 import { icon } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, when } from './markup.ts'
 
-/** JSON has all. */
+/** The JSON plan lists all of them. */
 const MOST = 500
 
 export const costSection = (plan: Plan): Markup => {

@@ -19,7 +19,7 @@ import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel, type Look } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 
-/** The chart and the cards show all. */
+/** The chart and the cards show all of them. */
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 

@@ -21,7 +21,7 @@ export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'link
     impactCell(change),
   ])
   // At most five columns: GitHub cuts off wider tables.
-  return table(['', 'branch', 'compute', 'change', 'what it does'], rows)
+  return table(['', 'branch', 'compute', 'change', 'impact'], rows)
 }
 
 const whatChanges = (change: Change): string => {
@@ -45,7 +45,7 @@ const impactCell = (change: Change): string => {
   ].join('<br>')
 }
 
-/** Where the compute is declared. */
+/** The place where the compute is declared. */
 const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
   if (source === undefined) return ['not declared']
   const shown = literal(`${source.file}:${source.line}`)

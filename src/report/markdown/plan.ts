@@ -42,24 +42,16 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
   return fitTo(limit, forms, view.plan.changes.length, (notableRows) => form(PARTS.length, notableRows))
 }
 
-/** The same for the command line, at any length. */
-export const markdownPlan = (plan: Plan, { takenAt, since }: MarkdownContext = {}): string =>
-  planComment(
-    {
-      plan,
-      origin: since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] },
-      ...(since === undefined ? {} : { introducedBy: { since: since.ref } }),
-      ...(takenAt === undefined ? {} : { takenAt }),
-      notes: [],
-    },
-    NO_LIMIT,
-  )
-
-export interface MarkdownContext {
-  /** ISO 8601. */
-  readonly takenAt?: string
+interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
   /** The base commit, and the comparison with it. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
+}
+
+/** The same for the command line, at any length. */
+export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions = {}): string => {
+  const origin = since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] }
+  const introducedBy = since === undefined ? {} : { introducedBy: { since: since.ref } }
+  return planComment({ ...options, plan, origin, ...introducedBy, notes: [] }, NO_LIMIT)
 }
 
 const render = (view: PlanView, detail: Detail): string => {
@@ -100,7 +92,7 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
-/** Counts everything that the merge does, including drift: a restart is a restart, whoever caused it. */
+/** Counts all changes that the merge applies, including existing drift. */
 const headline = (view: PlanView): string => {
   const { plan, origin, missing = [] } = view
   if (missing.length > 0) return incomplete(view, missing)
@@ -113,23 +105,25 @@ const headline = (view: PlanView): string => {
   return heading(view, 'no changes\n\nThe live project matches the manifests.')
 }
 
-const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
-  const subject = capitalised(introducerOf(introducedBy))
-  const act = actOf(introducedBy)
+const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): string => {
+  const { subject, act } = introducerWords(introducedBy)
   if (introduced.length === 0) {
-    return typeof introducedBy === 'string'
-      ? `${subject} changes no compute itself: all of this is existing drift, which ${act} settles.`
-      : `All of this is existing drift, which ${act} settles.`
+    return typeof introducedBy === 'object'
+      ? `All of this is existing drift, which ${act} settles.`
+      : `${capitalised(subject)} changes no compute itself: all of this is existing drift, which ${act} settles.`
   }
-  return `${subject} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
+  return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
 }
 
-const introducerOf = (introducer: Introducer): string =>
-  typeof introducer === 'string' ? introducer : `the work since ${literal(introducer.since)}`
-
-/** What would apply the plan. */
-const actOf = (introducer: Introducer | undefined): string =>
-  typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
+/** What introduces the changes, the action that applies the plan, and a title for the changes. */
+const introducerWords = (introducer: Introducer | undefined) => {
+  if (typeof introducer === 'object') {
+    const ref = literal(introducer.since)
+    return { subject: `the work since ${ref}`, act: '`espalier apply`', title: `**Introduced since ${ref}**` }
+  }
+  const title = introducer === undefined ? '**Differences from the manifests**' : `**Introduced by ${introducer}**`
+  return { subject: introducer ?? 'this pull request', act: 'the merge', title }
+}
 
 const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
@@ -147,7 +141,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const shown = notable.slice(0, detail.notableRows)
   const rest = notable.length - shown.length
   return [
-    titleOf(view),
+    introducerWords(view.introducedBy).title,
     ...alert(notable, hasSeveralProjects(view.plan)),
     ...reviewPart(view),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
@@ -157,13 +151,6 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   ]
 }
 
-const titleOf = ({ introducedBy }: PlanView): string => {
-  if (introducedBy === undefined) return '**What differs from the manifests**'
-  return typeof introducedBy === 'string'
-    ? `**Introduced by ${introducedBy}**`
-    : `**Introduced since ${literal(introducedBy.since)}**`
-}
-
 const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
   detail.shows('harmlessRows')
     ? ['No one is interrupted:', changeTable(harmless, view, hasSeveralProjects(view.plan))]
@@ -171,7 +158,7 @@ const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detai
         `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
       ]
 
-/** Names the worst few in an alert box. */
+/** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
   const notable = all.filter(({ impact }) => isDisruptive(impact))
   if (notable.length === 0) return []
@@ -192,7 +179,8 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const notable = worstFirst(changes.filter(isNotable))
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
-  const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
+  const { subject, act } = introducerWords(view.introducedBy)
+  const what = `Not introduced by ${subject}: the live project differs from the base's manifests. ${capitalised(act)} settles it too: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.shows('driftRows')

@@ -21,7 +21,7 @@ export const reviewPart = ({
     ...(found.length === 0 ? [] : [`**Checks:** ${found.join(' · ')}`]),
     ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
   ]
-  // One line of Markdown: GitHub breaks a comment's lines at line ends as well, but not those of a summary.
+  // GitHub renders newlines as line breaks in comments, but not in summaries.
   return [...deniedPart(plan), ...(lines.length === 0 ? [] : [lines.join('<br>')])]
 }
 

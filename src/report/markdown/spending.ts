@@ -20,7 +20,7 @@ export const costMarkdown = (report: CostReport): string => {
   const parts = [
     heading({}, spendingWords(report)),
     ...(money === undefined ? [] : [money]),
-    ...(advice.length === 0 ? [] : ['**What would save the most, in CU-hours a month**', advice.join('\n')]),
+    ...(advice.length === 0 ? [] : ['**Largest savings, in CU-hours a month**', advice.join('\n')]),
     ...(report.projects.length > 1 ? [folded(`${report.projects.length} projects`, costTable(report, 'project'))] : []),
     folded('Every compute', costTable(report, 'compute')),
   ]

@@ -26,7 +26,7 @@ export const heading = ({ name }: { readonly name?: string }, words: string): st
 export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`
 
-/** `primary` on `main` */
+/** As code spans: `primary` on `main`. */
 export const computeText = (
   { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
   isFleet: boolean,

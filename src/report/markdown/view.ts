@@ -2,7 +2,7 @@
 import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
 
 export interface Frame {
-  /** For the heading, if there are several plans. */
+  /** Shown in the heading if there are several plans. */
   readonly name?: string
   /** The first line: an HTML comment by which the next run finds this comment. */
   readonly marker: string

@@ -1,4 +1,4 @@
-/** Events of an apply as lines. */
+/** Events of an apply, as lines. */
 import { type ApplyEvent, formatWindow, stepTitle } from '../../model/index.ts'
 import { counted, time } from '../words/counts.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'

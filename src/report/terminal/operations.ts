@@ -36,7 +36,7 @@ export interface OperationsContext {
   readonly isWide: boolean
 }
 
-/** @param sample operations that decide the column widths. */
+/** @param sample operations that determine the column widths. */
 export const operationsTable = (
   sample: readonly ListedOperation[],
   context: OperationsContext,

@@ -30,7 +30,7 @@ export const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): s
   ].join('\n')
 }
 
-/** The last line is the summary and never wraps; what does not fit is on the line above. */
+/** The last line is the summary, which never wraps. If interruptions do not fit on it, they are on the line above. */
 export const closing = ({ plan, style, paint, takenAt }: PlanFrame): string => {
   const { summary } = plan
   const snapshot = takenAt === undefined ? [] : [`Snapshot of ${minuteOf(plainText(takenAt))}`]

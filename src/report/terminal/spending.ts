@@ -46,7 +46,7 @@ const adviceLines = (report: CostReport, style: Style): readonly string[] => {
   const titleOf = adviceTitles(report)
   return [
     '',
-    paint.bold('What would save the most, in CU-hours a month'),
+    paint.bold('Largest savings, in CU-hours a month'),
     ...report.advice.flatMap((advice) => [
       wrapped(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, 2),
       wrapped(plainText(editWords(advice.edit)), style, 4),

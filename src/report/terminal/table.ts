@@ -21,7 +21,7 @@ export interface Table<Row> {
 
 const GAP = '  '
 
-/** @param rows rows that decide the widths; columns that are empty in all of them are dropped. */
+/** @param rows rows that determine the column widths. Columns that are empty in all rows are dropped. */
 export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): Table<Row> => {
   const paint = paintOf(style)
   const used = columns

@@ -5,39 +5,39 @@ const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
   Failing: 'the last attempt failed; the agent will retry',
-  Blocked: 'a person must act before the agent continues',
-  Progressing: 'a step is under way',
+  Blocked: 'the agent continues only after someone acts',
+  Progressing: 'a step is running',
   Scheduled: 'all remaining changes wait for a restart window',
   OutOfSync: 'the project differs from its manifests, and the agent only reports it',
-  Synced: 'the project is as declared',
-  Unknown: 'not refreshed since the agent started',
+  Synced: 'the live project matches the manifests',
+  Unknown: 'not read since the agent started',
 }
 
 export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   HistoryRewritten: 'a force push rewrote the history that this project was planned from',
   GitStale: 'the repository has not been fetched for 6 hours',
   PlanError: 'the project cannot be planned',
-  Refused: 'the service refused the same change before',
+  Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'it is not recorded who made the change (--on-unrecorded report)',
+  Unrecorded: 'no record shows which side changed (--on-unrecorded report)',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
-  Drift: 'somebody changed the live project (--on-drift report)',
-  DriftUnsafe: 'somebody changed the live project, and reverting that could interrupt users',
+  Drift: 'someone changed the live project (--on-drift report)',
+  DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
   Conflict: 'the same drift came back after each revert',
   Policy: 'a policy denies it',
   Protected: 'the branch or compute is protected',
-  NotAllowed: 'it needs a consent that the agent does not have',
+  NotAllowed: 'it needs a consent that the agent lacks',
   Budget: 'it exceeds a budget',
   Wave: 'a project of an earlier wave is not synced yet',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   NoCommonWindow: 'its restart windows are never open at the same time',
-  Unreachable: 'the service does not answer',
-  KeyRefused: 'the service refuses the API key',
+  Unreachable: 'the service does not respond',
+  KeyRefused: 'the service rejects the API key',
 }
 
-/** By who has to act, which decides the order on the page. */
+/** Groups of projects by who has to act, in the order on the page. */
 export const AGENT_GROUPS = {
-  person: 'Needs a person',
+  person: 'Needs attention',
   retrying: 'Retrying',
   waiting: 'Waiting',
   fine: 'Synced',
@@ -69,6 +69,6 @@ export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
-/** Why it is in this state. */
+/** The reason in words, or else the state. */
 export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]

@@ -2,7 +2,7 @@
 import type { CapacityTotal, PlanSummary } from '../../model/index.ts'
 import { number } from './counts.ts'
 
-/** Two equal numbers if it is not a range. */
+/** Both numbers are equal if it is not a range. */
 export interface Range {
   readonly from: number
   readonly to: number

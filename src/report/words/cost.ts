@@ -20,7 +20,7 @@ import {
 import { counted } from './counts.ts'
 import { computeOnBranch, projectTitle } from './names.ts'
 
-/** Whether the cost changes, or may. */
+/** Whether the cost changes or may change. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
 
 /** Remarks by change: service updates, expiry of its branch, and cost. */
@@ -95,7 +95,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
 /** @param count number of computes whose cost changes or may change. */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
-  // A sum of what is known would read as if the rest were free.
+  // A sum of only the known costs would suggest that the others are free.
   if (delta.unknown > 0) {
     if (delta.high === 0) return 'unknown, not more than before'
     const part = delta.unknown === count ? '' : ` (${counted(delta.unknown, 'compute')} unknown)`

@@ -1,4 +1,4 @@
-/** What users of a compute notice, in words, and changes ordered by it. */
+/** Impacts in words, and changes sorted by impact. */
 import { compare } from '../../base/index.ts'
 import { type Change, formatWindow, IMPACT_NAMES, IMPACT_WORDS, IMPACTS, type Impact } from '../../model/index.ts'
 import { openingOf } from '../../windows/index.ts'
@@ -35,7 +35,7 @@ export const windowWords = (
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
-/** `restarts` of `restarts: existing connections drop`. */
+/** The part before the colon: `restarts`. */
 export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
 
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'

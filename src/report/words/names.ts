@@ -30,7 +30,7 @@ export const computeOnBranch = (
   titleOf?: (project: string) => string,
 ): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
 
-/** Whether they belong to several projects, so that the project must be shown. */
+/** Whether the items belong to several projects, so that each must be shown with its project. */
 export const isOfFleet = (all: readonly { readonly project: string }[]): boolean =>
   all.some(({ project }) => project !== all[0]?.project)
 
@@ -38,7 +38,7 @@ export const isOfFleet = (all: readonly { readonly project: string }[]): boolean
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
-/** Without the name of a new compute, which is in its title. */
+/** Omits the name of a new compute, because its title contains it. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 

@@ -1,6 +1,6 @@
 /** Data folders: one per branch and one per replica, each copied from a template or another folder. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { readIfPresent } from '../../../base/index.ts'
@@ -41,8 +41,7 @@ export class DataFolders {
     this.#templates = new Templates(home)
     removeUnfinished(home.root)
     for (const folder of [this.branch(''), this.replica('')]) {
-      mkdirSync(folder, { recursive: true, mode: 0o755 })
-      home.runAs.own(folder)
+      home.makeFolder(folder, 0o755)
       removeUnfinished(folder)
     }
   }
@@ -90,9 +89,8 @@ export class DataFolders {
 
   /** Copies a branch's current data. If a server runs on it, by an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
-    if (server !== undefined) return this.#backUp(this.branch(from), server, to)
-    const draft = draftOf(to)
-    await copyAtRest(this.branch(from), draft)
+    const [data, draft] = [this.branch(from), draftOf(to)]
+    await (server === undefined ? copyAtRest(data, draft) : this.#backUp(data, server, draft))
     this.remove(to)
     renameSync(draft, to)
   }
@@ -141,26 +139,21 @@ export class DataFolders {
    * An online backup. The WAL is copied last: it must include the end of the backup (PostgreSQL documentation, 25.3.4).
    */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
-    const draft = draftOf(to)
-    this.remove(draft)
-    mkdirSync(draft, { mode: 0o700 })
-    this.#home.runAs.own(draft)
+    this.remove(to)
+    this.#home.makeFolder(to)
     await withSession(server, async (query) => {
-      const { begin, end } = backupCalls(versionIn(from) ?? 0)
+      const { begin, end } = backupCalls(server.major)
       await query(begin)
       const parts = readdirSync(from).filter((name) => !PROCESS_FILES.has(name))
       await copyLive(
         parts.map((name) => join(from, name)),
-        draft,
+        to,
       )
       const [stopped] = await query(end)
-      await copyLive([join(from, 'pg_wal')], draft)
-      this.#home.write(join(draft, 'backup_label'), String(stopped?.labelfile))
+      await copyLive([join(from, 'pg_wal')], to)
+      this.#home.write(join(to, 'backup_label'), String(stopped?.labelfile))
     })
-    mkdirSync(join(draft, 'pg_stat_tmp'), { mode: 0o700 })
-    this.#home.runAs.own(join(draft, 'pg_stat_tmp'))
-    this.remove(to)
-    renameSync(draft, to)
+    this.#home.makeFolder(join(to, 'pg_stat_tmp'))
   }
 }
 

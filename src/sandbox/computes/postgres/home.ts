@@ -72,6 +72,11 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
     as.own(path)
     return path
   }
+  /** Makes a folder for Postgres. */
+  const makeFolder = (path: string, mode = 0o700): void => {
+    mkdirSync(path, { recursive: true, mode })
+    as.own(path)
+  }
   const watchdog = startWatchdog(temporary)
   const password = readIfPresent(join(root, 'password')) ?? randomBytes(18).toString('base64url')
   write('password', password)
@@ -88,6 +93,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
     /** The password in libpq's file format: clients could read a password in a setting. */
     passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
     write,
+    makeFolder,
     hbaFile: write('pg_hba.conf', HBA),
     /** The last port of each compute. */
     ports,
@@ -101,8 +107,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
       const known = socketFolders.get(name)
       if (known !== undefined) return known
       const folder = join(sockets, String(socketFolders.size))
-      mkdirSync(folder, { mode: 0o755 })
-      as.own(folder)
+      makeFolder(folder, 0o755)
       socketFolders.set(name, folder)
       return folder
     },

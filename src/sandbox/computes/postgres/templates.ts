@@ -1,7 +1,7 @@
 /** Templates for new branches: for each version an empty cluster, and one with the default roles and databases. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../base/index.ts'
@@ -87,8 +87,7 @@ export class Templates {
     const draft = draftOf(folder)
     const secret = this.#home.write(`supervisor-${binaries.major}`, this.#home.password)
     rmSync(draft, { recursive: true, force: true })
-    mkdirSync(draft, { mode: 0o700 })
-    this.#home.runAs.own(draft)
+    this.#home.makeFolder(draft)
     try {
       await this.#run(binaries, binaries.initdb, [
         ...['-D', draft, '-U', SUPERVISOR, '-A', 'scram-sha-256', `--pwfile=${secret}`],
