@@ -180,7 +180,7 @@ const listen = async (server: Server, port: number, anyPort: boolean): Promise<v
   } catch (cause) {
     if (anyPort && port !== 0) return listen(server, 0, false)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
-      hint: 'Another program may be using it. Choose another with --port, or 0 for any free port.',
+      hint: 'Another program may be using it. Choose another port with --port, or 0 for any free port.',
       cause,
     })
   }

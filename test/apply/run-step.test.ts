@@ -55,7 +55,7 @@ describe('the message of a failed step', () => {
     expect(result.message).not.toContain('Nothing was changed')
   })
 
-  test('says how often the request was sent if its effect never showed', async () => {
+  test('says how many times the request was sent if its effect never appeared', async () => {
     const { result, sent } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }))
     expect(sent).toBe(4)
     expect(result.message).toContain('The request was sent 4 times, and the project does not show its effect.')
@@ -154,7 +154,7 @@ describe('the message of a failed step', () => {
     })
   })
 
-  test('says that an earlier request was lost if the step is stale after it', async () => {
+  test('says that an earlier request was lost if the step became stale after it', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (attempt, { method }) => {
@@ -164,7 +164,7 @@ describe('the message of a failed step', () => {
     })
     expect((await applying(step('s'), api)).result).toMatchObject({
       status: 'stale',
-      message: expect.stringContaining('A request of this step was sent before, and its answer was lost.'),
+      message: expect.stringContaining('A request of this step was sent before, but its response was lost.'),
     })
   })
 })
@@ -174,7 +174,7 @@ describe('repeating a request', () => {
     ['an update', step('s'), [1_000, 2_000, 4_000]],
     ['a create', step('s', creating), [1_000, 2_000, 4_000, 8_000, 15_000]],
   ])(
-    '%s whose answer was lost is read back at growing intervals before it is sent again',
+    '%s whose response was lost is read back at growing intervals before it is sent again',
     async (_what, one, delays) => {
       const { events, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')], onSend: never }))
       const waits = events.flatMap((event) => (event.type === 'wait' ? [event] : []))
@@ -184,7 +184,7 @@ describe('repeating a request', () => {
     },
   )
 
-  test('an update found after its answer was lost is done without the note of an unsent request', async () => {
+  test('an update found after its response was lost counts as done, without a note about an unsent request', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (_attempt, { method }, perform) => {
@@ -214,7 +214,7 @@ describe('repeating a request', () => {
   })
 
   test.each([
-    ['a delete answered with 404 is done', step('s', deleting), 404, 'done'],
+    ['a delete answered with 404 counts as done', step('s', deleting), 404, 'done'],
     ['a delete answered with 400 fails', step('s', deleting), 400, 'failed'],
     ['an update answered with 404 fails', step('s'), 404, 'failed'],
   ])('%s while reads still show the compute', async (_what, one, status, expected) => {
@@ -280,7 +280,7 @@ test.each([
 })
 
 describe('the result of a step', () => {
-  test('is read until it shows, at growing intervals', async () => {
+  test('is read at growing intervals until it appears', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['finished'] })
     let late = 3
     const lagging: FakeApi = {
@@ -296,17 +296,17 @@ describe('the result of a step', () => {
   })
 })
 
-test('a create whose answer arrived is not searched for duplicates', async () => {
+test('a create whose response arrived triggers no search for duplicates', async () => {
   const api = fakeApi()
   await applying(step('s', creating), api)
   expect(api.reads.filter((read) => read === 'listComputes')).toHaveLength(1)
 })
 
-describe('a compute that the snapshot of the plan does not contain', () => {
+describe("a step for a compute that the plan's snapshot does not contain", () => {
   test.each([
     ['update', step('s')],
     ['delete', step('s', deleting)],
-  ])('an %s of it is stale', async (_kind, one) => {
+  ])('is stale: %s', async (_kind, one) => {
     const { result, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')] }), { observed: observedOf([]) })
     expect(result).toMatchObject({
       status: 'stale',

@@ -232,7 +232,7 @@ test('a .git that links to itself does not count as a repository', async () => {
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow(expect.objectContaining({ code: 'E_GIT' }))
 })
 
-test('commitOf reports a repository without any commit', async () => {
+test('commitOf reports a repository without commits', async () => {
   const repository = makeHostileRepository()
   const folder = mkdtempSync(join(tmpdir(), 'espalier-new-'))
   repository.git('init', '-q', folder)

@@ -115,7 +115,7 @@ test("a failed operation is reported with the service's message", async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
 })
 
-test('no flag overrides protect: true in the manifest of the current folder', async () => {
+test('no flag overrides protect: true in a manifest in the current folder', async () => {
   const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
   expect({ code, stderr }).toMatchObject({
     code: 1,

@@ -175,7 +175,7 @@ test('init --project accepts a project name', async () => {
   expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
 })
 
-test('init and import write one file per project of the key, and their common plan is empty', async () => {
+test('init and import write one file for each project of the key, and their combined plan is empty', async () => {
   for (const command of ['init', 'import']) {
     const folder = await emptyFolder()
     const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)

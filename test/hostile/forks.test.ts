@@ -40,7 +40,7 @@ const changedTo = async (text: string): Promise<ForkWorld> => {
   return world
 }
 
-test('an untrusted pull request is planned from git objects and commented, and the checkout stays unchanged', async () => {
+test('an untrusted pull request is planned from git objects and commented on, and the checkout stays unchanged', async () => {
   const { run, github, checkout } = await changedTo(manifest('', '  main: { protect: true, primary: { size: 4 } }'))
   const before = checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')
   const { code, log, outputs } = await run()

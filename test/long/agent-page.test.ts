@@ -95,7 +95,7 @@ describe.skipIf(path === undefined)('the agent page in a browser (skipped withou
     await context.close()
   })
 
-  test('accepts the token as password, beyond this machine', async () => {
+  test('accepts the token as the password when served to other machines', async () => {
     const address = await serve('0.0.0.0')
     const { page, context } = await openPage(browser, address, desktop, { password: 'correct-horse' })
     await expect.poll(() => page.locator('#live').textContent()).toBe('Live')

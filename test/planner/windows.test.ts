@@ -131,7 +131,7 @@ describe('restart windows of steps', () => {
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'delete main r': 'Sun', 'create main primary': 'any' })
   })
 
-  it('lists the windows of a step in a fixed order', () => {
+  it('the windows of a step are listed in a fixed order', () => {
     const windowsOf = (own: RestartWindow, other: RestartWindow) => {
       const branches = {
         bare: { primary: { id: 'ep-br-main', restartWindow: own } },

@@ -16,7 +16,7 @@ const FRAME = {
 const shown = (projects: readonly ProjectView[], more: Partial<AgentPage> = {}): string =>
   agentPage({ ...viewOf(projects), ...more }, FRAME)
 
-test('lists projects in every state, those that need attention first', async () => {
+test('lists projects in every state, starting with those that need attention', async () => {
   await expect(`${textOf(shown(EVERY_STATE))}\n`).toMatchFileSnapshot('golden/agent-page.txt')
 })
 
@@ -28,11 +28,11 @@ test.each([
   [[project('a', { state: 'Failing' }), project('b', { state: 'Scheduled' })], '1 project is being retried'],
   [[project('a', { state: 'Failing', reason: 'KeyRefused' })], '1 project needs attention'],
   [[project('a', { state: 'OutOfSync', reason: 'DriftUnconfirmed' })], '1 project is waiting'],
-] as const)('puts the worst state of any project into the headline (case %#)', (projects, headline) => {
+] as const)('shows the worst state of any project in the headline (case %#)', (projects, headline) => {
   expect(shown(projects)).toContain(`<title>${headline} · espalier agent</title>`)
 })
 
-test('does not report a project as healthy before it was read', () => {
+test('does not report a project as healthy before it has been read', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { kind: 'git', from: source.from, error: 'no route to host' } }))

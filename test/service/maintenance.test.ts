@@ -35,7 +35,7 @@ describe('a service update', () => {
     },
   )
 
-  test('a restart before the update applies it early, and one after it restarts the compute twice', () => {
+  test("a restart before the update applies it early, and a restart after it is the compute's second", () => {
     expect(meetingOf(NOW, DUE)).toBe('takes-update')
     expect(meetingOf(DUE, DUE)).toBe('same-time')
     expect(meetingOf(DUE + 1, DUE)).toBe('restarts-twice')

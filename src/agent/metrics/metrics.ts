@@ -63,7 +63,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'The effective refresh interval: longer than --interval if the request share requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Responses of the service, by HTTP status.', [
+  const requests = counter('espalier_api_requests_total', 'Responses from the service, by HTTP status.', [
     'account',
     'code',
   ])

@@ -109,10 +109,10 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): str
   const { subject, act } = introducerWords(introducedBy)
   if (introduced.length === 0) {
     return typeof introducedBy === 'object'
-      ? `All of this is existing drift, which ${act} settles.`
-      : `${capitalised(subject)} changes no compute itself: all of this is existing drift, which ${act} settles.`
+      ? `All of this is existing drift, which ${act} corrects.`
+      : `${capitalised(subject)} changes no compute itself: all of this is existing drift, which ${act} corrects.`
   }
-  return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
+  return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
 }
 
 /** What introduces the changes, the action that applies the plan, and a title for the changes. */

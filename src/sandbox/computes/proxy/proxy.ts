@@ -204,7 +204,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
   const shared = await listen(port, undefined).catch((cause: unknown) => {
     if (anyPort) return listen(0, undefined)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
-      hint: 'Another program may be using it. Choose another with --pg-port, or 0 for any free port.',
+      hint: 'Another program may be using it. Choose another port with --pg-port, or 0 for any free port.',
       cause,
     })
   })
