@@ -310,7 +310,7 @@ describe('the message of a stale plan', () => {
 
   test.each<readonly [string, Readonly<Record<string, LiveBranch>>, readonly string[]]>([
     [
-      'a compute with another size',
+      'a compute with a different size',
       { main: { primary: { id: 'ep-1', size: 4 } }, other: { primary: { id: 'ep-2', size: 8 } } },
       ['ep-1 (primary on main): size 1 CU → 4 CU'],
     ],

@@ -236,7 +236,7 @@ test('a git tree with a billion paths is rejected quickly', async () => {
 
 test.each([
   ['the head', (head: string) => head],
-  ['its merge', () => 'refs/pull/7/merge'],
+  ['the merge commit', () => 'refs/pull/7/merge'],
 ])('a job that checked out %s fails without a plan', async (_what, ref) => {
   const { run, checkout, fork, requests } = await changedTo(manifest())
   checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))

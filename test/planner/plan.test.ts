@@ -247,7 +247,7 @@ describe('deletes', () => {
       undefined,
     ],
     [
-      '`protect: true` in the base alone',
+      '`protect: true` only in the base',
       { branches: { main: { primary: 'absent' as const } } },
       live,
       { basePolicy: desired({ branches: { main: { protect: true } } }) },

@@ -26,7 +26,7 @@ describe('a service update', () => {
     ],
     ['can sleep and has been active for 40 days', { state: 'active', startedAt: hoursAgo(24 * 40) }, 300, 'maybe'],
     ['has been active for 3 days', { state: 'active', startedAt: hoursAgo(72) }, SCALE_TO_ZERO_NEVER, 'no'],
-    ['is active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
+    ['has been active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
     ['is idle', { state: 'idle', startedAt: hoursAgo(24 * 40) }, 300, 'no'],
   ] as const)(
     'updateRestarts predicts whether an update restarts a compute that %s',
