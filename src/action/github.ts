@@ -188,7 +188,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
         isMerged: merged === true,
       }
     },
-    /** Folds a comment as outdated. */
+    /** Minimizes a comment as outdated. */
     minimizeComment: (id: string) =>
       call('fold a comment', minimizedShape, 'POST', graphql, { query: MINIMIZE, variables: { id } }),
     /** The labels of an issue or a pull request. */

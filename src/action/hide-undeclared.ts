@@ -12,7 +12,7 @@ import {
   type Desired,
   type DesiredCompute,
   type Diagnostic,
-  globMatcher,
+  globFilter,
   type Observed,
   type Origin,
   type Plan,
@@ -159,16 +159,8 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((name
     ]),
   )
   const baseIds = new Set(of(base).flatMap(({ branches }) => branches.map(({ ref }) => ref)))
-  const rules = of(base).flatMap((document) =>
-    document.rules.map(({ match, except }) => ({
-      matches: globMatcher(match),
-      exceptions: except.map(globMatcher),
-    })),
-  )
-  return (name, id) =>
-    named.has(name) ||
-    baseIds.has(id) ||
-    rules.some(({ matches, exceptions }) => matches(name) && !exceptions.some((isException) => isException(name)))
+  const rules = of(base).flatMap((document) => document.rules.map(({ match, except }) => globFilter([match], except)))
+  return (name, id) => named.has(name) || baseIds.has(id) || rules.some((matches) => matches(name))
 }
 
 const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>

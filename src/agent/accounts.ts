@@ -1,6 +1,6 @@
 /** API keys and their accounts. Keys of the same account share one request allowance. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
-import { type AccountView, globMatcher } from '../model/index.ts'
+import { type AccountView, globFilter } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits } from './request-share.ts'
 
 export interface AgentKey {
@@ -81,11 +81,11 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
     })
   for (const key of keys) {
     const text = await key.read()
-    const mayDeclare = matcherOf(key.paths)
+    const mayDeclare = globFilter(key.paths)
     const one: Opened = {
       key,
       text,
-      isFor: matcherOf(key.projects),
+      isFor: globFilter(key.projects),
       foreignFile: (files) => (key.paths === undefined ? undefined : files().find((file) => !mayDeclare(file))),
       account: UNKNOWN,
       api: connect(text, () => one.account),
@@ -128,9 +128,3 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
 
 /** Keys whose account is unknown count as one account. */
 const UNKNOWN = 'unknown'
-
-const matcherOf = (globs: readonly string[] | undefined): ((text: string) => boolean) => {
-  if (globs === undefined) return () => true
-  const matchers = globs.map(globMatcher)
-  return (text) => matchers.some((matches) => matches(text))
-}

@@ -130,7 +130,7 @@ export class Transport {
         })
       }
       if (cause instanceof errors.ResponseExceededMaxSizeError) {
-        const words = `The control API's response cannot be read: it has more than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
+        const words = `The control API's response cannot be read: it is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
         throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
       }
       throw new ApiError('E_NETWORK', `The control API did not respond: ${describeCause(cause)}`, {

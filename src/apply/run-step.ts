@@ -128,7 +128,7 @@ const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
 }
 
 const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string | undefined): string =>
-  `The request whose answer was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+  `The request whose response was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
 
 /** Account plans limit sizes and scale to zero. */
 const notEffective = (missing: readonly Unmet[]): string => {

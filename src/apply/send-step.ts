@@ -91,7 +91,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
         throw error
       }
       lost = { error, at: sentAt }
-      const message = `checking whether the request took effect, since its answer was lost: ${error.message}`
+      const message = `checking whether the request took effect, because its response was lost: ${error.message}`
       for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
         await context.clock.sleep(delayMs, context.abort)

@@ -18,7 +18,7 @@ export const staleStep = async (
   const by =
     movedBy === undefined ? '' : ` Its latest operation is ${movedBy.action} ${movedBy.id} (${movedBy.status}).`
   const fate = wasLost
-    ? 'A request of this step was sent before, and its answer was lost.'
+    ? 'A request of this step was sent before, but its response was lost.'
     : 'Nothing was changed by this step.'
   return defined({
     reason: 'changed-meanwhile',

@@ -52,7 +52,7 @@ export const makeFolder = async (folder: string): Promise<void> => {
 /** The input exceeds the limit. */
 export class TooLongError extends Error {
   constructor(limitBytes: number) {
-    super(`it has more than ${Math.round(limitBytes / 1024 / 1024)} MiB`)
+    super(`it is larger than ${Math.round(limitBytes / 1024 / 1024)} MiB`)
   }
 }
 
@@ -94,7 +94,9 @@ export const PRIVATE = 0o600
 export const rejectLink = async (path: string): Promise<void> => {
   const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true
   if (isLink && (await stat(path).catch(() => undefined))?.isFile() !== false) {
-    throw new Error('it is a link, and links are not written through: name the file itself, or remove the link')
+    throw new Error(
+      'it is a symbolic link, which Espalier does not write through: name the file itself, or remove the link',
+    )
   }
 }
 

@@ -91,7 +91,7 @@ export const fetchTip = async (mirror: Mirror, { ref }: RemoteTip): Promise<stri
 const tooLarge = ({ from, maxBytes }: Mirror): RepositoryTooLarge =>
   new RepositoryTooLarge(
     'E_GIT',
-    `${withoutCredentials(from)} is not used: its history has more than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`,
+    `${withoutCredentials(from)} is not used: its history is larger than ${Math.floor(maxBytes / 1024 ** 2)} MiB.`,
     { hint: 'Keep manifests in a separate repository.' },
   )
 

@@ -23,7 +23,7 @@ export const policyHere = async (
   const manifests = await ifAny(readManifests([], { cwd }))
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     throw new EspalierError(
-      'E_POLICY',
+      'E_MANIFESTS',
       'The manifests in this folder have errors, so it is unknown what they protect.',
       {
         hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',

@@ -49,7 +49,7 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
     .exitProcess(false)
     .example([
       ['$0 validate', 'Check the manifests: no network, no key'],
-      ['$0 plan', 'Show what would change, and what that restarts'],
+      ['$0 plan', 'Show what would change and what would restart'],
       ['$0 apply', 'Ask for confirmation, and apply'],
     ])
     .epilogue(NOTES)

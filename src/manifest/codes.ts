@@ -53,7 +53,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
     'Copy the file into the folder.',
   ),
   E_TOO_LARGE: code(
-    'A file can have at most 32 MiB, and all files together 64 MiB. A document can have at most 400,000 YAML tokens, and all documents together 4,000,000.',
+    'A file can be at most 32 MiB in size, and all files together at most 64 MiB. A document can have at most 400,000 YAML tokens, and all documents together 4,000,000.',
     'one document with 30,000 computes',
     'Write one document per project, and use rules and profiles instead of repetition.',
   ),

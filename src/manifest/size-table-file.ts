@@ -31,7 +31,7 @@ export const readSizeTable = async (path: string): Promise<SizeTable> => {
   const { value } = parsed
   if (typeof value !== 'object' || value === null) return fail('must be an object')
   const given = value as Partial<Record<keyof SizeTable, unknown>>
-  if (!Array.isArray(given.steps) || given.steps.length === 0) return fail('needs `steps`, a list that is not empty')
+  if (!Array.isArray(given.steps) || given.steps.length === 0) return fail('requires `steps`, a non-empty list')
   const steps = given.steps.map((step: unknown, index): SizeStep => {
     const { cu, maxConnections } = (step ?? {}) as Partial<Record<keyof SizeStep, unknown>>
     if (typeof cu !== 'number' || !(cu > 0)) return fail(`has no \`cu\` above 0 in step ${index + 1}`)

@@ -53,7 +53,7 @@ const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostT
 export const amountOf = (cuHours: number | null, { cuHour }: Price): number | null =>
   cuHours === null ? null : toCents(cuHours * cuHour)
 
-/** What is expected; if a part of it is unknown, the most that is possible. */
+/** The expected cost. If a part of it is unknown, the maximum. */
 export const likelyOf = ({ expected, high, unknown }: CostTotal): number | null => (unknown === 0 ? expected : high)
 
 /** Does not add amounts at different prices. */

@@ -39,6 +39,16 @@ export const globMatcher = (pattern: string): ((name: string) => boolean) => {
   }
 }
 
+/** Matches the names that one of `included` matches (default: all names) and none of `excluded`. */
+export const globFilter = (
+  included: readonly string[] | undefined,
+  excluded: readonly string[] = [],
+): ((name: string) => boolean) => {
+  const [wanted, unwanted] = [included?.map(globMatcher), excluded.map(globMatcher)]
+  return (name) =>
+    (wanted === undefined || wanted.some((matches) => matches(name))) && !unwanted.some((matches) => matches(name))
+}
+
 /** Expands `a{b,c}d` to `abd` and `acd`, innermost braces first. `undefined` if braces are unbalanced. */
 const expand = (pattern: string): readonly string[] | undefined => {
   let open = -1

@@ -91,7 +91,7 @@ export interface ObservedProject {
   readonly branches: readonly ObservedBranch[]
   readonly computes: readonly ObservedCompute[]
   readonly pastOperations?: readonly PastOperation[]
-  /** ISO 8601: the past operations are complete since then. */
+  /** ISO 8601: the operation history has no gaps from this time on. */
   readonly operationsSince?: string
   /** Absent if the project itself was not read. */
   readonly settings?: ProjectSettings

@@ -82,7 +82,7 @@ export interface Change {
   readonly unlessIdle?: Impact
   /** The main reason comes first. */
   readonly reasons: readonly Reason[]
-  /** Why the change must not be made, whatever the flags: a sentence. */
+  /** Why the change must not be made, regardless of flags: a sentence. */
   readonly refused?: string
   /** Restart windows of its steps. */
   readonly windows?: readonly RestartWindow[]
@@ -257,9 +257,8 @@ export interface PlannedUpdate {
 }
 
 /**
- * `ok: false`: some projects cannot be planned. `plan` covers the other ones and lists these in `leftOut`.
- * `diagnostics` are
- * the errors and warnings of the projects left out, in the order of the files.
+ * `ok: false`: some projects cannot be planned. `plan` covers the others and lists these in `leftOut`. `diagnostics`
+ * are the errors and warnings of the projects left out, in file order.
  */
 export type PlanResult =
   | { readonly ok: true; readonly plan: Plan }

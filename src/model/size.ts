@@ -30,26 +30,22 @@ export interface Size {
   readonly max: number
 }
 
-const CONNECTIONS_BELOW_9: Readonly<Record<number, number>> = {
-  0.25: 104,
-  0.5: 209,
-  1: 419,
-  2: 839,
-  3: 1258,
-  4: 1678,
-  5: 2098,
-  6: 2517,
-  7: 2937,
-  8: 3357,
-}
+/** RAM in GB: 4 GB per CU, also below 1 CU (the public API reference). */
+export const ramGb = (cu: number): number => cu * 4
 
-// The public limits page: 4000 for every size from 9 to 56 CU.
-const CONNECTIONS_FROM_9 = 4000
+/** Local file cache in GB: 75% of RAM (the public API reference). */
+export const cacheGb = (cu: number): number => ramGb(cu) * 0.75
 
-const step = (cu: number): SizeStep => {
-  const ramGb = cu * 4
-  return { cu, ramGb, cacheGb: ramGb * 0.75, maxConnections: CONNECTIONS_BELOW_9[cu] ?? CONNECTIONS_FROM_9 }
-}
+/** The documented formula: `floor(CU × 419.66)`, from 100 to 4000. */
+const connectionsOf = (cu: number): number => Math.max(100, Math.min(4000, Math.floor(cu * 419.66)))
+
+/** The public limits page says 4000 for every size from 9 to 56 CU, where the formula has less for 9. */
+const step = (cu: number): SizeStep => ({
+  cu,
+  ramGb: ramGb(cu),
+  cacheGb: cacheGb(cu),
+  maxConnections: cu < 9 ? connectionsOf(cu) : 4000,
+})
 
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
@@ -95,19 +91,13 @@ export const sizesInWords = ({ steps }: SizeTable): string => {
 
 export const isFixed = (size: Size): boolean => size.min === size.max
 
-/** RAM in GB: 4 GB per CU, also below 1 CU (the public API reference). */
-export const ramGb = (cu: number): number => cu * 4
-
-/** Local file cache in GB: 75% of RAM (the public API reference). */
-export const cacheGb = (cu: number): number => ramGb(cu) * 0.75
-
 /**
  * `max_connections` of a compute: the table's value for `min(max, 8 × min)` CU (docs of the service, "Postgres
- * compatibility"). Sizes that are not in the table use the documented formula `floor(CU × 419.66)`, from 100 to 4000.
+ * compatibility"), or the documented formula for sizes that are not in the table.
  */
 export const maxConnections = (size: Size, table: SizeTable = SIZE_TABLE): number => {
   const cu = Math.min(size.max, 8 * size.min)
-  return sizeStep(cu, table)?.maxConnections ?? Math.max(100, Math.min(4000, Math.floor(cu * 419.66)))
+  return sizeStep(cu, table)?.maxConnections ?? connectionsOf(cu)
 }
 
 /** `0.5 CU` for a fixed size, `1–8 CU` for a range. */

@@ -1,4 +1,4 @@
-/** Which live computes can be changed into what is declared. */
+/** Whether a live compute can be changed to match a declaration. */
 import { type ComputeAttributes, differingKeys, SCALE_TO_ZERO_NEVER, type SizeTable } from '../model/index.ts'
 
 /** A compute above 16 CU cannot scale to zero, so a change must not result in both. */

@@ -4,7 +4,7 @@ import type { Declarations } from './declarations.ts'
 import type { Protection } from './protection.ts'
 
 /**
- * A branch to park on has no primary and will not get one. A primary that is to leave the branch does not count: it may
+ * A branch to park on has no primary and will not get one. A primary that will leave the branch does not count: it may
  * have been parked there by an interrupted apply.
  */
 export const parkingPlaces = (

@@ -8,7 +8,7 @@ import {
   type DesiredRule,
   type DesiredShape,
   type Diagnostic,
-  globMatcher,
+  globFilter,
   type ObservedBranch,
   type ObservedProject,
   problem,
@@ -69,13 +69,10 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
   const unlisted = project.branches.filter(({ id }) => !resolved.has(id))
   for (const document of documents) {
     for (const rule of document.rules) {
-      const isMatch = globMatcher(rule.match)
-      const exceptions = rule.except.map(globMatcher)
+      const isMatch = globFilter([rule.match], rule.except)
       const matching = unlisted.filter(
         ({ name, expiresAt }) =>
-          isMatch(name) &&
-          !exceptions.some((isExcept) => isExcept(name)) &&
-          (rule.expires === undefined || rule.expires === (expiresAt !== undefined)),
+          isMatch(name) && (rule.expires === undefined || rule.expires === (expiresAt !== undefined)),
       )
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) add(branch, rule, document)

@@ -2,6 +2,7 @@
 import {
   formatDuration,
   formatScaleToZero,
+  globFilter,
   globMatcher,
   type Policy,
   type PolicyRule,
@@ -38,7 +39,7 @@ const concernsProject = ({ projects, within }: Policy, { id, name }: Pick<Policy
 export const measure = (policy: Policy, project: PolicyProject): readonly Measure[] => {
   if (!concernsProject(policy, project)) return []
   const { rule } = policy
-  const isIncluded = matcherOf(policy)
+  const isIncluded = globFilter(policy.branches, policy.except)
   const branches = project.branches.filter(({ name }) => isIncluded(name))
   switch (rule.kind) {
     case 'maxSize':
@@ -78,11 +79,6 @@ export const measure = (policy: Policy, project: PolicyProject): readonly Measur
         ? [{ ...atProject(project), ...ofCuHours(rule, project.cuHours, `project ${project.name ?? project.id}`) }]
         : branches.map((branch) => ({ ...atBranch(branch), ...ofCuHours(rule, branch.cuHours, branch.name) }))
   }
-}
-
-const matcherOf = ({ branches, except }: Policy): ((name: string) => boolean) => {
-  const [included, excluded] = [branches?.map(globMatcher), except.map(globMatcher)]
-  return (name) => (included === undefined || included.some((one) => one(name))) && !excluded.some((one) => one(name))
 }
 
 type ComputeRule = Extract<

@@ -13,8 +13,8 @@ import { Faults } from './faults/faults.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
 import { CONTROL_ROOT, controlRoutes } from './routes/control.ts'
-import { plant } from './seed/plant.ts'
 import { resolveSeed, type Seed } from './seed/seed.ts'
+import { seedRecords } from './seed/seed-records.ts'
 import { type OpenedStore, openFileStore } from './store/file-store.ts'
 import type { Durations } from './world/durations.ts'
 import { memoryStore, type WorldChange } from './world/records.ts'
@@ -135,7 +135,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     world.restore(
       seed === undefined
         ? kept
-        : plant(resolveSeed(seed), clock.now(), { ...options, pgVersion: defaultVersion(computes.versions) }).map(
+        : seedRecords(resolveSeed(seed), clock.now(), { ...options, pgVersion: defaultVersion(computes.versions) }).map(
             (put) => ({ put }),
           ),
     )
@@ -180,7 +180,7 @@ const listen = async (server: Server, port: number, anyPort: boolean): Promise<v
   } catch (cause) {
     if (anyPort && port !== 0) return listen(server, 0, false)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
-      hint: 'Another program may be using it. Choose another with --port, or 0 for any free port.',
+      hint: 'Another program may be using it. Choose another port with --port, or 0 for any free port.',
       cause,
     })
   }

@@ -7,7 +7,7 @@ import {
   type DesiredDocument,
   type DesiredRule,
   type Diagnostic,
-  globMatcher,
+  globFilter,
   type Policy,
   type Source,
   TIER_TABLE,
@@ -64,7 +64,7 @@ const judgeDeclared = (
       const { project, prune, source, sources } = document
       if (policy.within !== undefined && !policy.within.includes(project)) continue
       // The project's name is unknown offline.
-      if (policy.projects !== undefined && !policy.projects.some((glob) => globMatcher(glob)(project))) {
+      if (!globFilter(policy.projects)(project)) {
         undecided.add(policy.name)
         continue
       }
@@ -89,9 +89,7 @@ const branchesFor = (
   { branches, rules }: DesiredDocument,
 ): { readonly branches: readonly PolicyBranch[]; readonly isPartial: boolean } => {
   const included = policy.branches
-  const excluded = policy.except.map(globMatcher)
-  const isNamed = ({ ref }: DesiredBranch): boolean =>
-    (included === undefined || included.some((glob) => globMatcher(glob)(ref))) && !excluded.some((is) => is(ref))
+  const isNamed = globFilter(included, policy.except)
   const isCovered = ({ match, except }: DesiredRule): boolean =>
     (included === undefined || included.some((glob) => covers(glob, match))) &&
     policy.except.every((glob) => except.includes(glob))
@@ -101,7 +99,7 @@ const branchesFor = (
   const covered = policy.rule.kind === 'maxProjectCu' ? [] : rules.filter(isCovered)
   return {
     branches: [
-      ...branches.filter((branch) => !isId(branch) && isNamed(branch)).map((branch) => stateOf(branch.ref, branch)),
+      ...branches.filter((branch) => !isId(branch) && isNamed(branch.ref)).map((branch) => stateOf(branch.ref, branch)),
       ...covered.map((rule) => stateOf(rule.match, rule)),
     ],
     isPartial: covered.length < rules.length || branches.some(isId),

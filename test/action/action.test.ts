@@ -14,7 +14,7 @@ test('the comment on a one-line pull request shows one introduced change and fol
   const [first = '', second = ''] = (comment?.body ?? '').split('Existing drift: ')
   expect(comment?.issue).toBe(7)
   expect(first).toContain('### Espalier: 4 computes restart, none is deleted.')
-  expect(first).toContain('introduces 1 change. The merge also settles existing drift of 3 computes.')
+  expect(first).toContain('introduces 1 change. The merge also corrects existing drift of 3 computes.')
   expect(first.match(/^\| `~` \|/gm)).toHaveLength(1)
   expect(second).toMatch(/^3 computes/)
   expect(second.match(/^\| `~` \|/gm)).toHaveLength(3)
@@ -60,7 +60,7 @@ test('a second run edits the existing comment, or leaves it unchanged if the pla
   expect(github.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1)
 })
 
-test('comments by other authors or of other working directories are never edited', async () => {
+test('comments by other authors or for other working directories are never edited', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [mine] = github.comments
@@ -92,7 +92,7 @@ test('the comment is found among 150 others, and created again if it was deleted
   expect(outputs['comment-url']).toContain('#issuecomment-152')
 })
 
-test('a token of an app or a user finds its own comments', async () => {
+test('an app or user token finds the comments that it created', async () => {
   for (const login of ['our-app[bot]', 'octocat']) {
     const { run, event, github } = await withHead()
     github.login = login
@@ -144,7 +144,7 @@ test('`comment: never` sends no request to GitHub, and `comment: auto` creates n
   expect(github.comments[0]?.body).toContain('### Espalier: no changes')
 })
 
-test('errors in manifests cause annotations, a comment instead of the plan, and a failure reason', async () => {
+test('errors in manifests produce annotations, a comment in place of the plan, and a failure reason', async () => {
   const { run, event, github, repository } = await withHead()
   repository.write('espalier.yaml', 'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 3.5 } }\n')
   const push = { event: { name: 'push', payload: {} } }
@@ -178,7 +178,7 @@ test.each([
   expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
 })
 
-test('a pull request from a fork without a key is only validated, and gets no comment', async () => {
+test('without a key, a pull request from a fork is only validated and gets no comment', async () => {
   const world = await withHead()
   const event = pullRequest(world, true)
   const { code, log, summary } = await world.run({ command: 'plan', 'api-key': '' }, { event })
@@ -289,7 +289,7 @@ test.each([
   else expect(github.comments[0]?.body).toContain(words)
 })
 
-test('a failing step ends with the reason `partially-applied`, and the comment lists every step', async () => {
+test('a job with a failed step ends with the reason `partially-applied`, and the comment lists every step', async () => {
   const { run, event, github, sandbox } = await withHead()
   sandbox.control.addFault({
     on: 'operation',
@@ -355,7 +355,7 @@ const withBrokenProject = async (): Promise<World> => {
   return world
 }
 
-test('a project that cannot be planned fails the job, and the comment shows the plan of the others', async () => {
+test('a project that cannot be planned fails the job, and the comment shows the plan for the others', async () => {
   const world = await withBrokenProject()
   const { code, log, outputs } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'validation-failed' })
@@ -368,7 +368,7 @@ test('a project that cannot be planned fails the job, and the comment shows the 
   ])
 })
 
-test('if a project cannot be planned, apply changes the others only with `keep-going`, and fails anyway', async () => {
+test('if a project cannot be planned, apply changes the others only with `keep-going`, and still fails', async () => {
   const { run, sandbox } = await withBrokenProject()
   const size = async (): Promise<number> => {
     const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
@@ -401,7 +401,7 @@ test('a scheduled run fails on drift with `fail-on: changes`', async () => {
   expect(summary).toContain('**Differences from the manifests**')
 })
 
-test('the input `sandbox` replaces the account', async () => {
+test('with the input `sandbox`, the sandbox is used instead of an account', async () => {
   const { repository } = await open()
   repository.write(
     'seed.yaml',

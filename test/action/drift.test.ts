@@ -6,7 +6,7 @@ import { manifest, open, pullRequest, type World, withHead } from './action-worl
 
 const SCHEDULE = { event: { name: 'schedule', payload: {} } }
 
-test('after an import of drifted values, the plan is empty', async () => {
+test('after drifted values are imported, the plan is empty', async () => {
   const { run, repository, sandbox } = await open()
   const text = manifest({ main: 1, a: 2, b: 2, c: 2 }).replace('  a:', '  # kept\n  a:')
   repository.write('espalier.yaml', text)
@@ -50,14 +50,14 @@ const withNamed = async (full_name = 'acme/shop') => {
   return { ...world, push: { event: { name: 'push', payload: {} } } }
 }
 
-test('the input `pull-request` plans a pull request as if the workflow had been triggered by it', async () => {
+test('the input `pull-request` plans a pull request as if it had triggered the workflow', async () => {
   const { run, push, github } = await withNamed()
   const { code, log } = await run({ command: 'plan', 'pull-request': '7' }, push)
   expect(code, log).toBe(0)
   expect(github.problems).toEqual([])
   expect(github.comments).toMatchObject([{ issue: 7 }])
   expect(github.comments[0]?.body).toContain(
-    'introduces 1 change. The merge also settles existing drift of 3 computes.',
+    'introduces 1 change. The merge also corrects existing drift of 3 computes.',
   )
   expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
 })
@@ -72,7 +72,7 @@ test('a pull request named by an input is never applied, and is untrusted if it 
   expect(fork.github.comments[0]?.body).toContain('Live values of Postgres settings')
 })
 
-test('the input `pull-request` is rejected if the checked-out commit is not its merge', async () => {
+test('the input `pull-request` is rejected if the checked-out commit is not the merge commit of that pull request', async () => {
   const { run, github, repository } = await withHead()
   const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }
   github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })

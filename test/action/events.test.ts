@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { withHead } from './action-world.ts'
 
-test('the plan of a merge group separates introduced changes from drift', async () => {
+test('the plan for a merge group separates introduced changes from drift', async () => {
   const { run, repository, github } = await withHead()
   const [head, base] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
   const payload = {

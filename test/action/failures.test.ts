@@ -56,7 +56,7 @@ test('a failure creates no new comment, except with `comment: always`', async ()
   expect(github.comments).toMatchObject([{ body: expect.stringContaining('the plan failed (auth)') }])
 })
 
-test('an apply that fails before its first step replaces the comment of the earlier apply', async () => {
+test('an apply that fails before its first step replaces the comment from the earlier apply', async () => {
   const { run, event, github, repository } = await withHead()
   const sha = repository.git('rev-parse', 'HEAD')
   github.merged.set(sha, 7)
@@ -78,7 +78,7 @@ test('a missing working directory is an invalid input, not a bug', async () => {
   expect(log).not.toMatch(/bug|\n\s+at /)
 })
 
-test('`fail-on` fails with its own reason and sets the counts', async () => {
+test('a failure caused by `fail-on` has its own reason, and the counts are still set', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan', 'fail-on': 'restarts' }, { event })
   expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })

@@ -96,7 +96,7 @@ test('`merge` combines the plans of all shards into one comment, one set of coun
   expect(github.comments).toHaveLength(1)
 })
 
-test('`merge` fails and sets no counts if the plan of a shard is missing', async () => {
+test("`merge` fails and sets no counts if a shard's plan is missing", async () => {
   const { plan, merge, github } = await openFleet()
   await plan('1/3')
   expect((await plan('2/3', { 'api-key': 'wrong' })).outputs['json-plan-path']).toBeUndefined()
@@ -112,7 +112,7 @@ test('`merge` fails and sets no counts if the plan of a shard is missing', async
   }
 })
 
-test('without any plan, `merge` marks the existing comment as out of date', async () => {
+test('if there are no plans, `merge` marks the existing comment as out of date', async () => {
   const { plan, merge, github } = await openFleet()
   await plan('1/1')
   await merge({ label: 'fleet' })

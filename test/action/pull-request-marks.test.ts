@@ -19,7 +19,7 @@ test('labels describe the plan and are removed when they no longer apply, while 
   expect(github.problems).toEqual([])
 })
 
-test('a failed plan removes the label for an empty plan', async () => {
+test('a failed plan removes the label that marks an empty plan', async () => {
   const { run, event, github } = await withHead()
   github.labels.set(7, new Set(['db: restart', 'db: none']))
   await run({ command: 'plan', ...LABELS, 'api-key': 'wrong' }, { event })
@@ -46,7 +46,7 @@ test('a check run contains all annotations, and the log contains none', async ()
   expect(github.checkRuns[2]).toMatchObject({ conclusion: 'failure' })
 })
 
-test('annotations beyond the limit of one request are added in further requests', async () => {
+test('annotations that exceed the limit for one request are added in further requests', async () => {
   const { run, event, github, repository } = await withHead()
   const mistakes = Array.from({ length: 120 }, (_, at) => `  b${at}: { primary: { size: 3.5 } }\n`).join('')
   repository.write('espalier.yaml', `version: 1\nproject: shop\nbranches:\n${mistakes}`)
@@ -55,7 +55,7 @@ test('annotations beyond the limit of one request are added in further requests'
   expect(github.checkRuns[0]?.annotations.length).toBeGreaterThanOrEqual(100)
 })
 
-test('without the permission for check runs, a warning names it and the annotations are in the log', async () => {
+test('without permission to create check runs, a warning names that permission and the annotations go to the log', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /labels|check-runs/, status: 403, times: 10 })
   const { code, log } = await run({ command: 'plan', 'check-run': 'true', ...LABELS }, { event })
@@ -121,15 +121,18 @@ test.each([
   ['deny', 'error', 1, 'policy-denied'],
   ['warn', 'error', 0, ''],
   ['warn', 'policies', 1, 'fail-on'],
-])('a policy with level %s and `fail-on: %s` ends with exit code %i', async (level, failOn, code, reason) => {
-  const { run, repository } = await withHead()
-  repository.write(
-    'espalier.policy.yaml',
-    `version: 1\npolicies: [{ name: small, level: ${level}, reason: Budget., rule: { maxSize: 2 } }]\n`,
-  )
-  const ended = await run({ command: 'plan', 'fail-on': failOn })
-  expect({ code: ended.code, reason: ended.outputs['failure-reason'] }, ended.log).toEqual({ code, reason })
-})
+])(
+  'violating a policy with level %s under `fail-on: %s` results in exit code %i',
+  async (level, failOn, code, reason) => {
+    const { run, repository } = await withHead()
+    repository.write(
+      'espalier.policy.yaml',
+      `version: 1\npolicies: [{ name: small, level: ${level}, reason: Budget., rule: { maxSize: 2 } }]\n`,
+    )
+    const ended = await run({ command: 'plan', 'fail-on': failOn })
+    expect({ code: ended.code, reason: ended.outputs['failure-reason'] }, ended.log).toEqual({ code, reason })
+  },
+)
 
 test('`fail-on: cost` fails a plan that increases the cost', async () => {
   const { run, event, repository } = await withHead()

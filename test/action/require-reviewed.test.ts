@@ -42,7 +42,7 @@ test('reviewed changes are applied, including drift that the comment showed', as
   expect(github.comments[1]?.body).toContain('### Espalier: apply complete: 4 done')
 })
 
-test('reviewed changes are applied even if a compute was suspended or some drift is gone', async () => {
+test('reviewed changes are applied even if a compute has been suspended or some drift has disappeared', async () => {
   const world = await reviewed()
   await fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints/ep-main/suspend`, {
     method: 'POST',
@@ -54,7 +54,7 @@ test('reviewed changes are applied even if a compute was suspended or some drift
   expect(world.github.comments[1]?.body).toContain('3 done')
 })
 
-test('a change to the same compute after the review stops apply', async () => {
+test('apply stops if the same compute has changed since the review', async () => {
   const world = await reviewed()
   await patch(world, 'ep-main', 8)
   const before = writes(world).length
@@ -125,7 +125,7 @@ test.each([
   expect(writes(world)).toEqual([])
 })
 
-test('the error links the edited comment and names its editor', async () => {
+test('the error links to the edited comment and names its editor', async () => {
   const { run, push, github } = await reviewed()
   Object.assign(github.comments[0] ?? {}, { editor: 'mallory' })
   expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')

@@ -43,12 +43,12 @@ test('each step writes its own files, and apply uses the given plan', async () =
 })
 
 test.each([
-  ['other paths', {}, { paths: 'production.yaml' }, 'paths'],
-  ['the default paths instead', {}, {}, 'paths'],
-  ['another label', { label: 'staging' }, { label: 'production', paths: 'staging.yaml' }, 'label'],
+  ['different paths', {}, { paths: 'production.yaml' }, 'paths'],
+  ['the default paths', {}, {}, 'paths'],
+  ['a different label', { label: 'staging' }, { label: 'production', paths: 'staging.yaml' }, 'label'],
   ['no label', { label: 'staging' }, { paths: 'staging.yaml' }, 'label'],
-  ['another shard', { shard: '1/1' }, { shard: '1/2', paths: 'staging.yaml' }, 'shard'],
-])('apply with %s than the saved plan is rejected', async (_what, planned, applied, what) => {
+  ['a different shard', { shard: '1/1' }, { shard: '1/2', paths: 'staging.yaml' }, 'shard'],
+])('a saved plan is rejected by an apply with %s', async (_what, planned, applied, what) => {
   const { run, event, push, sandbox, repository } = await withTwo()
   repository.write('espalier.yaml', manifest({ a: 4 }))
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', ...planned }, { event })
@@ -66,7 +66,7 @@ test('apply without paths is rejected if there are no manifests', async () => {
   expect(log).toContain('with the paths staging.yaml, but this step has (none).')
 })
 
-test('a label identifies the plan instead of its paths, and is part of file names', async () => {
+test('a label identifies the plan in place of its paths, and appears in file names', async () => {
   const { run, event, push } = await withTwo()
   const label = 'staging'
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml', label }, { event })
@@ -107,7 +107,7 @@ test('a warning asks for labels if two steps of a run write the same comment', a
   expect((github.comments[0]?.body ?? '').length).toBeLessThan(COMMENT_LIMIT.most)
 })
 
-test('the newest of several own comments is edited and the others are deleted', async () => {
+test('if the Action has written several comments, the newest is edited and the others are deleted', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })
   const [first] = github.comments

@@ -143,7 +143,7 @@ test('while project settings cannot be read, the agent still applies changes tha
   expect(stateOf(agent, OURS)).toBe('Synced')
 })
 
-test('a second SIGTERM stops the agent immediately, and the next agent waits for the operations still running', async () => {
+test('a second SIGTERM stops the agent immediately, and the next agent waits for the operations that are still running', async () => {
   await open()
   const agent = await world.start()
   await world.pass(10 * MINUTE)

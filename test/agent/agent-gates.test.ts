@@ -191,7 +191,7 @@ describe('git', () => {
     expect(agent.view().projects.map((project) => project.id)).toEqual([PROJECT])
   })
 
-  test('the agent drops a project that is no longer declared without deleting its computes', async () => {
+  test('the agent drops a project that is no longer declared, but does not delete its computes', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()
     await rm(join(world.folder, 'manifests', 'other.yaml'))

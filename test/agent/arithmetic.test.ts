@@ -57,7 +57,7 @@ describe('retries', () => {
     expect(countReverts(reverts, 'other', '1', DAY)).toBe(0)
   })
 
-  test('a change is given up after one attempt without effect or three rejections with the same values', () => {
+  test('the agent gives up on a change after one attempt without effect or three rejections of the same values', () => {
     const rejected = { key: 'k', want: '2', live: '1', why: 'rejected' } as const
     const same = { key: 'k', want: '2', live: '1' }
     expect(wasRefused([{ ...rejected, why: 'not-effective' }], same)).toBe(true)
@@ -93,7 +93,7 @@ describe('the request share', () => {
     expect([MINUTE, 6 * MINUTE - 1, 6 * MINUTE].map((now) => allowance(limited, now))).toEqual([175, 175, 350])
   })
 
-  test('the refreshes of any number of projects fit the allowance, and jitter does not change the average interval', () => {
+  test('the refreshes of any number of projects fit within the allowance, and jitter does not change the average interval', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),

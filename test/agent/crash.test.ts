@@ -93,7 +93,7 @@ const computesOf = ({ stage }: World): number =>
   stage.sandbox.control.dump().changes.filter((change) => 'put' in change && change.put.kind === 'compute').length
 
 test.each([true, false])(
-  'an agent killed around any file write, journal line, request or delivery does and reports everything exactly once (kill after it: %s)',
+  'an agent killed just before or after any file write, journal line, request or delivery does and reports everything exactly once (after it: %s)',
   async (isDone) => {
     const { moments } = await live(Number.POSITIVE_INFINITY, isDone)
     expect(moments).toBeGreaterThan(20)

@@ -58,7 +58,7 @@ test('only one of several agents that start at once acquires the folder', async 
   expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a second agent can take over only after the lease has not been renewed for 45 s, and the first agent then fails to renew', async () => {
+test('a second agent can take over only once the lease has gone 45 s without renewal, and the first agent then fails to renew it', async () => {
   const first = await open('a')
   time += 30_000
   await first.renew()

@@ -181,7 +181,7 @@ describe('rows 10 to 16, for a step', () => {
     expect(verdict?.row).toBe(row)
   })
 
-  test('a step waits with a step that it depends on, but not with one that it merely runs after', () => {
+  test('a step waits if a step that it depends on waits, but not if one that it merely follows does', () => {
     const steps = [
       step({ windows: [on('mon')] }),
       step({ id: 'b#1', impact: 'none', after: ['a#1'] }),

@@ -107,7 +107,7 @@ test('every flag in the deployment files is a flag of `espalier agent run`', asy
   }
 })
 
-test('probes request paths that the public address serves, on the port that the image exposes', async () => {
+test('the probes use paths that the public address serves and the port that the image exposes', async () => {
   const [, , set] = documents('deploy/kubernetes/espalier-agent.yaml') as [unknown, unknown, Record<string, unknown>]
   const container = JSON.stringify(set)
   const paths = [...container.matchAll(/"path":"([^"]+)"/g)].map(([, path = '']) => path)

@@ -58,7 +58,7 @@ describe('raising a condition', () => {
     ])
   })
 
-  test('each reason raises an event, including those of differences that a worse state hides', () => {
+  test('each reason raises an event, including reasons for differences that a worse state hides', () => {
     const [difference] = EVERY_STATE.flatMap(({ differences }) => differences)
     if (difference === undefined) throw new Error('no difference')
     const both = { ...CONFLICT, differences: [{ ...difference, ...DRIFT }] }
@@ -193,7 +193,7 @@ describe('conditions of an account or the repository', () => {
   const unreachable = { state: 'Failing', reason: 'Unreachable', message: 'no answer' } as const
   const down = viewOf(['a', 'b', 'c'].map((id) => project(id, unreachable)))
 
-  test('an outage raises one event for all projects of the account, resolved when no project is affected any more', () => {
+  test('an outage raises one event for all projects of the account, which is resolved once no project is affected', () => {
     let kept: unknown
     const round = (view: typeof down, minutes: number): void => {
       kept = observeAccount('default', view, kept, START + minutes * MINUTE, true)

@@ -46,7 +46,7 @@ test("a project's series show its state, differing computes by origin, and sched
   metrics.close()
 })
 
-test('series of past states and removed projects disappear', async () => {
+test('series for past states and removed projects disappear', async () => {
   const control = new FakeControl([project('p-1'), project('p-2')])
   const metrics = agentMetrics(control)
   await metrics.text()
@@ -90,7 +90,7 @@ test('a scrape does not increase the counters taken from the view', async () => 
   metrics.close()
 })
 
-test('unknown values are left out instead of reported as zero', async () => {
+test('unknown values are left out rather than reported as zero', async () => {
   const control = new FakeControl([])
   const { fetchedAt: _, committedAt: __, ...source } = control.shown.source
   control.show([], { source })

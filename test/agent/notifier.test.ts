@@ -49,7 +49,7 @@ const agent = (projects: readonly ProjectView[], answer: () => number | Promise<
   return { clock, control, lines, sent, types, round, start, notifier }
 }
 
-test('a condition is sent once, when it has lasted a minute, even between two rounds', async () => {
+test('a condition that has lasted a minute is sent once, even between two rounds', async () => {
   const { clock, round, types } = agent([])
   await round(project('p-1', BLOCKED))
   await clock.advance(55_000)
@@ -83,7 +83,7 @@ test('an event that the receiver rejects is retried with the same id and increas
   expect(lines[0]).toBe('Event blocked for p-1 was not delivered: the receiver returned 503. Will retry in 5 s.')
 })
 
-test('events of a project are sent in order, and do not delay those of another project', async () => {
+test("a project's events are sent in order, and do not delay those of another project", async () => {
   const refused = new Set(['p-1'])
   const order: string[] = []
   const clock = new VirtualClock(START)

@@ -99,7 +99,7 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   }
 })
 
-test('the agent fetches at most once in ten seconds, however many pushes are announced', async () => {
+test('the agent fetches at most once every ten seconds, however many pushes are announced', async () => {
   let reads = 0
   const source = folderSource([join(world.folder, 'manifests')], world.folder)
   const agent = await world.start({

@@ -181,7 +181,7 @@ describe('waves', () => {
     return agent
   }
 
-  test('a project starts as soon as all projects of earlier waves are as declared, and no sooner', async () => {
+  test('a project starts as soon as all projects in earlier waves match their declarations, and no sooner', async () => {
     const agent = await begin()
     const effect = { kind: 'slow', ms: 3 * MINUTE } as const
     world.stage.sandbox.control.addFault({ on: 'operation', endpoint_id: 'ep-main-11111111', effect, times: 0 })

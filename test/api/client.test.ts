@@ -262,7 +262,7 @@ describe('retries after a wait', () => {
     [423, 'locked'],
     [429, 'rate-limited'],
     [503, 'unavailable'],
-  ])('status %i is retried, and the wait is reported', async (status, why) => {
+  ])('a response with status %i is retried, and the wait is reported', async (status, why) => {
     const busy: Answer = { status, json: { code: '', message: 'busy' } }
     const { server, api } = await setup(({ method }) =>
       method === 'PATCH' && server.asked.length < 4 ? busy : method === 'PATCH' ? ok : { status: 500 },
@@ -332,7 +332,7 @@ describe('retries after a wait', () => {
     [423, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 10m limit of --lock-timeout.'],
     [429, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for rate limiting.'],
     [503, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for outages.'],
-  ])('status %i with a Retry-After above the limit fails without waiting', async (status, words) => {
+  ])('a response with status %i and a Retry-After above the limit fails without waiting', async (status, words) => {
     const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
     expect((await failure(api.send(patch))).hint).toContain(words)
     expect(clock.slept).toEqual([])
@@ -402,7 +402,7 @@ describe('repeated requests', () => {
     expect(server.asked).toHaveLength(1)
   })
 
-  test('rate-limited attempts do not count towards the limit of repeats', async () => {
+  test('rate-limited attempts do not count towards the retry limit', async () => {
     const limited: Answer = { status: 429, json: { message: 'slow down' } }
     const { api } = await setup([
       limited,
@@ -415,7 +415,7 @@ describe('repeated requests', () => {
     expect(await api.listComputes('p')).toEqual([])
   })
 
-  test.each([400, 404, 409, 422])('status %i is not retried', async (status) => {
+  test.each([400, 404, 409, 422])('a response with status %i is not retried', async (status) => {
     const { server, api } = await setup([
       { status, json: { request_id: 'r-1', code: 'SOME_CODE', message: 'its own words' } },
     ])
@@ -504,7 +504,7 @@ test('each of several clients uses only its share of the rate limit', async () =
   expect(clock.now() - begun).toBeGreaterThanOrEqual(60_000)
 })
 
-test('a snapshot reads branches and computes of each project, and lists missing projects', async () => {
+test('a snapshot reads the branches and computes of each project, and lists missing projects', async () => {
   const { server, api } = await setup(({ path }) => {
     if (path.includes('gone')) return { status: 404, json: { message: 'project not found' } }
     return path.includes('branches')

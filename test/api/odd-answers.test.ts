@@ -146,7 +146,7 @@ describe('an invalid id never becomes part of a request path', () => {
     expect(projectOf(path)).toBe(id)
   })
 
-  test.each(['..', '.', ''])('%j in a command is rejected, since URLs resolve it even if encoded', (id) => {
+  test.each(['..', '.', ''])('%j in a command is rejected, since URLs resolve it even if it is encoded', (id) => {
     expect(() => apiPath(id)).toThrow('is not an id')
     expect(() => apiPath('shop', 'endpoints', id)).toThrow('is not an id')
   })
@@ -155,7 +155,7 @@ describe('an invalid id never becomes part of a request path', () => {
 test.each([
   ['an operation', (api: WriteApi) => api.getOperation('shop', 'op-1')],
   ['a compute', (api: WriteApi) => api.getCompute('shop', 'ep-9')],
-])('a response with %s other than the requested one is rejected', async (_what, read) => {
+])('a response that contains %s other than the one requested is rejected', async (_what, read) => {
   const times = { created_at: '2026-01-01T00:00:00Z', updated_at: '2026-01-01T00:00:00Z' }
   const api = await open(() =>
     ok({

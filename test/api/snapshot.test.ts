@@ -14,7 +14,7 @@ test.each([
   ['a server error', refused(500)],
   ['an undocumented response', refused(200, 'E_ANSWER')],
   ['a response that is too large', new ApiError('E_ANSWER_SIZE', 'too large', { method: 'GET', path: '/' })],
-])('%s for one project leaves it out and records why', async (_why, error) => {
+])('%s for one project leaves that project out and records why', async (_why, error) => {
   const seen = await read({ b: error })
   expect(seen.projects.map(({ id }) => id)).toEqual(['a', 'c'])
   expect(seen.missing).toEqual([])
@@ -35,7 +35,7 @@ test.each([
   await expect(read({ b: error })).rejects.toBe(error)
 })
 
-test('a snapshot stops if all of the first projects fail', async () => {
+test('a snapshot stops if every one of the first projects fails', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => `p${index}`)
   const asked: string[] = []
   const api = fakeProjects([])
@@ -50,7 +50,7 @@ test('a snapshot stops if all of the first projects fail', async () => {
   expect(asked.length).toBeLessThan(10)
 })
 
-test('a snapshot contains project names, and finds projects whose name was given instead of the id', async () => {
+test('a snapshot contains project names, and finds projects that were given by name instead of id', async () => {
   const named: readonly ObservedProject[] = [
     { id: 'amber-field-1', name: 'billing', branches: [], computes: [] },
     { id: 'calm-sea-2', branches: [], computes: [] },
@@ -61,7 +61,7 @@ test('a snapshot contains project names, and finds projects whose name was given
   expect(seen.namesakes).toEqual([{ name: 'billing', ids: ['amber-field-1'] }])
 })
 
-test('all operations are read if pages are shorter than requested and the last cursor repeats', async () => {
+test('all operations are read even if pages are shorter than requested and the last cursor repeats', async () => {
   const all = Array.from({ length: 250 }, (_, at) => ({ id: `op-${at}` }))
   const api = {
     listOperations: async (_project: string, { cursor = '0' }: { cursor?: string } = {}) => {

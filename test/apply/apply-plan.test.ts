@@ -17,7 +17,7 @@ const REPLACEMENT: Change = {
 }
 
 describe('waiting for operations', () => {
-  test('a step is done when its operations have ended and the compute shows the requested values', async () => {
+  test('a step counts as done when its operations have ended and the compute shows the requested values', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'finished'] })
     const outcome = await apply({ plan: planWith(step('s')), api })
     expect(outcome.steps).toMatchObject([
@@ -52,7 +52,7 @@ describe('waiting for operations', () => {
     expect(statuses(outcome)).toEqual([[status, reason]])
   })
 
-  test('a step is done when the service retries its failed operation successfully', async () => {
+  test('a step counts as done when the service retries its failed operation successfully', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'failed', 'running', 'finished'] })
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
   })
@@ -125,14 +125,14 @@ describe('waiting for operations', () => {
   })
 })
 
-describe('requests whose answer is lost', () => {
+describe('requests whose response is lost', () => {
   const vanish = (performs: boolean) => (attempt: number, request: StepRequest, perform: () => unknown) => {
     if (attempt > 1) return perform() as never
     if (performs) perform()
     throw lost(request.method)
   }
 
-  test('a create whose answer was lost is found and not sent again', async () => {
+  test('a create whose response was lost is found and not sent again', async () => {
     const api = fakeApi({ onSend: vanish(true) })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
     expect(statuses(outcome)).toEqual([['done', undefined]])
@@ -358,7 +358,7 @@ describe('steps that do not run', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['failed', reason]])
   })
 
-  test('a delete is done if its compute no longer exists', async () => {
+  test('a delete counts as done if its compute no longer exists', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (_attempt, _request, perform) => {
@@ -470,7 +470,7 @@ describe('interrupting and recording a run', () => {
   })
 })
 
-test('steps of a project run one after the other, and projects concurrently up to the limit', async () => {
+test('steps of a project run one after the other, and projects run concurrently up to the limit', async () => {
   let [running, most] = [0, 0]
   const perProject = new Map<string, number>()
   const steps = ['a', 'b', 'c', 'd'].flatMap((project) =>
@@ -516,7 +516,7 @@ test('a replacement whose create failed reports which pin to remove', async () =
   expect(outcome.notes).toEqual([expect.stringMatching(/ep-1 is deleted.*remove its pin at espalier.yaml:7/)])
 })
 
-test('the final plan gets the ids of replaced computes and their successors', async () => {
+test('the final plan is given the ids of replaced computes and their successors', async () => {
   const asked: unknown[] = []
   const replace = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const create = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
@@ -587,7 +587,7 @@ describe('restart windows', () => {
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
-  test('restart windows are checked against the calendar, not the clock that waits use', async () => {
+  test('restart windows are checked against the calendar, not against the clock used for waiting', async () => {
     const friday = Date.UTC(2026, 0, 2, 12)
     const outcome = await apply({
       plan: planWith(step('restart', { windows: [FRIDAY] })),
@@ -597,7 +597,7 @@ describe('restart windows', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('a window is checked when the turn of its step comes', async () => {
+  test("a window is checked when its step's turn comes", async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       statuses: ['running', 'running', 'running', 'running', 'finished'],
@@ -625,7 +625,7 @@ describe('restart windows', () => {
     expect(outcome.steps[0]).not.toHaveProperty('opensAt')
   })
 
-  test('a step that completes a change runs although the window has closed meanwhile', async () => {
+  test('a step that completes a change runs even if the window has closed in the meantime', async () => {
     const clock = fakeClock()
     await clock.sleep(59_000)
     const windows = [on(['thu'], '00:00', '00:01')]
@@ -690,7 +690,7 @@ describe('restart windows', () => {
     expect(outcome.notes).toEqual(['--now: 1 step ran outside its restart window.'])
   })
 
-  test('--now counts the steps that it ran outside their windows, but no harmless ones', async () => {
+  test('--now counts the steps that it ran outside their windows, but not harmless ones', async () => {
     const outcome = await apply({
       plan: planWith(
         step('a', { windows: [FRIDAY] }),
@@ -703,7 +703,7 @@ describe('restart windows', () => {
     expect(outcome.notes).toEqual(['--now: 2 steps ran outside their restart windows.'])
   })
 
-  test('a step without consent is not allowed, even outside its window', async () => {
+  test('a step without consent is reported as not allowed, even outside its window', async () => {
     const plan = planWith(step('gone', { ...deleting, impact: 'delete', windows: [FRIDAY] }))
     expect(statuses(await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }) }))).toEqual([
       ['not-allowed', 'not-consented'],

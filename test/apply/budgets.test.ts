@@ -64,7 +64,7 @@ describe('a plan that creates computes', () => {
   })
 })
 
-describe('the budget of CU-hours', () => {
+describe('the CU-hours budget', () => {
   const branches = ['a', 'b', 'c', 'd', 'e']
   const observed = world(Object.fromEntries(branches.map((name) => [name, { primary: { id: `ep-${name}` } }])))
   const plan = planOf(

@@ -36,7 +36,7 @@ describe('a plan file', () => {
   })
 })
 
-test('a printed plan is decoded, and rejected if it was edited', () => {
+test('a printed plan can be decoded, and is rejected if it was edited', () => {
   const text = jsonPlan(planOf(manifest, live), { shard: '1/2' })
   expect(decodePlan(text, 'p.json')).toMatchObject({ ...planOf(manifest, live), shard: '1/2' })
   expect(() => decodePlan(text.replace('"restarts": 1', '"restarts": 0'), 'p.json')).toThrow('edited')
@@ -65,7 +65,7 @@ describe('the journal', () => {
     await journal.close()
   })
 
-  test('starts a new line after an incomplete one that a killed run left', async () => {
+  test('starts a new line after an incomplete one left behind by a killed run', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'espalier-'))
     folders.push(folder)
     const file = join(folder, 'journal.jsonl')

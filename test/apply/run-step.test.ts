@@ -55,7 +55,7 @@ describe('the message of a failed step', () => {
     expect(result.message).not.toContain('Nothing was changed')
   })
 
-  test('says how often the request was sent if its effect never showed', async () => {
+  test('says how many times the request was sent if its effect never appeared', async () => {
     const { result, sent } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }))
     expect(sent).toBe(4)
     expect(result.message).toContain('The request was sent 4 times, and the project does not show its effect.')
@@ -114,6 +114,23 @@ describe('the message of a failed step', () => {
     expect(result.message?.includes("The account's plan may not allow it.")).toBe(isNamed)
   })
 
+  test('says that a moved compute is still on its old branch', async () => {
+    const move: Partial<Step> = { ...requesting({ branch_id: 'br-dev' }), kind: 'move', consents: [] }
+    const { result } = await applying(
+      step('s', move),
+      fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) }),
+    )
+    expect(result.message).toContain('not in effect: branch: requested br-dev, got br-main.')
+  })
+
+  test('shows the value before the step if there was one', async () => {
+    const request = requesting({ autoscaling_limit_max_cu: 2, name: 'new' })
+    const ignoring = fakeApi({ computes: [compute('ep-1')], ignores: true })
+    expect((await applying(step('s', request), ignoring)).result.message).toContain(
+      'name: requested new, got nothing; size: before 1 CU, requested 1–2 CU, got 1 CU.',
+    )
+  })
+
   test('says that a deleted compute still exists', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) })
     expect((await applying(step('s', deleting), api)).result).toMatchObject({
@@ -137,7 +154,7 @@ describe('the message of a failed step', () => {
     })
   })
 
-  test('says that an earlier request was lost if the step is stale after it', async () => {
+  test('says that an earlier request was lost if the step became stale after it', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (attempt, { method }) => {
@@ -147,7 +164,7 @@ describe('the message of a failed step', () => {
     })
     expect((await applying(step('s'), api)).result).toMatchObject({
       status: 'stale',
-      message: expect.stringContaining('A request of this step was sent before, and its answer was lost.'),
+      message: expect.stringContaining('A request of this step was sent before, but its response was lost.'),
     })
   })
 })
@@ -157,7 +174,7 @@ describe('repeating a request', () => {
     ['an update', step('s'), [1_000, 2_000, 4_000]],
     ['a create', step('s', creating), [1_000, 2_000, 4_000, 8_000, 15_000]],
   ])(
-    '%s whose answer was lost is read back at growing intervals before it is sent again',
+    '%s whose response was lost is read back at growing intervals before it is sent again',
     async (_what, one, delays) => {
       const { events, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')], onSend: never }))
       const waits = events.flatMap((event) => (event.type === 'wait' ? [event] : []))
@@ -167,7 +184,7 @@ describe('repeating a request', () => {
     },
   )
 
-  test('an update found after its answer was lost is done without the note of an unsent request', async () => {
+  test('an update found after its response was lost counts as done, without a note about an unsent request', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (_attempt, { method }, perform) => {
@@ -197,7 +214,7 @@ describe('repeating a request', () => {
   })
 
   test.each([
-    ['a delete answered with 404 is done', step('s', deleting), 404, 'done'],
+    ['a delete answered with 404 counts as done', step('s', deleting), 404, 'done'],
     ['a delete answered with 400 fails', step('s', deleting), 400, 'failed'],
     ['an update answered with 404 fails', step('s'), 404, 'failed'],
   ])('%s while reads still show the compute', async (_what, one, status, expected) => {
@@ -250,8 +267,20 @@ describe('repeating a request', () => {
   })
 })
 
+test.each([
+  ['lower', { autoscaling_limit_min_cu: 2 }, { min: 2, max: 4 }],
+  ['upper', { autoscaling_limit_max_cu: 2 }, { min: 1, max: 2 }],
+])('a step can change only the %s limit of a size, and a later step relies on both', async (_which, endpoint, size) => {
+  const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 1, max: 4 } } })] })
+  const request = { ...step('x').request, body: { endpoint } }
+  const later = { ...step('x').request, body: { endpoint: { autoscaling_limit_max_cu: 8 } } }
+  const outcome = await apply({ plan: planWith(step('first', { request }), step('later', { request: later })), api })
+  expect(outcome.steps.map(({ status }) => status)).toEqual(['done', 'done'])
+  expect(api.computes.get('ep-1')?.attributes.size).toEqual({ ...size, max: 8 })
+})
+
 describe('the result of a step', () => {
-  test('is read until it shows, at growing intervals', async () => {
+  test('is read at growing intervals until it appears', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['finished'] })
     let late = 3
     const lagging: FakeApi = {
@@ -267,17 +296,17 @@ describe('the result of a step', () => {
   })
 })
 
-test('a create whose answer arrived is not searched for duplicates', async () => {
+test('a create whose response arrived triggers no search for duplicates', async () => {
   const api = fakeApi()
   await applying(step('s', creating), api)
   expect(api.reads.filter((read) => read === 'listComputes')).toHaveLength(1)
 })
 
-describe('a compute that the snapshot of the plan does not contain', () => {
+describe("a step for a compute that the plan's snapshot does not contain", () => {
   test.each([
     ['update', step('s')],
     ['delete', step('s', deleting)],
-  ])('an %s of it is stale', async (_kind, one) => {
+  ])('is stale: %s', async (_kind, one) => {
     const { result, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')] }), { observed: observedOf([]) })
     expect(result).toMatchObject({
       status: 'stale',

@@ -127,7 +127,7 @@ describe('an edited saved plan', () => {
     expect(judge(text, { observed: live(), declared: ASKED })).toEqual({ kind: 'current' })
   })
 
-  test('an edit of any value is rejected by the digest', () => {
+  test('an edit to any value is detected by the digest', () => {
     const accepted = tried.filter((path) => {
       const edited = JSON.stringify(withLeaf(saved, path, other))
       expect(edited).not.toBe(JSON.stringify(saved))
@@ -180,19 +180,19 @@ describe('an edited saved plan', () => {
     })
   })
 
-  test('an edit of the added capacity is rejected even if a compute has changed since', () => {
+  test('an edit to the added capacity is rejected even if a compute has changed since', () => {
     const edited = JSON.parse(text)
     edited.plan.summary.capacity.after.maxCu += 1
     const observed = live({ left: { primary: { id: 'ep-5', name: 'somebody', size: 8 } } })
     expect(judge(signed(edited), { observed, declared: ASKED }).kind).not.toBe('current')
   })
 
-  test('other whitespace and another key order do not change the plan', () => {
+  test('different whitespace and a different key order do not change the plan', () => {
     const turned = Object.fromEntries(Object.entries(saved as object).reverse())
     expect(decodePlanFile(JSON.stringify(turned), 'plan.json')).toEqual(saved)
   })
 
-  test('an edit of any value but the estimates is rejected even with a recomputed digest', () => {
+  test('an edit to any value except the estimates is rejected even with a recomputed digest', () => {
     const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
       const edited = signed(withLeaf(saved, path, other) as object)
@@ -252,7 +252,7 @@ describe('an edited saved plan', () => {
   })
 })
 
-describe('a compute that was suspended or started since', () => {
+describe('a compute that has since been suspended or started', () => {
   const declared: DeclaredDocument = {
     branches: { main: { primary: { size: 2 }, replicas: { r: { disabled: true } } } },
   }
@@ -264,7 +264,7 @@ describe('a compute that was suspended or started since', () => {
   test.each([
     ['active', 'idle'],
     ['idle', 'active'],
-  ] as const)('a plan saved while its compute was %s is current while it is %s', (then, now) => {
+  ] as const)('a plan saved while its compute was %s is still current when the compute is %s', (then, now) => {
     expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
   })
 
@@ -310,7 +310,7 @@ describe('the message of a stale plan', () => {
 
   test.each<readonly [string, Readonly<Record<string, LiveBranch>>, readonly string[]]>([
     [
-      'a compute with another size',
+      'a compute with a different size',
       { main: { primary: { id: 'ep-1', size: 4 } }, other: { primary: { id: 'ep-2', size: 8 } } },
       ['ep-1 (primary on main): size 1 CU → 4 CU'],
     ],
@@ -350,7 +350,7 @@ describe('the message of a stale plan', () => {
     })
   })
 
-  test('reports another version of espalier only if its plan differs', () => {
+  test('reports a different version of espalier only if its plan differs', () => {
     expect(judge(file, { observed: before, declared, espalierVersion: '2.0.0' })).toEqual({ kind: 'current' })
     const asked: DeclaredDocument = { branches: {} }
     expect(judge(file, { observed: before, declared: asked, espalierVersion: '2.0.0' })).toEqual({

@@ -199,7 +199,7 @@ describe('a step whose compute has changed since the plan', () => {
     expect(outcome.steps[0]?.moved).toEqual([{ what: 'branch', before: 'main', after: 'dev' }])
   })
 
-  test('a step is stale when the service rejects it because of a change made just before', async () => {
+  test('a step is stale when the service rejects it because of a change made just before it', async () => {
     const api = fakeApi({
       onSend: () => {
         add('ep-9', { branchId: 'br-dev', attributes: { size: { min: 9, max: 9 } } })(api.computes)
@@ -238,7 +238,7 @@ describe('a change that another client has already made', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('the step waits for the other client’s operation and fails if it fails', async () => {
+  test('the step waits for the other client’s operation, and fails if that operation fails', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
     attributes('ep-1', { size: { min: 2, max: 2 } })(api.computes)
     let looks = 0
@@ -265,6 +265,53 @@ describe('a change that another client has already made', () => {
     const outcome = await apply({ plan: planWith(step('s', { request: { ...request, body } })), api })
     expect(statuses(outcome)).toEqual([['done', undefined]])
     expect(api.sent.map((one) => one.body)).toEqual([{ endpoint: { suspend_timeout_seconds: 600 } }])
+  })
+})
+
+describe('a change that another client has made in part', () => {
+  const sending = async (
+    endpoint: NonNullable<Step['request']['body']>['endpoint'],
+    before: ObservedCompute,
+    rival: (live: Live) => void,
+  ) => {
+    const api = fakeApi({ computes: [before], onLock: rival })
+    const { request } = step('s')
+    const outcome = await apply({
+      plan: planWith(step('s', { request: { ...request, body: { endpoint } } })),
+      api,
+      consent: allowed,
+    })
+    return { statuses: statuses(outcome), sent: api.sent.map(({ body }) => body?.endpoint) }
+  }
+
+  test('the new size is sent if only the move is done', async () => {
+    const endpoint = { branch_id: 'br-dev', autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
+    expect(await sending(endpoint, compute('ep-1'), change('ep-1', { branchId: 'br-dev' }))).toEqual({
+      statuses: [['done', undefined]],
+      sent: [{ autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }],
+    })
+  })
+
+  test('the settings are sent if only one of them is set', async () => {
+    const settings = { pg_settings: { jit: 'off', work_mem: '64MB' } }
+    const before = compute('ep-1', { attributes: { postgresSettings: {} }, settings: { pg_settings: {} } })
+    const rival = change('ep-1', {
+      attributes: { postgresSettings: { jit: 'off' } },
+      settings: { pg_settings: { jit: 'off' } },
+    })
+    expect(await sending({ settings }, before, rival)).toEqual({
+      statuses: [['done', undefined]],
+      sent: [{ settings }],
+    })
+  })
+
+  test('the default scale-to-zero delay in another notation is not a change', async () => {
+    const endpoint = { suspend_timeout_seconds: 600 }
+    const before = compute('ep-1', { attributes: { scaleToZero: 0 } })
+    expect(await sending(endpoint, before, attributes('ep-1', { scaleToZero: 300 }))).toEqual({
+      statuses: [['done', undefined]],
+      sent: [endpoint],
+    })
   })
 })
 
@@ -305,7 +352,7 @@ describe('changes to what a step does not touch', () => {
   test.each([
     ['another attribute has changed', attributes('ep-1', { scaleToZero: 600 })],
     ['its compute was suspended', change('ep-1', { state: 'idle', lastActive: '2026-01-01T00:00:00Z' })],
-  ])('a step is sent although %s', async (_name, rival) => {
+  ])('a step is sent even if %s', async (_name, rival) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
     expect(api.sent).toHaveLength(1)
@@ -323,7 +370,7 @@ describe('changes to what a step does not touch', () => {
     expect(statuses(outcome)).toEqual([['done', undefined]])
   })
 
-  test('a delete without a successor is sent although the settings have changed', async () => {
+  test('a delete without a successor is sent even if the settings have changed', async () => {
     const api = fakeApi({
       computes: [compute('ep-1', { settings: { pg_settings: {} } })],
       onLock: change('ep-1', { settings: { pg_settings: { a: '1' } } }),
@@ -486,7 +533,7 @@ describe('an incomplete response', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('an update whose answer was lost waits for its operation, even if the list shows it late', async () => {
+  test('an update whose response was lost waits for its operation, even if the list shows it late', async () => {
     const clock = fakeClock()
     const began = clock.now()
     const createdAt = new Date(began).toISOString()

@@ -177,7 +177,7 @@ describe('several operations, one of which fails', () => {
     ['has failed', [config, suspend]],
     ['is listed last', [suspend, config]],
     ['ended with status error', [{ ...config, status: 'error' }, suspend]],
-  ])('the failed operation is reported first, then the cancelled one, when the first %s', async (_name, operations) => {
+  ])('the failed operation is reported before the cancelled one when it %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
       /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Run /,
     )

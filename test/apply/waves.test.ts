@@ -121,7 +121,7 @@ test('a single wave can be applied, and the plan lists all waves', async () => {
   )
 })
 
-describe('a wave after one that is not done', () => {
+describe('a wave after an unfinished one', () => {
   const FRIDAY = { days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' } as const
   const waves = [
     { name: 'first', projects: ['a', 'b'] },
@@ -137,7 +137,7 @@ describe('a wave after one that is not done', () => {
   const free = { impact: 'none', consents: [] } as const
   const waiting = { consents: [], windows: [FRIDAY] } as const
 
-  test('is scheduled if all that is left of earlier waves is scheduled', async () => {
+  test('is scheduled if everything left in earlier waves is scheduled', async () => {
     const steps = [inProject('a', waiting), inProject('b', free), inProject('c', free), inProject('d', free)]
     expect((await run(steps)).slice(2)).toEqual([
       'c: scheduled: An earlier wave, first, has 1 unfinished step.',
@@ -171,7 +171,7 @@ describe('a wave after one that is not done', () => {
     expect((await run(steps, leftOut('b'))).at(-1)).toBe('c: skipped: An earlier wave, first, has 1 unfinished step.')
   })
 
-  test('starts if only a project of its own, a later or no wave could not be planned', async () => {
+  test('starts if the only projects that could not be planned are in its own wave, a later wave or no wave', async () => {
     for (const project of ['c', 'd', 'none']) {
       expect(await run([inProject('c', free)], leftOut(project))).toEqual(['c: done'])
     }

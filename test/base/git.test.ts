@@ -176,7 +176,7 @@ test('git runs no program from a bare repository in a commit, and the error name
 
 test.each([
   ['itself', 'HEAD'],
-  ['a branch that is not there', 'refs/heads/none'],
+  ['a branch that does not exist', 'refs/heads/none'],
 ])('git rejects a folder that looks like a bare repository whose HEAD links to %s', async (_what, target) => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
@@ -232,7 +232,7 @@ test('a .git that links to itself does not count as a repository', async () => {
   await expect(commitOf(folder, 'HEAD')).rejects.toThrow(expect.objectContaining({ code: 'E_GIT' }))
 })
 
-test('commitOf reports a repository without any commit', async () => {
+test('commitOf reports a repository without commits', async () => {
   const repository = makeHostileRepository()
   const folder = mkdtempSync(join(tmpdir(), 'espalier-new-'))
   repository.git('init', '-q', folder)
@@ -281,11 +281,11 @@ test('git does not inherit the API key or any other secret from the environment'
 
 test.each([
   [
-    'outside of a repository',
+    'outside a repository',
     (): string => mkdtempSync(join(tmpdir(), 'espalier-none-')),
     /This folder is not in a git repository/,
   ],
-  ['in a folder that is not there', (): string => '/nowhere/at/all', /there is no folder \/nowhere\/at\/all/],
+  ['in a folder that does not exist', (): string => '/nowhere/at/all', /there is no folder \/nowhere\/at\/all/],
 ])('commitOf fails %s with a message that says so', async (_where, make, message) => {
   await expect(commitOf(make(), 'HEAD')).rejects.toThrow(message)
 })

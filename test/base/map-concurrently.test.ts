@@ -20,7 +20,7 @@ test('mapConcurrently keeps the order of the items and never exceeds the concurr
   )
 })
 
-test('mapConcurrently starts no further item after a failure', async () => {
+test('mapConcurrently starts no further items after a failure', async () => {
   const started: number[] = []
   const run = mapConcurrently([1, 2, 3, 4, 5, 6], 2, async (item) => {
     started.push(item)

@@ -107,7 +107,7 @@ test("after Ctrl-Z and fg, the lines are drawn below the shell's output", async 
   bottom.close()
 })
 
-test('a stream that is not a terminal is not changed', async () => {
+test('output to a stream that is not a terminal is left unchanged', async () => {
   const written: string[] = []
   const file = {
     isTTY: false as unknown as true,

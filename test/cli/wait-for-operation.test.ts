@@ -32,7 +32,7 @@ test.each([
   ['finished', [is({ status: 'running' }), is({ status: 'finished' })], 'good', 1],
   ['skipped', [is({ status: 'skipped' })], 'good', 0],
   ['cancelled', [is({ status: 'cancelling' }), is({ status: 'cancelled' })], 'bad', 1],
-  ['in error', [is({ status: 'error' })], 'bad', 0],
+  ['ended in error', [is({ status: 'error' })], 'bad', 0],
   [
     'failed three times and not retried',
     [
@@ -44,7 +44,7 @@ test.each([
     32,
   ],
   [
-    'failed, and retried within the time that it is given',
+    'failed, and retried within the allowed time',
     [
       ...Array.from({ length: 20 }, () => is({ status: 'failed', failuresCount: 1 })),
       is({ status: 'running' }),

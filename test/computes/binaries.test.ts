@@ -33,7 +33,7 @@ test('findBinaries returns nothing if no Postgres is installed, and the hint exp
 
 test.each([
   ['is empty', folder, 'postgres or initdb is missing'],
-  ['holds an old one', () => fake('13.9'), 'its version is 13.9'],
+  ['contains an old version', () => fake('13.9'), 'its version is 13.9'],
 ])('findBinaries throws E_POSTGRES if the given folder %s', async (_what, make, reason) => {
   await expect(findBinaries(await make(), await folder())).rejects.toMatchObject({
     code: 'E_POSTGRES',

@@ -100,7 +100,7 @@ test('after a password reset, the new password works and the old one is rejected
 })
 
 test.runIf(findPgBouncer() !== undefined)(
-  'each role can log in through the pooler, also after a password reset (skipped without PgBouncer)',
+  'each role can log in through the pooler, even after a password reset (skipped without PgBouncer)',
   async () => {
     const pooled = async () =>
       (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri

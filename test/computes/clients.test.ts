@@ -113,7 +113,7 @@ test('on the shared port, a client selects the compute through options or the TL
   }
 })
 
-test('a connection to no compute, an unknown compute or a disabled compute is rejected with 08004', async () => {
+test('a connection that names no compute, an unknown compute or a disabled compute is rejected with 08004', async () => {
   const uri = await shared('ep-main')
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('Endpoint ID is not specified')])
   expect(await refusal(`${uri}?options=endpoint%3Dep-nobody`)).toEqual(['08004', expect.stringContaining('ep-nobody')])
@@ -185,7 +185,7 @@ test('a client can cancel a query through the proxy', async () => {
   await client.end()
 })
 
-test("a replica shows its primary's writes and rejects writes of its own", async () => {
+test("a replica shows its primary's writes and is read-only", async () => {
   const primary = await clientOf(sandbox, 'ep-main')
   await primary.query('CREATE TABLE seen AS SELECT 1 AS n')
   const replica = await clientOf(sandbox, 'ep-replica')

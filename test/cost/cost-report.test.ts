@@ -40,7 +40,11 @@ test.each([
   ['is fixed', only(fixed(4), [120, 480]), [['fixed', 'up to', 684.38, '{ min: 0.25, max: 4 }']]],
   ['is fixed and large', only(fixed(16), [120, 1920]), [['fixed', 'up to', 1460, '{ min: 8, max: 16 }']]],
   // 48 times 55 minutes, at 1 CU.
-  ['sleeps late', only(fixed(1, 3600), [120, 120], { past: past(48) }), [['long-timeout', 'at least', 66.92, '5m']]],
+  [
+    'takes long to suspend',
+    only(fixed(1, 3600), [120, 120], { past: past(48) }),
+    [['long-timeout', 'at least', 66.92, '5m']],
+  ],
 ] as const)('the advice for a compute that %s shows its saving', (_, seen, advice) => {
   expect(adviceOf(seen)).toEqual(advice)
 })
@@ -54,7 +58,7 @@ test.each([
   ['it averaged more than its minimum', only(between(1, 4), [120, 192])],
   ['the smallest minimum is cheap', only(between(0.25, 4), [120, 30])],
   ['less than ten CU-hours are at stake', only(fixed(2, NEVER), [480, 960], { branch: { expiresAt: hoursAgo(-4) } })],
-] as const)('there is no advice where %s', (_, seen) => {
+] as const)('no advice is given if %s', (_, seen) => {
   expect(adviceOf(seen)).toEqual([])
 })
 

@@ -276,7 +276,7 @@ test('a compute created in this period is measured by its operations if they go 
   expect(roundCost(update({ ...successor, of }).before)).toEqual(same(182.5))
 })
 
-test('a sum with an unknown bound has no bound on that side, and counts the parts without an expected value', () => {
+test('a sum with an unknown bound has no bound on that side, and counts the parts that have no expected value', () => {
   const sum = addCosts([same(10), range(0, null, 730), range(null, null, null)])
   expect(sum).toEqual({ low: null, expected: 10, high: null, unknown: 2 })
 })

@@ -99,7 +99,7 @@ test('the cost of a compute without history is unknown, never zero', () => {
   expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })
 
-test('amounts of money appear only with a price', () => {
+test('amounts of money appear only if a price is given', () => {
   const declared = { branches: { main: { primary: { size: { min: 2, max: 8 } } } } }
   expect(costOf(declared, live).total.money).toBeUndefined()
   expect(costOf(declared, live, 0.222).total.money).toEqual({
@@ -110,7 +110,7 @@ test('amounts of money appear only with a price', () => {
   })
 })
 
-test('figures have one decimal below 10 and none above', () => {
+test('figures below 10 have one decimal place, and larger ones have none', () => {
   expect([0, 7.26, 9.94, 9.96, 292.4, 1460, null].map(formatCuHours)).toEqual([
     '0',
     '7.3',

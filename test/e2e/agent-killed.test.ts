@@ -96,7 +96,7 @@ const MOMENTS: readonly (readonly [string, (method: string, path: string, change
   ['it is read again', (_, path, changes) => changes === 2 && path.endsWith('/branches')],
 ]
 
-test('an agent that starts after another was killed in a step completes that step once and reports it', async () => {
+test('an agent that starts after another was killed during a step completes that step once and reports it', async () => {
   agent = start()
   await agent.says(`${PROJECT}  Synced`)
   const second = await start().ended

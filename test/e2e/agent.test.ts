@@ -161,7 +161,7 @@ test("the operator's policies and size table apply in addition to those of the r
   expect(unknown).toMatchObject({ code: 3, stdout: expect.stringMatching(/Invalid.*2 CU/) })
 })
 
-test('a relative --repo is resolved against the current folder, not against the folder of git', async () => {
+test("a relative --repo is resolved against the current folder, not against git's folder", async () => {
   const ended = await espalierAsProcess(
     ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=sandbox', '--seed', 'seed.yaml', '--once'],
     {},

@@ -115,7 +115,7 @@ test("a failed operation is reported with the service's message", async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
 })
 
-test('no flag overrides protect: true in the manifest of the current folder', async () => {
+test('no flag overrides protect: true in a manifest in the current folder', async () => {
   const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -147,7 +147,7 @@ test('with invalid manifests in the current folder, compute delete is rejected',
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('The manifests in this folder have errors'),
+    stderr: expect.stringContaining('E_MANIFESTS: The manifests in this folder have errors'),
   })
   expect(await stateOf('ep-main')).toBe('active')
 })

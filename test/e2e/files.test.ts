@@ -63,14 +63,14 @@ test('apply and show reject a snapshot file', async () => {
 })
 
 test.each([
-  ['not JSON', '{', 'it is not JSON'],
-  ['something else', '{"kind":"other"}', 'kind'],
+  ['invalid JSON', '{', 'it is not JSON'],
+  ['another kind of file', '{"kind":"other"}', 'kind'],
   [
     'an unknown field',
     '{"kind":"espalier-snapshot","formatVersion":"1.0","espalier":"1","observed":{"takenAt":"2026-01-01T00:00:00Z","projects":[],"missing":[],"__proto__x":1}}',
     'observed',
   ],
-])('plan --live rejects a snapshot that is %s', async (_what, content, message) => {
+])('plan --live rejects a file that is not a valid snapshot: %s', async (_what, content, message) => {
   await writeFile(join(folder, 'bad.json'), content)
   const { code, stderr } = await offline('plan', '--live', 'bad.json')
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
@@ -179,7 +179,7 @@ test('import into a file reports the position of an invalid declaration and writ
 test.each([
   ['a folder', 'folder', '', 'it is a folder'],
   [
-    'a project without computes, of other projects',
+    'a manifest of another project, from a project without computes',
     'bare.yaml',
     'version: 1\nproject: x\n',
     'There is no compute to import',

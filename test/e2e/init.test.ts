@@ -103,9 +103,9 @@ test('init without a key writes a valid, formatted manifest to fill in', async (
 
 test.each([
   ['neither a key nor a project', [], () => ({}), 'init needs an API key or a project id.'],
-  ['a project that is none', ['--project', 'A B'], () => ({}), '"A B" is not a valid project id'],
+  ['an invalid project id', ['--project', 'A B'], () => ({}), '"A B" is not a valid project id'],
   [
-    'a project that is not there',
+    'a project that does not exist',
     ['--project', 'nowhere'],
     () => environmentOf(one),
     'No project has the id or name nowhere',
@@ -133,7 +133,7 @@ test.each([
     { 'yaml.schemas': { './.vscode/espalier.schema.json': ['infra/*.yaml'] } },
     'exists',
   ],
-  ['schemas that are no object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
+  ['schemas that are not an object', { 'yaml.schemas': 'x' }, '`yaml.schemas` is not an object'],
   ['settings that are a list', [], 'it is not a JSON object'],
 ])('init does not change editor settings with %s', async (_what, settings, said) => {
   const folder = await emptyFolder()
@@ -175,7 +175,7 @@ test('init --project accepts a project name', async () => {
   expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
 })
 
-test('init and import write one file per project of the key, and their common plan is empty', async () => {
+test('init and import write one file for each project of the key, and their combined plan is empty', async () => {
   for (const command of ['init', 'import']) {
     const folder = await emptyFolder()
     const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)

@@ -8,9 +8,9 @@ import { STEPS, tenSteps } from './ten-steps.ts'
 
 /** The phases of a step as the server sees them: the change, the wait for its operations, the final read. */
 const MOMENTS = {
-  'the change took effect and was not answered': (method: string, _path: string) => method !== 'GET',
-  'its operations run': (method: string, path: string) => method === 'GET' && path.endsWith('/operations'),
-  'it was read back, and the next one has not begun': (method: string, path: string) =>
+  'the change has taken effect but has not been answered': (method: string, _path: string) => method !== 'GET',
+  'its operations are running': (method: string, path: string) => method === 'GET' && path.endsWith('/operations'),
+  'it has been read back and the next one has not begun': (method: string, path: string) =>
     method === 'GET' && /\/endpoints\/[^/]+$/.test(path),
 } as const
 
@@ -18,13 +18,13 @@ type Moment = keyof typeof MOMENTS
 
 const everyBoundary: readonly (readonly [number, Moment])[] = [
   // Nothing was sent yet: the last request before the first step reads past operations.
-  [0, 'its operations run'],
+  [0, 'its operations are running'],
   ...Array.from({ length: STEPS }, (_, index) => index + 1).flatMap((step): [number, Moment][] => [
-    [step, 'the change took effect and was not answered'],
-    [step, 'it was read back, and the next one has not begun'],
+    [step, 'the change has taken effect but has not been answered'],
+    [step, 'it has been read back and the next one has not begun'],
   ]),
   // A create, an update and a delete that are still running when the next apply starts.
-  ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations run']),
+  ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations are running']),
 ]
 
 /** Interrupts when step number `step` reaches that moment. */
@@ -51,13 +51,13 @@ const interruptAt = async (
 
 /** During the create, and during the final delete. */
 const someBoundaries: typeof everyBoundary = [
-  [2, 'the change took effect and was not answered'],
-  [2, 'its operations run'],
-  [10, 'its operations run'],
+  [2, 'the change has taken effect but has not been answered'],
+  [2, 'its operations are running'],
+  [10, 'its operations are running'],
 ]
 
 test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
-  'after kill -9 in step %i when %s, the next apply converges',
+  'after a kill -9 during step %i, when %s, the next apply converges',
   async ([step, moment], { expect }) => {
     const { ten, ended } = await interruptAt(step, moment, (child) => child.kill('SIGKILL'))
     try {
@@ -69,29 +69,34 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   },
 )
 
-test.runIf(isLong).concurrent('kill -9 at the same boundary after a change was refused', async ({ expect }) => {
-  // The ninth step is the first delete.
-  const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
-  const { ten, ended } = await interruptAt(
-    9,
-    'it was read back, and the next one has not begun',
-    (child) => child.kill('SIGKILL'),
-    ({ control }) => control.addFault(lock),
+test
+  .runIf(isLong)
+  .concurrent(
+    'after a change was refused, a kill -9 at the same boundary still lets the next apply converge',
+    async ({ expect }) => {
+      // The ninth step is the first delete.
+      const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
+      const { ten, ended } = await interruptAt(
+        9,
+        'it has been read back and the next one has not begun',
+        (child) => child.kill('SIGKILL'),
+        ({ control }) => control.addFault(lock),
+      )
+      try {
+        expect(ended.code, ended.stdout + ended.stderr).toBeNull()
+        expect(await ten.applyAgain()).toEqual([])
+      } finally {
+        await ten.close()
+      }
+    },
   )
-  try {
-    expect(ended.code, ended.stdout + ended.stderr).toBeNull()
-    expect(await ten.applyAgain()).toEqual([])
-  } finally {
-    await ten.close()
-  }
-})
 
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
 test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   'after one %s, apply completes the running step, starts no other, and says how to continue',
   async (signal, { expect }) => {
-    const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) =>
+    const { ten, ended } = await interruptAt(4, 'the change has taken effect but has not been answered', (child) =>
       child.kill(signal),
     )
     try {
@@ -108,8 +113,10 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   },
 )
 
-test.concurrent('after two SIGINT, apply exits immediately and reports the interrupted step', async ({ expect }) => {
-  const { ten, ended } = await interruptAt(4, 'the change took effect and was not answered', (child) => {
+test.concurrent('after a second SIGINT, apply exits immediately and reports the interrupted step', async ({
+  expect,
+}) => {
+  const { ten, ended } = await interruptAt(4, 'the change has taken effect but has not been answered', (child) => {
     child.kill('SIGINT')
     child.stderr?.on('data', (text) => {
       if (String(text).includes('Stopping: ')) child.kill('SIGINT')

@@ -49,7 +49,7 @@ test('a saved plan is applied exactly, and rejected once the project has changed
   expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
 })
 
-test('a saved plan is applied even if a compute was suspended meanwhile', async () => {
+test('a saved plan is applied even if a compute has been suspended in the meantime', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   const { plan } = JSON.parse(await readFile(saved, 'utf8'))
@@ -90,7 +90,7 @@ test('apply --format json prints one event per line and nothing else', async () 
   expect(events.at(-1)).toMatchObject({ type: 'outcome', outcome: { converged: true } })
 })
 
-test('apply exits with 3 if a step lacks its consent, and does not run that step', async () => {
+test('apply exits with 3 if a step lacks consent, and does not run that step', async () => {
   const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--allow', 'none'], sandbox.env)
   expect(code).toBe(3)
   expect(stdout).toContain('--allow restart')
@@ -127,7 +127,7 @@ test('a wrong key is reported with a hint and without a stack trace', async () =
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('validate reports all of ten mistakes, each with line and column', async () => {
+test('validate reports all ten mistakes, each with its line and column', async () => {
   const sizes = [
     '3.5',
     '17',

@@ -71,7 +71,7 @@ describe('a project chosen by its name', () => {
     expect(stderr).toContain(hint)
   })
 
-  test('must be chosen if the manifests declare several, which are listed', async () => {
+  test('must be chosen if the manifests declare several projects, which the error lists', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
     const { stderr } = await run('operations', 'list')
     expect(stderr).toContain('Which of the 2 projects of the manifests?')

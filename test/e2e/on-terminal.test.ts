@@ -192,22 +192,25 @@ describe('the live view', () => {
 })
 
 describe.skipIf(!hasTerminal)('the restore example on a terminal (skipped without script from util-linux)', () => {
-  test.each(part(SIZES, 2))('exits within a second after yes and then no at %ix%i', async (columns, rows) => {
-    const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
-    const ended = await runOnTerminal({
-      args: [
-        ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
-        ...['--seed', 'examples/restore/seed.yaml'],
-      ],
-      cwd: ROOT,
-      columns,
-      rows,
-      interactions: [YES, { after: '(yes/no) ', type: 'no\n' }],
-    })
-    expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
-    expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
-    expect(ended.lastMs).toBeLessThan(1_000)
-  })
+  test.each(part(SIZES, 2))(
+    'exits within a second when the answers are yes and then no, at %ix%i',
+    async (columns, rows) => {
+      const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
+      const ended = await runOnTerminal({
+        args: [
+          ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
+          ...['--seed', 'examples/restore/seed.yaml'],
+        ],
+        cwd: ROOT,
+        columns,
+        rows,
+        interactions: [YES, { after: '(yes/no) ', type: 'no\n' }],
+      })
+      expect({ code: ended.code, missed: ended.missed }, ended.lines.join('\n')).toEqual({ code: 3, missed: [] })
+      expect(ended.lines.at(-1)).toMatch(/^Apply incomplete: 0 done/)
+      expect(ended.lastMs).toBeLessThan(1_000)
+    },
+  )
 })
 
 describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script from util-linux)', () => {
@@ -222,7 +225,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
   const cases = part(all, 6)
 
   test.concurrent.for(cases)(
-    'reports one Ctrl-C immediately and exits after the step, with $projects project(s) at $columns columns',
+    'reports a single Ctrl-C immediately and exits after the step, with $projects project(s) at $columns columns',
     async ({ columns, rows, projects }, { expect }) => {
       const ended = await runSlowly(columns, rows, projects, [{ after: 'apply_config running', type: CTRL_C }])
       expect(ended.code, ended.all).toBe(130)
@@ -239,7 +242,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
   )
 
   test.concurrent.for(cases)(
-    'exits immediately after two Ctrl-C, with $projects project(s) at $columns columns',
+    'exits immediately after a second Ctrl-C, with $projects project(s) at $columns columns',
     async ({ columns, rows, projects }, { expect }) => {
       const ended = await runSlowly(columns, rows, projects, [
         { after: 'apply_config running', type: CTRL_C },

@@ -30,7 +30,7 @@ test('plan --format html and apply --report write complete pages and no other fi
 test.each([
   ['without --out', ['plan', '--format', 'html'], 'needs --out FILE'],
   ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write an HTML page to stdout'],
-  ['into a folder that is not there', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
+  ['into a folder that does not exist', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
 ])('writing a page %s fails before anything is read', async (_what, args, message) => {
   const { code, stdout, stderr } = await espalier(args, {}, folder)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -66,7 +66,7 @@ test('plan --base separates one introduced change from three drifted computes an
   expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('Existing drift: 3')
 })
 
-test('apply accepts a plan that was saved with --base, even if it removes a policy of the base', async () => {
+test("apply accepts a plan that was saved with --base, even if it removes one of the base's policies", async () => {
   await writeFile(
     join(folder, 'espalier.yaml'),
     manifest({ main: 4, a: 2, b: 2, c: 2 }).replace(
@@ -154,7 +154,7 @@ test.each([
 
 const drift = (...args: readonly string[]) => espalier(['drift', ...args], environmentOf(sandbox), folder)
 
-test('drift reports which side changed for each difference, and exits with 2', async () => {
+test('for each difference, drift reports which side changed, and it exits with 2', async () => {
   // On main only the manifest changed, on a and b only the live compute, on c both.
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 4 }))
   const { code, stdout } = await drift()
@@ -167,7 +167,7 @@ test('drift reports which side changed for each difference, and exits with 2', a
   ).toEqual(['a: live', 'b: live', 'c: both', 'main: manifest'])
 })
 
-test('drift does not report a change of the manifest alone as drift', async () => {
+test('drift does not report a change made only in the manifest', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
   expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
   expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
@@ -232,7 +232,7 @@ test('drift shows when the live project changed, according to its operations', a
   expect(text).toMatch(/primary on b in shop: deleted; last operation of ep-b \d+\w ago by \w+ /)
 })
 
-test('drift reports a compute that was never applied, and plan --base a compute that is no longer managed', async () => {
+test('drift reports a compute that was never applied, and plan --base reports one that is no longer managed', async () => {
   const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
   await writeFile(join(folder, 'more.yaml'), more)
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))

@@ -94,7 +94,7 @@ describe('while apply waits for confirmation', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('it changes nothing more after a no to the new plan', async () => {
+  test('it changes nothing more if the answer to the new plan is no', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -106,7 +106,7 @@ describe('while apply waits for confirmation', () => {
     expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
   })
 
-  test('it has nothing left to ask if another writer made all changes', async () => {
+  test('it has nothing left to ask if another writer has already made all the changes', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',

@@ -81,7 +81,7 @@ const ask = async ({ port }: ServedReal, method: string, path: string, body?: ob
   }
 }
 
-test('after kill -9 no Postgres process remains, and the next start recovers the data and completes running operations', async () => {
+test('after a kill -9, no Postgres process remains, and the next start recovers the data and completes running operations', async () => {
   const first = await serveReal('--key', 'key-12345')
   const { branches } = await ask(first, 'GET', '/branches')
   const main = branches.find((branch: { name: string }) => branch.name === 'main').id

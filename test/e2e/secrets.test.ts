@@ -220,7 +220,7 @@ test.each([
   expect(() => createReadApi({ baseUrl: address, apiKey: KEY })).toThrow(/^(Plain http|The base URL)/)
 })
 
-test('an unsafe base URL is rejected from a flag and from the environment, and is not printed', async () => {
+test('an unsafe base URL is rejected, whether from a flag or from the environment, and is not printed', async () => {
   const cwd = folder()
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY }
@@ -236,7 +236,7 @@ test('an unsafe base URL is rejected from a flag and from the environment, and i
   }
 })
 
-test('TLS certificates are always verified, also against a private CA, and a proxy does not see the key', async () => {
+test('TLS certificates are always verified, even against a private CA, and a proxy does not see the key', async () => {
   const sandbox = await openSandbox()
   const authority = makeAuthority()
   const origin = await serveTls(authority, new URL(sandbox.apiUrl).origin)

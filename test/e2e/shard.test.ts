@@ -47,7 +47,7 @@ const planned = async (...args: readonly string[]) => {
 }
 const merge = (...args: readonly string[]) => offline('report', 'merge', ...args)
 
-test('the shards together cover each project once, and merged they equal the plan of the fleet', async () => {
+test('together the shards cover each project once, and when merged they equal the plan of the fleet', async () => {
   const { plan: whole } = await planned()
   const seen: string[] = []
   for (const [index, shard] of SHARDS.entries()) {
@@ -74,7 +74,7 @@ test('the shards together cover each project once, and merged they equal the pla
   )
 })
 
-test('merged shards in Markdown are one comment with the changes since the base', async () => {
+test('in Markdown, merged shards form one comment with the changes since the base', async () => {
   for (const [index, shard] of SHARDS.entries()) {
     const { plan } = await planned('--shard', shard, '--base', 'main')
     await writeFile(join(folder, `based-${index + 1}.json`), JSON.stringify(plan))

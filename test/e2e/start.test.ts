@@ -36,7 +36,7 @@ test('a custom size table is compiled without node_modules', async () => {
   expect((await run('validate', manifest, '--size-table', 'sizes.json')).stdout).toContain('No problems')
 })
 
-test('a command without network loads neither an HTTP client nor the checks of saved plans', async () => {
+test('a command that needs no network loads neither an HTTP client nor the checks for saved plans', async () => {
   const { stderr } = await espalierAsProcess(['validate', 'examples/quickstart/espalier.yaml'], { NODE_DEBUG: 'esm' })
   const folder = `${ROOT}dist/chunks/`
   const loaded = (await readdir(folder)).filter((name) => stderr.includes(name))

@@ -64,7 +64,7 @@ test.skipIf(noMount !== '')(
   },
 )
 
-test('apply continues to its end if its output is closed (`| head -n 1`)', async () => {
+test('apply runs to completion if its output is closed (`| head -n 1`)', async () => {
   const ten = await opened()
   const { args, env } = ten.command()
   const child = spawn('bash', ['-c', 'set -o pipefail; "$@" | head -n 1', 'bash', process.execPath, MAIN, ...args], {
@@ -84,7 +84,7 @@ test('apply continues to its end if its output is closed (`| head -n 1`)', async
   expect(await ten.applyAgain()).toEqual([])
 })
 
-test('jumps of the system clock by hours do not affect waits', async () => {
+test('jumps of several hours in the system clock do not affect waits', async () => {
   const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
   const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })
   const { code, stdout, stderr } = await ten.apply('--operation-timeout', '30s', '--lock-timeout', '30s').ended

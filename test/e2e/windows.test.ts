@@ -66,7 +66,7 @@ test('inside the restart window, apply runs all steps', async () => {
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
 })
 
-test('a saved plan is stale after its restart window was changed in the manifest', async () => {
+test('a saved plan is stale once its restart window has been changed in the manifest', async () => {
   const file = join(folder, 'moving.yaml')
   await writeFile(file, CLOSED.replace('size: 2', 'size: 8'))
   await run('plan', 'moving.yaml', '--out', 'plan.json')

@@ -40,7 +40,7 @@ const changedTo = async (text: string): Promise<ForkWorld> => {
   return world
 }
 
-test('an untrusted pull request is planned from git objects and commented, and the checkout stays unchanged', async () => {
+test('an untrusted pull request is planned from git objects and commented on, and the checkout stays unchanged', async () => {
   const { run, github, checkout } = await changedTo(manifest('', '  main: { protect: true, primary: { size: 4 } }'))
   const before = checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')
   const { code, log, outputs } = await run()
@@ -236,7 +236,7 @@ test('a git tree with a billion paths is rejected quickly', async () => {
 
 test.each([
   ['the head', (head: string) => head],
-  ['its merge', () => 'refs/pull/7/merge'],
+  ['the merge commit', () => 'refs/pull/7/merge'],
 ])('a job that checked out %s fails without a plan', async (_what, ref) => {
   const { run, checkout, fork, requests } = await changedTo(manifest())
   checkout.git('fetch', '-q', '--depth=2', 'origin', ref(fork.git('rev-parse', 'HEAD')))

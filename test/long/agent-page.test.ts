@@ -62,7 +62,7 @@ describe.skipIf(path === undefined)('the agent page in a browser (skipped withou
     await page.locator(`#d-${DRIFTED} summary`).click()
     await page.locator(`#p-${DRIFTED}`).focus()
     control.show([...EVERY_STATE, project('new-one', { state: 'Blocked', reason: 'Conflict' })])
-    await expect.poll(() => page.title()).toBe('4 projects need a person · espalier agent')
+    await expect.poll(() => page.title()).toBe('4 projects need attention · espalier agent')
     expect(await page.locator('#p-new-one').isVisible()).toBe(true)
     expect(await page.locator(`#d-${DRIFTED}[open]`).count()).toBe(1)
     expect(await page.evaluate('document.activeElement?.id')).toBe(`p-${DRIFTED}`)
@@ -95,7 +95,7 @@ describe.skipIf(path === undefined)('the agent page in a browser (skipped withou
     await context.close()
   })
 
-  test('accepts the token as password, beyond this machine', async () => {
+  test('accepts the token as the password when served to other machines', async () => {
     const address = await serve('0.0.0.0')
     const { page, context } = await openPage(browser, address, desktop, { password: 'correct-horse' })
     await expect.poll(() => page.locator('#live').textContent()).toBe('Live')

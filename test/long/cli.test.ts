@@ -260,7 +260,7 @@ const STEPS: readonly Step[] = [
   { line: 'data-api create', more: IN, refused: UNSERVED },
 ]
 
-test.each(PROGRAMS)('%s runs every verb against real computes', async (_version, program) => {
+test.each(PROGRAMS)('%s runs every command against real computes', async (_version, program) => {
   const cli = await openCli(program, {
     computes: { kind: 'postgres', ...(POSTGRES_BIN === undefined ? {} : { bin: POSTGRES_BIN }) },
   })
@@ -283,7 +283,7 @@ test.each(PROGRAMS)('%s runs every verb against real computes', async (_version,
   expect([...new Set(cli.problems)]).toEqual([])
 })
 
-test.each(PROGRAMS)('%s restores past moments of simulated computes', async (_version, program) => {
+test.each(PROGRAMS)('%s restores simulated computes to an earlier point in time', async (_version, program) => {
   const cli = await openCli(program, {})
   const moment = async (): Promise<string> => {
     const { created_at } = (await cli.get(`${P}/branches/${MAIN}`)).branch

@@ -301,7 +301,7 @@ describe('files and documents', () => {
 })
 
 describe('a document', () => {
-  test('has the expiry selector of its rules, and none for other rules', () => {
+  test('has the expiry selector of each rule that sets one, and none for other rules', () => {
     const { rules } = readOne('rules: [{ match: a, expires: true }, { match: b, expires: false }, { match: c }]')
     expect(rules.map((rule) => ('expires' in rule ? rule.expires : 'none'))).toEqual([true, false, 'none'])
   })

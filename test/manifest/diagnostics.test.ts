@@ -227,7 +227,7 @@ describe('manifest problems', () => {
     expect(diagnostics[0]).toMatchObject({ severity: 'error', source: { file: 'a.yaml' } })
   })
 
-  test('no files at all are reported as E_NO_MANIFESTS without a position', () => {
+  test('an empty list of files is reported as E_NO_MANIFESTS, without a position', () => {
     const { diagnostics, desired } = parseManifests([])
     expect(diagnostics.map(({ code, source }) => [code, source])).toEqual([['E_NO_MANIFESTS', undefined]])
     expect(desired.documents).toEqual([])
@@ -437,7 +437,7 @@ describe('the rest of a document with invalid values', () => {
   })
 })
 
-test('at most 1,000 problems of a document are reported', () => {
+test('at most 1,000 problems per document are reported', () => {
   const branches = (count: number) =>
     doc(`branches:\n${Array.from({ length: count }, (_, at) => `  b${at}: { protect: 1 }`).join('\n')}`)
   expect(diagnosticsOf(branches(999))).toHaveLength(999)

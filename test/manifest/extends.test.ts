@@ -133,12 +133,12 @@ describe('a shared file', () => {
 
   test.each([
     [
-      '`absent` replaces a compute of the shared file',
+      '`absent` replaces a compute in the shared file',
       '{ size: 1 }',
       'absent',
       { absent: true, source: { file: 'a.yaml' } },
     ],
-    ['a compute replaces `absent` of the shared file', 'absent', '{ size: 1 }', { attributes: { size: { min: 1 } } }],
+    ['a compute replaces `absent` in the shared file', 'absent', '{ size: 1 }', { attributes: { size: { min: 1 } } }],
     [
       'a compute inherits the attributes that it does not set from the shared file',
       '{ size: 1, disabled: true }',
@@ -245,7 +245,7 @@ describe('waves', () => {
         's.yaml': waves,
       },
     ],
-    ['a file of their own', { 'a.yaml': 'version: 1\nproject: a\n', 'waves.yaml': waves }],
+    ['a separate file', { 'a.yaml': 'version: 1\nproject: a\n', 'waves.yaml': waves }],
   ])('are read from %s', (_where, files: Files) => {
     const { waves: found = [] } = read(files)
     expect(found.map(({ name }) => name)).toEqual(['canary', 'eu'])

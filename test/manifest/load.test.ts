@@ -89,7 +89,7 @@ describe('folders', () => {
     expect(loaded.desired.documents).toEqual([])
   })
 
-  test('an empty list of paths is the same error', async () => {
+  test('an empty list of paths causes the same error', async () => {
     expect(codesOf(await load())).toEqual([['E_NO_MANIFESTS', undefined]])
   })
 })
@@ -212,7 +212,7 @@ describe('extends', () => {
   const extending = (path: string): string =>
     `version: 1\nproject: p\nextends: ${path}\nbranches: { m: { primary: {} } }\n`
 
-  test('reads the shared file, although it was not named, and lists it as read', async () => {
+  test('reads the shared file, even though it was not named, and lists it as read', async () => {
     await write({
       'tree/projects/a.yaml': extending('../shared/s.yaml'),
       'tree/shared/s.yaml': 'defaults: { size: 2 }\n',

@@ -26,9 +26,9 @@ describe('the comparison of attributes', () => {
     ['300 seconds instead of 0', { scaleToZero: 300 }, []],
     ['`never` instead of the default', { scaleToZero: -1 }, ['scaleToZero']],
     ['1.0 instead of 1', { size: { min: 1.0, max: 4 } }, []],
-    ['another upper limit', { size: { min: 1, max: 5 } }, ['size']],
+    ['a different upper limit', { size: { min: 1, max: 5 } }, ['size']],
     ['an equal setting', { postgresSettings: { jit: 'off' } }, []],
-    ['a setting with another value', { postgresSettings: { jit: 'on' } }, ['postgresSettings']],
+    ['a setting with a different value', { postgresSettings: { jit: 'on' } }, ['postgresSettings']],
     ['an equal list of libraries', { postgresPreload: ['pg_cron'] }, []],
     ['a missing library', { postgresPreload: [] }, ['postgresPreload']],
   ] as const)('%s', (_what, desired, keys) => {

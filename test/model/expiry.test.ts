@@ -4,7 +4,7 @@ import { expiryReason, expiryWords, secondsToLive } from '../../src/model/index.
 const NOW = Date.parse('2026-11-21T21:00:00Z')
 const at = (minutes: number) => ({ name: 'preview/x', expiresAt: new Date(NOW + minutes * 60_000).toISOString() })
 
-test('secondsToLive returns the seconds until the expiry, or undefined without a valid one', () => {
+test('secondsToLive returns the seconds until the expiry, or undefined if it is missing or invalid', () => {
   expect(secondsToLive(at(40), NOW)).toBe(2400)
   expect(secondsToLive(at(-5), NOW)).toBe(0)
   expect(secondsToLive({}, NOW)).toBeUndefined()

@@ -108,7 +108,7 @@ test('scale to zero of 0 equals the default of 300 seconds and differs from `nev
   expect(sameScaleToZero(0, -1)).toBe(false)
 })
 
-test('worstImpact returns the most severe impact, or `none` without any', () => {
+test('worstImpact returns the most severe impact, or `none` if there are no impacts', () => {
   expect(worstImpact([])).toBe('none')
   expect(worstImpact(['restart', 'may-restart', 'none'])).toBe('restart')
   expect(worstImpact(['move', 'delete', 'replace'])).toBe('delete')

@@ -86,7 +86,7 @@ describe('a declared name', () => {
   })
 })
 
-test('a missing primary is not taken for a renamed replica', () => {
+test('a missing primary is not mistaken for a renamed replica', () => {
   const live = world({ main: { replicas: [{ id: 'ep-r', name: 'r' }] } })
   expect(problemsIn(resultOf({ main: { primary: {} } }, live))).toEqual([])
 })

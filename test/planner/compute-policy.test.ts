@@ -30,7 +30,7 @@ test('`protect: true` in a rule applies to the branches that it matches', () => 
   expect(policy({ rules: [{ match: 'q*', protect: true }] }, 'ep-qa').undeletable).toContain('branch `qa` is protected')
 })
 
-test('a branch that the service protects is undeletable without any manifest', () => {
+test('computes on a branch that the service protects are undeletable even without a manifest', () => {
   expect(policy({}, 'ep-guarded').undeletable).toBe(
     'the service protects branch `guarded`: its computes cannot be deleted',
   )

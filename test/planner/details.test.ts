@@ -32,7 +32,7 @@ describe('requests', () => {
     expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'SIZE_DIFFERS', 'SCALE_TO_ZERO_DIFFERS'])
   })
 
-  test('moving or deleting an idle compute requires consent although no one is connected', () => {
+  test('moving or deleting an idle compute requires consent even though no one is connected', () => {
     const plan = planOf(
       { branches: { old: { primary: { id: 'ep-app', size: 2 } }, main: {} }, prune: true },
       world({ main: { primary: { id: 'ep-app', state: 'idle' }, replicas: [{ state: 'idle' }] }, old: {} }),
@@ -74,7 +74,7 @@ describe('requests', () => {
     expect(steps[1]?.request.body?.endpoint).not.toHaveProperty('settings')
   })
 
-  test('a change of another attribute than the size does not change the capacity', () => {
+  test('a change to an attribute other than the size does not change the capacity', () => {
     const { changes, summary } = planOf(
       { branches: { main: { primary: { scaleToZero: 600 } } } },
       world({ main: { primary: { size: 2 } } }),
@@ -98,7 +98,7 @@ describe('requests', () => {
     })
   })
 
-  test('a step references the rule for its impact, also for an idle compute', () => {
+  test('a step references the rule for its impact, even for an idle compute', () => {
     for (const state of ['active', 'idle'] as const) {
       const plan = planOf(
         { branches: { main: { primary: { name: 'app', size: 2 } } } },
@@ -170,7 +170,7 @@ describe('protection', () => {
     expect(moved({ b: true })).toContain('`b` is protected')
   })
 
-  test('a branch that a rule of the base protects cannot be used for parking', () => {
+  test('a branch that a rule in the base protects cannot be used for parking', () => {
     const swap = { branches: { a: { primary: { id: 'ep-2' } }, b: { primary: { id: 'ep-1' } } }, parkOn: 'spare/1' }
     const result = plan(
       desired(swap),
@@ -244,7 +244,7 @@ test('many nameless replicas are paired with declarations by size', () => {
   expect(plan.summary).toMatchObject({ restarts: 0, create: 0, update: 300 })
 })
 
-test('rules of several documents are matched in the order of their files', () => {
+test('rules from several documents are matched in the order of their files', () => {
   const [first, second] = [0.5, 2].map((size, index) => {
     const [own] = desired({ rules: [{ match: '**', primary: { size } }] }).documents
     return own === undefined ? [] : [{ ...own, source: { ...own.source, file: `${index}.yaml` } }]
@@ -253,7 +253,7 @@ test('rules of several documents are matched in the order of their files', () =>
   expect(result.plan.changes.map(({ after }) => after?.size.max)).toEqual([0.5])
 })
 
-test('several projects are planned independently in sorted order, and an unknown one is reported with the nearest id', () => {
+test('several projects are planned independently in sorted order, and an unknown project is reported with the nearest id', () => {
   const one = world({ main: { primary: {} } })
   const observed: Observed = {
     ...one,

@@ -90,7 +90,7 @@ rules:
   ])
 })
 
-test('a rule with `expires` applies only to branches with or without an expiry', () => {
+test('a rule with `expires` applies only to branches that expire, or only to those that do not', () => {
   const rules = `rules:
   - { match: "preview/*", expires: false, primary: { size: 2 } }
   - { match: "preview/*", expires: true, primary: { size: 4 } }`
@@ -101,7 +101,7 @@ test('a rule with `expires` applies only to branches with or without an expiry',
   ])
 })
 
-test('moving a compute to an expiring branch and protecting one cause warnings', () => {
+test('moving a compute to an expiring branch and protecting an expiring branch both cause warnings', () => {
   const seen = live({ 'preview/y': 600 })
   const move = `branches: { preview/y: { protect: true, primary: { id: ep-${branchId('preview/x')} } } }`
   expect(codes(planned(move, seen))).toEqual(['W_PROTECT_EXPIRING', 'W_MOVE_TO_EXPIRING'])

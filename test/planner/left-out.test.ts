@@ -66,7 +66,7 @@ test('leaving out projects does not change the plan of the others, and merged sh
   )
 })
 
-test('the hint for a project name instead of an id contains the id', () => {
+test('the hint for a project name given instead of an id contains the id', () => {
   const observed: Observed = {
     ...world({ main: {} }),
     missing: ['billing'],

@@ -97,7 +97,7 @@ describe('unmatched declared and live replicas', () => {
     expect(made.unmanaged.map(({ compute }) => compute.id)).toEqual(['ep-q'])
   })
 
-  test('with the same name are matched to the one with a valid result', () => {
+  test('with the same name are matched so that the result is valid', () => {
     const observed = world({
       dev: {
         replicas: [
@@ -150,7 +150,7 @@ describe('a declared replica without a namesake', () => {
     return { id: changes.find(({ compute }) => compute.id !== undefined)?.compute.id, warnings }
   }
 
-  test('is matched to the live one whose change interrupts least, even if more attributes differ', () => {
+  test('is matched to the live one whose change interrupts the least, even if more attributes differ', () => {
     const found = adoptedFrom(
       { size: 1, scaleToZero: 600, settings: { work_mem: '8MB' } },
       { id: 'ep-small', size: 2, scaleToZero: 600, settings: { work_mem: '8MB' } },
@@ -163,11 +163,11 @@ describe('a declared replica without a namesake', () => {
     expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 2 }, { id: 'ep-b', size: 2, state: 'idle' }).id).toBe('ep-b')
   })
 
-  test('is matched to an active one if both need the same changes', () => {
+  test('is matched to an active one if an idle one needs the same changes', () => {
     expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 1, state: 'idle' }, { id: 'ep-b', size: 1 }).id).toBe('ep-b')
   })
 
-  test('is matched to the one with the fewest differing attributes at equal impact', () => {
+  test('is matched to the one with the fewest differing attributes if the impacts are equal', () => {
     const found = adoptedFrom(
       { size: 1, settings: { work_mem: '8MB' } },
       { id: 'ep-a', size: 2 },

@@ -53,7 +53,7 @@ test('a move to a different branch than the one in the base is introduced', () =
   expect(originOf(to('a'), to('a')).drift).toHaveLength(1)
 })
 
-test('a pull request that adopts the live value settles the drift', () => {
+test('a pull request that adopts the live value resolves the drift', () => {
   const { introduced, drift, settled } = origin({ branches: drifted }, { branches: { a: { primary: { size: 1 } } } })
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
 })
@@ -66,7 +66,7 @@ test('a create, move or delete is drift only if the base plans exactly the same 
   expect([edited.introduced.map(({ kind }) => kind), edited.drift]).toEqual([['create'], []])
 })
 
-test('every change is introduced without a base, and none is when the base equals the head', () => {
+test('without a base, every change counts as introduced; with a base that equals the head, none does', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('main', 'a', 'b', 'c'), fc.constantFrom(0.5, 1, 2, 4)), (sizes) => {
       const head = {

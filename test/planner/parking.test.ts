@@ -1,4 +1,4 @@
-/** Primaries that change places: which one is parked, what waits for what, and which consents that takes. */
+/** Primaries that change places: which one is parked, what waits for what, and which consents the swap needs. */
 import { expect, test } from 'vitest'
 import type { Consent, Plan, Step } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
@@ -35,7 +35,7 @@ test('a branch with a declared primary cannot be used for parking', () => {
   expect(errorsOf(declared, swapped({}, {}))).toEqual(['E_MOVE_CYCLE', 'E_PARK_ON'])
 })
 
-test('pruning a primary to free its branch requires the consents of the move to that branch', () => {
+test('pruning a primary to free its branch requires the consents for the move to that branch', () => {
   const made = planOf(
     { branches: { a: { primary: { id: 'ep-2', size: 2 } }, b: {} }, prune: true },
     world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }),
@@ -68,7 +68,7 @@ test('a replaced compute is deleted only after the branch of its successor is fr
   expect(made.steps[1]?.after).toEqual([made.steps[0]?.id])
 })
 
-test('a swap needs the consents of all its moves before it parks a primary', () => {
+test('a swap needs the consents for all its moves before it parks a primary', () => {
   const { steps } = planOf(
     { branches: { a: { primary: { id: 'ep-2', size: 2 } }, b: { primary: { id: 'ep-1' } } }, parkOn: 'park' },
     swapped({ state: 'idle' }, {}),

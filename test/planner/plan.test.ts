@@ -48,7 +48,7 @@ describe('changes', () => {
     expect(plan.steps.map(({ request }) => request.body)).toEqual([{ endpoint: { autoscaling_limit_max_cu: 4 } }])
   })
 
-  test('several changes to one compute are one request and one restart', () => {
+  test('several changes to one compute require only one request and one restart', () => {
     const plan = planOf(
       {
         branches: {
@@ -247,7 +247,7 @@ describe('deletes', () => {
       undefined,
     ],
     [
-      '`protect: true` in the base alone',
+      '`protect: true` only in the base',
       { branches: { main: { primary: 'absent' as const } } },
       live,
       { basePolicy: desired({ branches: { main: { protect: true } } }) },
@@ -305,7 +305,7 @@ describe('order', () => {
     expect(errorsOf({ branches: swap }, world(swapped))).toEqual(['E_MOVE_CYCLE'])
   })
 
-  test('a swap takes three moves with a parking branch', () => {
+  test('a swap requires three moves with a parking branch', () => {
     const plan = planOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: {} }))
     expect(plan.steps.map(({ compute, branch, reason }) => [compute.id, branch.name, reason])).toEqual([
       ['ep-2', 'park', 'PARKED'],

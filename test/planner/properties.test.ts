@@ -8,7 +8,7 @@ import { desired } from './world.ts'
 
 const RUNS = { numRuns: runs(2_000) }
 
-test('enough random manifests have a plan for these properties to be meaningful', () => {
+test('enough random manifests can be planned for these properties to be meaningful', () => {
   const results = fc
     .sample(fc.tuple(manifest, liveWorld), { numRuns: 100, seed: 7 })
     .map(([document, live]) => planned(document, live))

@@ -41,7 +41,7 @@ describe('restart windows of steps', () => {
       { 'create main new': 'any', 'update main r': 'any', 'update main primary': 'Sun' },
     ],
     [
-      'a compute with `always` restarts at any time although the document has a window',
+      'a compute with `always` restarts at any time even if the document has a window',
       { restartWindow: MON, branches: { main: { primary: { size: 2, restartWindow: 'always' } } } },
       { 'update main primary': 'any' },
     ],
@@ -131,7 +131,7 @@ describe('restart windows of steps', () => {
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'delete main r': 'Sun', 'create main primary': 'any' })
   })
 
-  it('lists the windows of a step in a fixed order', () => {
+  it('the windows of a step are listed in a fixed order', () => {
     const windowsOf = (own: RestartWindow, other: RestartWindow) => {
       const branches = {
         bare: { primary: { id: 'ep-br-main', restartWindow: own } },
@@ -180,7 +180,7 @@ describe('the restart windows of the base', () => {
   })
 
   it.each([
-    ['another window', head(MON), 'Sun 02:00–04:00 UTC in the base manifest and Mon 02:00–04:00 UTC here.'],
+    ['a different window', head(MON), 'Sun 02:00–04:00 UTC in the base manifest and Mon 02:00–04:00 UTC here.'],
     ['no window', head(), 'Sun 02:00–04:00 UTC in the base manifest and none here.'],
   ])('are named in the warning next to %s', (_what, declared, words) => {
     expect(planOf(declared, LIVE, { basePolicy: basePolicy(SUN) }).warnings[0]?.message).toContain(words)

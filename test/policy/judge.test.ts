@@ -125,7 +125,7 @@ describe('outcomes', () => {
     ['it exceeded the limit by less', 4, 3, 'denied'],
     ['it was the same', 4, 4, 'existing'],
     ['it exceeded the limit by more', 4, 8, 'existing'],
-  ])('a violation is judged by its value before the plan: %s', (_, after, before, outcome) => {
+  ])('a violation is judged by comparison with the value before the plan: %s', (_, after, before, outcome) => {
     expect(
       outcomes(MOST_2, project([sized(after)]), before === undefined ? undefined : project([sized(before)])),
     ).toEqual([outcome])
@@ -137,7 +137,7 @@ describe('outcomes', () => {
     ])
   })
 
-  test('an unknown value is a warning, but it is denied if the manifest could set it', () => {
+  test('an unknown value causes a warning, but is denied if the manifest could set it', () => {
     const unknown = { settings: {} }
     expect(outcomes(MOST_2, project([sized(1, unknown)]))).toEqual(['unknown'])
     expect(outcomes(MOST_2, project([sized(1, { ...unknown, isNew: true })]))).toEqual(['denied'])

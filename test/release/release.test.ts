@@ -65,7 +65,7 @@ test('no workflow interpolates an expression into a shell command', () => {
   }
 })
 
-test('CI tests every supported Node on every system, and the release builds executables for six platforms', () => {
+test('CI tests every supported Node version on every system, and the release builds executables for six platforms', () => {
   const ci = parse(readFileSync(join(FOLDER, 'ci.yml'), 'utf8'))
   expect(ci.jobs.test.strategy.matrix.node).toEqual([20, 22, 24, 26])
   expect(ci.jobs.test.strategy.matrix.os.map((os: string) => os.split('-')[0])).toEqual(['ubuntu', 'macos', 'windows'])
@@ -76,7 +76,7 @@ test('CI tests every supported Node on every system, and the release builds exec
   expect(release.jobs.publish.needs).toEqual(Object.keys(release.jobs).filter((job) => !/^(check|publish)$/.test(job)))
 })
 
-test('the release notes are the section of the changelog for that version', () => {
+test('the release notes are the changelog section for that version', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-notes-'))
   mkdirSync(folder, { recursive: true })
   writeFileSync(

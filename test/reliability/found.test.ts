@@ -54,7 +54,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'an update that waits for a lock does not overwrite a size that another client has set meanwhile',
+    'an update that waits for a lock does not overwrite a size that another client has set in the meantime',
     {
       live: { main: { primary: { size: 1 } } },
       manifest: { branches: { main: { primary: { size: 4 } } } },
@@ -63,7 +63,7 @@ test.each<readonly [string, Case]>([
     },
   ],
   [
-    'a create that waits for a lock does not create a replica that another client has created meanwhile',
+    'a create that waits for a lock does not create a replica that another client has created in the meantime',
     {
       live: { main: { primary: {} } },
       manifest: { branches: { main: { replicas: { a: {} } } } },

@@ -93,7 +93,7 @@ const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], m
 /** Removes line breaks, which depend on the width. */
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-const LOOKING = 'checking whether the request took effect, since its answer was lost: '
+const LOOKING = 'checking whether the request took effect, because its response was lost: '
 const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.'
 const ALL_DONE = 'Apply complete: 3 done.'
 const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
@@ -304,7 +304,7 @@ describe('a permanent failure', () => {
     expect(text).toContain(NEXT)
   })
 
-  test('reports a rival-delete of a compute that the plan updates', async () => {
+  test('reports that another client deleted a compute that the plan updates', async () => {
     const text = flat(await outputWith(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
     expect(text).toContain(
       'stale update primary on main (ep-br-main) (changed-meanwhile): ep-br-main has changed since the plan was made: it was deleted.',

@@ -16,7 +16,7 @@ const FRAME = {
 const shown = (projects: readonly ProjectView[], more: Partial<AgentPage> = {}): string =>
   agentPage({ ...viewOf(projects), ...more }, FRAME)
 
-test('lists projects in every state, those that need a person first', async () => {
+test('lists projects in every state, starting with those that need attention', async () => {
   await expect(`${textOf(shown(EVERY_STATE))}\n`).toMatchFileSnapshot('golden/agent-page.txt')
 })
 
@@ -26,13 +26,13 @@ test.each([
   [[project('a'), project('b')], 'All 2 projects are synced'],
   [[project('a'), project('b', { state: 'Scheduled' })], '1 project is waiting'],
   [[project('a', { state: 'Failing' }), project('b', { state: 'Scheduled' })], '1 project is being retried'],
-  [[project('a', { state: 'Failing', reason: 'KeyRefused' })], '1 project needs a person'],
+  [[project('a', { state: 'Failing', reason: 'KeyRefused' })], '1 project needs attention'],
   [[project('a', { state: 'OutOfSync', reason: 'DriftUnconfirmed' })], '1 project is waiting'],
-] as const)('puts the worst state of any project into the headline (case %#)', (projects, headline) => {
+] as const)('shows the worst state of any project in the headline (case %#)', (projects, headline) => {
   expect(shown(projects)).toContain(`<title>${headline} · espalier agent</title>`)
 })
 
-test('does not report a project as healthy before it was read', () => {
+test('does not report a project as healthy before it has been read', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { kind: 'git', from: source.from, error: 'no route to host' } }))
@@ -52,7 +52,7 @@ test('has a description and a section for each state and reason', () => {
 test('reports an account whose refresh interval had to be stretched', () => {
   const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true, requests: {} }]
   expect(textOf(shown([], { accounts }))).toContain(
-    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval does not fit its share of requests.',
+    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval would exceed its request share.',
   )
 })
 

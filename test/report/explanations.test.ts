@@ -4,6 +4,11 @@ import { expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES } from '../../src/manifest/index.ts'
 import { FAILURE_REASONS, IMPACTS, REASONS } from '../../src/model/index.ts'
 import { EXPLANATIONS, explanationText } from '../../src/report/index.ts'
+import { LIMITS } from '../../src/report/words/explanations/limits.ts'
+import { OF_FAILURE } from '../../src/report/words/explanations/outcomes.ts'
+import { PLANNING } from '../../src/report/words/explanations/planning.ts'
+import { RUNNING } from '../../src/report/words/explanations/running.ts'
+import { SANDBOX } from '../../src/report/words/explanations/sandbox.ts'
 
 const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
@@ -25,6 +30,12 @@ test('every code that the program can print is explained, and no other code is',
   ])
   expect(explained.filter((code) => !known.has(code))).toEqual([])
   expect([...known].filter((code) => !explained.includes(code))).toEqual([])
+})
+
+test('no code is explained twice, which would hide one of its meanings', () => {
+  const tables = [LIMITS, OF_FAILURE, PLANNING, RUNNING, SANDBOX, DIAGNOSTIC_CODES]
+  const codes = tables.flatMap((table) => Object.keys(table))
+  expect(codes.filter((code, index) => codes.indexOf(code) !== index)).toEqual([])
 })
 
 test('docs/codes.md lists every error and warning', () => {

@@ -82,7 +82,7 @@ describe('the contents of pages', () => {
     })
   })
 
-  test('show restart windows, and the steps that wait for one', () => {
+  test('shows restart windows, and the steps that wait for one', () => {
     const windows: readonly RestartWindow[] = [{ days: ['sun'], from: '02:00', to: '04:00', timezone: 'UTC' }]
     const [change, ...changes] = PLAN.changes
     const [step] = PLAN.steps.filter((one) => one.change === change?.id)

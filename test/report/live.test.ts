@@ -66,7 +66,7 @@ describe.each(STEP_STATUSES)('a step that ends as %s', (status) => {
       'while it waits',
       [start(one), event({ type: 'wait', step: one.id, why: 'locked', message: 'busy', delayMs: 1_000 })],
     ],
-  ])('is removed from the running steps and counted once %s', (_when, before) => {
+  ])('is removed from the running steps and counted once if it ends %s', (_when, before) => {
     const state = stateOf(planOf(1, 2), [...before, end(one, status)])
     expect(state.running.size).toBe(0)
     expect([...state.ended]).toEqual([[status, 1]])
@@ -87,7 +87,7 @@ describe('the header of the live view', () => {
     expect(view(state, { now: AT + 65_900, ...more })[0]).toBe(expected)
   })
 
-  test('counts steps that were not done', () => {
+  test('counts steps that failed or were not allowed', () => {
     const plan = planOf(1, 3)
     const [first, second] = plan.steps as [Step, Step]
     const state = stateOf(plan, [end(first, 'failed'), end(second, 'not-allowed')])

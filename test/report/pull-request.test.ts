@@ -88,7 +88,7 @@ test.each([
   expect(planComment(view(plan, originOf(undefined, plan)))).toContain(`### Espalier: ${words}`)
 })
 
-test('the comment on 3,600 changes fits: it counts all, lists the most disruptive, and links to the rest', () => {
+test('the comment on 3,600 changes fits: it counts them all, lists the most disruptive ones and links to the rest', () => {
   const names = Array.from({ length: 1_800 }, (_, index) => `feature/a-rather-long-branch-name-${index}`)
   const many = world(
     Object.fromEntries(
@@ -116,7 +116,7 @@ test('the comment on 3,600 changes fits: it counts all, lists the most disruptiv
 
 const characters = (most: number): Limit => ({ most, measure: (text) => text.length })
 
-test('details are dropped one section at a time, the least important first', () => {
+test('details are dropped one section at a time, starting with the least important', () => {
   const everything = full()
   const parts = (text: string): readonly string[] =>
     [
@@ -215,7 +215,7 @@ test('the comment on an apply shows why steps are stale and what remains', () =>
   expect(text).toMatch(/^- .*update primary on <main>.* size 3 CU → 2 CU/m)
 })
 
-test('annotations are warnings on disruptive changes, the worst first', () => {
+test('annotations are warnings on disruptive changes, starting with the worst', () => {
   const { plan } = full()
   const annotations = changeAnnotations(plan.changes)
   expect(annotations.every(({ level }) => level === 'warning')).toBe(true)
@@ -246,14 +246,14 @@ test('the comment distinguishes branches of the same name in several projects', 
   expect(own).not.toContain(' in quiet-river-12345678')
 })
 
-test('the headline counts all restarts of the merge, with drift reported separately', () => {
+test('the headline counts all restarts that the merge causes, with drift reported separately', () => {
   const { plan, origin } = full()
   expect(
     [origin.introduced, origin.drift].map((changes) => changes.filter(({ impact }) => impact === 'restart')),
   ).toEqual([[expect.anything()], [expect.anything()]])
   const text = planComment(full())
   expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
-  expect(text).toContain('This pull request introduces 4 changes. The merge also settles existing drift of 1 compute.')
+  expect(text).toContain('This pull request introduces 4 changes. The merge also corrects existing drift of 1 compute.')
   // Drift that restarts a compute is visible without unfolding anything.
   expect(text.split('<details><summary>Existing drift')[0]).toContain('> - `primary` on `drifted`: restarts')
   const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')

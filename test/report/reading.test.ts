@@ -6,7 +6,7 @@ const view = (more: Partial<ReadingView>): string =>
   readingLine({ what: 'projects', done: 0, total: 400, elapsedMs: 0, width: 80, ...more })
 
 test.each<[what: string, more: Partial<ReadingView>, line: string]>([
-  ['shows no estimate before anything was read', {}, 'Reading projects 0/400  0 s'],
+  ['shows no estimate before anything has been read', {}, 'Reading projects 0/400  0 s'],
   [
     'estimates the time left from the pace so far',
     { done: 100, elapsedMs: 10_000 },

@@ -20,7 +20,7 @@ const roles = `${P}/branches/${MAIN}/roles`
 const databases = `${P}/branches/${MAIN}/databases`
 const names = ({ body }: Answer, list: 'roles' | 'databases') => body[list].map(({ name }: { name: string }) => name)
 
-test("a role's password is shown on creation and by reveal_password only", async () => {
+test("a role's password is shown only on creation and by reveal_password", async () => {
   const { call, settle } = await openSandbox()
   const made = await call('POST', roles, { role: { name: 'sally' } })
   expect(made).toMatchObject({

@@ -74,9 +74,9 @@ test.each([
   ['in the past', STAGING, { expires_at: '2025-12-31T00:00:00Z' }, 400, 'must be in the future'],
   ['in 31 days', STAGING, { expires_at: '2026-02-01T00:00:01Z' }, 400, 'within the next 30 days'],
   ['without a time zone', STAGING, { expires_at: '2026-01-02T00:00:00' }, 400, 'branch.expires_at'],
-  ['of a protected branch', GUARDED, { expires_at: TOMORROW }, 422, 'a protected branch cannot expire'],
-  ['of the default branch', MAIN, { expires_at: TOMORROW }, 422, 'the default branch cannot expire'],
-  ['with protection at once', STAGING, { expires_at: TOMORROW, protected: true }, 422, 'a protected branch'],
+  ['for a protected branch', GUARDED, { expires_at: TOMORROW }, 422, 'a protected branch cannot expire'],
+  ['for the default branch', MAIN, { expires_at: TOMORROW }, 422, 'the default branch cannot expire'],
+  ['combined with protection', STAGING, { expires_at: TOMORROW, protected: true }, 422, 'a protected branch'],
 ])('an expiration time %s is rejected', async (_what, id, change, status, message) => {
   const { call } = await openSandbox()
   expect(await call('PATCH', branch(id), { branch: change })).toMatchObject({

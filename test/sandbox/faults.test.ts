@@ -138,7 +138,7 @@ test('an operation that hangs keeps the project locked', async () => {
   expect((await call('PATCH', at, rename)).status).toBe(423)
 })
 
-test('the fault slow makes an operation take longer', async () => {
+test('the fault `slow` makes an operation take longer', async () => {
   const { operation, clock } = await start({ on: 'operation', endpoint_id: IDLE, effect: { kind: 'slow', ms: 9_000 } })
   await clock.advance(5_000)
   expect((await operation()).status).toBe('running')
@@ -146,7 +146,7 @@ test('the fault slow makes an operation take longer', async () => {
   expect((await operation()).status).toBe('finished')
 })
 
-test('the fault lag makes lists show a past state, but a single compute is read as it is now', async () => {
+test('the fault `lag` makes lists show a past state, but a single compute is read as it is now', async () => {
   const { sandbox, call, clock, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 5_000 }, times: 0 })
   const before = (await call('GET', `${P}/endpoints`)).body.endpoints
@@ -168,7 +168,7 @@ test('the fault lag makes lists show a past state, but a single compute is read 
   expect(caughtUp.find(({ id }: { id: string }) => id === PRIMARY).name).toBe('renamed')
 })
 
-test('the fault ignore makes an update succeed without changing the attribute', async () => {
+test('the fault `ignore` makes an update succeed without changing the attribute', async () => {
   const { sandbox, call, settle } = await openSandbox()
   sandbox.control.addFault({ on: 'request', effect: { kind: 'ignore', attributes: ['suspend_timeout_seconds'] } })
   const change = { endpoint: { name: 'renamed', suspend_timeout_seconds: 600 } }
@@ -200,7 +200,7 @@ test('a rival fault creates, changes or deletes a compute just before the reques
   expect((await call('GET', at)).status, 'a rival that is refused does no harm').toBe(200)
 })
 
-test('a fault with a chance occurs with that probability', async () => {
+test('a fault with `chance` occurs with that probability', async () => {
   const draws = [0.9, 0.01, 0.5]
   const { sandbox, call } = await openSandbox({ random: () => draws.shift() ?? 1 })
   sandbox.control.addFault({ on: 'request', effect: { kind: 'lock' }, times: 0, chance: 0.02 })

@@ -40,7 +40,7 @@ test('with any page size, each operation is listed once and newest first, even i
   )
 })
 
-test('operations that start between two pages cause no duplicates or gaps', async () => {
+test('operations that start between requests for two pages cause no duplicates or gaps', async () => {
   const { call, clock } = await openSandbox({ durations: INSTANT })
   const restart = async () => {
     const { body } = await call('POST', `${P}/endpoints/${PRIMARY}/restart`)

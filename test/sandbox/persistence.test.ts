@@ -170,7 +170,7 @@ test('two processes cannot share a folder', async () => {
 })
 
 test.each(['4194305', '', 'nonsense'])(
-  'a lock that contains %j, which is no running process, is replaced',
+  'a lock that contains %j, which is not a running process, is replaced',
   async (holder) => {
     await writeFile(join(directory, 'lock'), holder)
     await open()

@@ -20,7 +20,7 @@ test('the free plan allows ten branches, and the paid plan allows more', async (
   expect((await paid.call('POST', '/projects/p/branches')).status).toBe(201)
 })
 
-test('the free plan allows no protected branch, and the paid plan allows five', async () => {
+test('the free plan allows no protected branches, and the paid plan allows five', async () => {
   const protect = { branch: { protected: true } }
   const free = await open(1, 'free')
   expect(await free.call('PATCH', '/projects/p/branches/br-b0', protect)).toMatchObject({

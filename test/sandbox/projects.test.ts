@@ -40,14 +40,14 @@ test('new defaults apply only to computes that are created later', async () => {
   })
 })
 
-test('changing the restore window starts apply_storage_config', async () => {
+test('changing the restore window starts an apply_storage_config operation', async () => {
   const { call } = await openSandbox()
   const changed = await call('PATCH', P, { project: { history_retention_seconds: 3_600 } })
   expect(changed.body.project.history_retention_seconds).toBe(3_600)
   expect(operationsOf(changed)).toEqual(['apply_storage_config running'])
 })
 
-test('a deleted project is hidden at once and its data later, and a protected branch prevents the deletion', async () => {
+test('a deleted project is hidden at once and its data is deleted later, and a protected branch prevents the deletion', async () => {
   const { call, settle, sandbox } = await openSandbox()
   expect(await call('DELETE', P)).toMatchObject({ status: 422 })
   expect((await call('GET', P)).status).toBe(200)

@@ -26,7 +26,7 @@ describe('a service update', () => {
     ],
     ['can sleep and has been active for 40 days', { state: 'active', startedAt: hoursAgo(24 * 40) }, 300, 'maybe'],
     ['has been active for 3 days', { state: 'active', startedAt: hoursAgo(72) }, SCALE_TO_ZERO_NEVER, 'no'],
-    ['is active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
+    ['has been active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
     ['is idle', { state: 'idle', startedAt: hoursAgo(24 * 40) }, 300, 'no'],
   ] as const)(
     'updateRestarts predicts whether an update restarts a compute that %s',
@@ -35,7 +35,7 @@ describe('a service update', () => {
     },
   )
 
-  test('a restart before the update applies it early, and one after it restarts the compute twice', () => {
+  test("a restart before the update applies it early, and a restart after it is the compute's second", () => {
     expect(meetingOf(NOW, DUE)).toBe('takes-update')
     expect(meetingOf(DUE, DUE)).toBe('same-time')
     expect(meetingOf(DUE + 1, DUE)).toBe('restarts-twice')

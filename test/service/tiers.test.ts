@@ -45,7 +45,7 @@ describe('what the tiers allow', () => {
     )
   })
 
-  test('limits of replicas and CU-hours only warn, and not for unknown values', () => {
+  test('limits on replicas and CU-hours only warn, and do not warn about unknown values', () => {
     expect(checkTierReplicas(3, tier('free'), TIER_TABLE)).toEqual([])
     expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
       { severity: 'warning', code: 'W_TIER_REPLICAS' },

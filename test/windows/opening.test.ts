@@ -40,7 +40,7 @@ describe('a window in local time', () => {
     ['in the following night', '2026-11-28T03:59:00Z', true],
     ['in the previous night', '2026-11-27T03:00:00Z', false],
     ['after the window', '2026-11-28T04:00:00Z', false],
-  ])('isOpen of a window over midnight, %s (%s), is %s', (_when, at, isOpen) => {
+  ])('isOpen for a window that spans midnight, %s (%s), is %s', (_when, at, isOpen) => {
     expect(opening(window('fri', '22:00', '04:00', 'UTC'), at).isOpen).toBe(isOpen)
   })
 
@@ -101,7 +101,7 @@ describe('daylight saving', () => {
 })
 
 describe('several windows', () => {
-  it('several windows are open when all of them are open', () => {
+  it('several windows count as open only when all of them are open', () => {
     const both = [SUNDAY_NIGHT, window('daily', '02:00', '06:00', 'UTC')]
     expect(opening(both, '2026-11-22T01:30:00Z').isOpen).toBe(false)
     expect(opening(both, '2026-11-22T01:30:00Z').opensAt).toBe('2026-11-22T02:00:00.000Z')

@@ -80,7 +80,7 @@ test('a plan that exceeds a budget is rejected before the user is asked', async 
   expect(seen).toEqual(['open', 'snapshot'])
 })
 
-test('an override is written to the journal before the first step and to the outcome, and without it no step runs', async () => {
+test('an override is written to the outcome and, before the first step, to the journal, and without an override no step runs', async () => {
   const { request } = await stage('4')
   const text = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Because., rule: { maxSize: 2 } }\n'
   const policies = { files: ['p.yaml'], policies: parsePolicies([{ path: 'p.yaml', text }]).policies }

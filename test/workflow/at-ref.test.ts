@@ -63,7 +63,7 @@ test.each(CLOSED)('with `missing: report`, the manifests have an error if %s', a
   )
 })
 
-test('other links and submodules are ignored', async () => {
+test('links and submodules that are not manifests are ignored', async () => {
   const made = repository()
   symlinkSync('/etc', join(made.folder, 'elsewhere'))
   submodule('vendor')(made)

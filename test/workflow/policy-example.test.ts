@@ -88,7 +88,7 @@ describe.each(Object.entries(PROGRAMS))('the example policy evaluated by %s', (n
   })
 })
 
-test('the keys that the example rules read exist, and `windows` is absent without a window', async () => {
+test('every key that the example rules read exists, and `windows` is absent if there is no window', async () => {
   const { steps, changes } = JSON.parse(plannedJson(manifest({ primary: '{ size: { min: 1, max: 8 } }' })))
   expect(steps[0]).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
   expect(steps[0]).not.toHaveProperty('windows')

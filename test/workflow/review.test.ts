@@ -229,7 +229,7 @@ test("the base's policies apply, and policies that the pull request adds only wa
   expect(outcomes(planSnapshot(live(), base, { base: head }).result.plan)).toEqual(['preview-size warned'])
 })
 
-test('the plan shows how a pull request changes policies, and what these will deny', () => {
+test('the plan shows how a pull request changes policies, and what the new ones will deny', () => {
   const head = { ...manifest(PREVIEW), review: { policies: policies(SMALL.replace('0.25', '2')) } }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
   expect(planSnapshot(live(), head, { base }).result.plan.policies?.changes).toEqual([

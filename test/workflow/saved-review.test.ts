@@ -99,7 +99,7 @@ describe('a saved plan and policies', () => {
   })
 })
 
-test('a saved plan is not stale because a compute was restarted', () => {
+test('restarting a compute does not make a saved plan stale', () => {
   const restarted = live(1)
   const observed = {
     ...restarted,

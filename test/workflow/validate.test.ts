@@ -32,7 +32,7 @@ test.each([
   ['a missing size', 'branches:\n  main:\n    primary: {}', policy('p', 'maxSize: 2'), ['p']],
   ['another branch', 'branches:\n  main: { primary: { size: 4 } }', policy('p', 'maxSize: 2', 'branches: [dev], '), []],
   [
-    'a branch id, whose name is unknown',
+    'a branch id whose name is unknown',
     'branches:\n  br-1: { primary: { size: 4 } }',
     policy('p', 'maxSize: 2', 'branches: [dev], '),
     ['p'],
@@ -86,7 +86,7 @@ test.each([
     [],
   ],
   [
-    'a missing protection',
+    'missing protection',
     'branches:\n  main: { primary: { size: 1 } }',
     policy('p', 'protect: required'),
     ['4 E_POLICY'],

@@ -22,17 +22,17 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers })
 
-  const results = counter('espalier_reconcile_total', 'Rounds that ended, by result.', ['result'])
+  const results = counter('espalier_reconcile_total', 'Completed rounds, by result.', ['result'])
   for (const result of ['unchanged', 'changed', 'failed']) results.inc({ result }, 0)
   const durations = new Histogram({
     name: 'espalier_reconcile_duration_seconds',
-    help: 'How long rounds took.',
+    help: 'Duration of rounds.',
     buckets: [0.1, 0.3, 1, 3, 10, 30, 60, 300, 1_800],
     registers,
   })
   const delays = new Histogram({
     name: 'espalier_reconcile_delay_seconds',
-    help: 'How long after it was due a round started.',
+    help: 'Time between when a round was due and when it started.',
     buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
     registers,
   })
@@ -52,26 +52,28 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
     'project',
   ])
-  const opens = gauge(
-    'espalier_window_opens_timestamp_seconds',
-    'When the window opens that scheduled steps wait for.',
-    ['project'],
-  )
+  const opens = gauge('espalier_window_opens_timestamp_seconds', 'When the window of the scheduled steps opens.', [
+    'project',
+  ])
   const missed = counter('espalier_windows_missed_total', 'Restart windows that closed before their steps were done.', [
     'project',
   ])
   const intervals = gauge(
     'espalier_interval_seconds',
-    'How often projects are refreshed: more than --interval if the share of requests requires it.',
+    'The effective refresh interval: longer than --interval if the request share requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Answers of the service, by HTTP status.', [
+  const requests = counter('espalier_api_requests_total', 'Responses from the service, by HTTP status.', [
     'account',
     'code',
   ])
   const fetched = gauge('espalier_git_fetch_timestamp_seconds', 'When the manifests were last fetched.', [])
-  const committed = gauge('espalier_git_commit_timestamp_seconds', 'The time of the commit that is being applied.', [])
-  const pending = gauge('espalier_events_pending', 'Events that are still to be delivered.', [])
+  const committed = gauge(
+    'espalier_git_commit_timestamp_seconds',
+    'When the commit that is being applied was made.',
+    [],
+  )
+  const pending = gauge('espalier_events_pending', 'Events that are not delivered yet.', [])
   const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
 
   const update = (): void => {

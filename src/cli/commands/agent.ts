@@ -119,7 +119,7 @@ export const reconcileCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    wait: toggle('', 'Wait until the projects were read, then exit with the code of agent status'),
+    wait: toggle('', 'Wait until the projects have been read, then exit with the code of agent status'),
     accept: text('', 'Accept rewritten history up to this commit, which must be the current one'),
   },
   examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],

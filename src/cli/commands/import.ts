@@ -4,7 +4,7 @@ import { API_FLAGS } from '../flags.ts'
 
 export const importCommand = {
   command: 'import',
-  summary: 'Write manifests of live projects, whose plans are empty',
+  summary: 'Write manifests that match live projects, so that their plans are empty',
   flags: {
     project: text(
       '',
@@ -20,7 +20,7 @@ export const importCommand = {
   examples: [
     ['$0 import', 'Every project of the key, into espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],
-    ["$0 import --project 'shop*' --out fleet", 'Several, a file each in the folder fleet'],
+    ["$0 import --project 'shop*' --out fleet", 'Several projects, one file each in the folder fleet'],
     ['$0 import --project shop --out fleet.yaml', 'Add the missing parts to an existing file'],
     ["$0 import --project shop --branch 'preview/*'", 'Some branches, to stdout'],
   ],

@@ -23,7 +23,7 @@ export const planCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 plan', 'The manifests here against the live projects'],
+    ['$0 plan', 'Compare the manifests here with the live projects'],
     ['$0 plan --out plan.json', 'Save the plan, to apply exactly that'],
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
     ['$0 plan --live live.json', 'Offline, from espalier snapshot'],

@@ -26,7 +26,7 @@ const FRESH_MS = 300_000
 const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 
-/** The last known names if the service does not answer in time; then the next TAB does not ask again. */
+/** The last known names if the service does not respond in time; then the next TAB does not ask again. */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {
     const baseUrl = flagValue(words, '--base-url') ?? io.env.ESPALIER_BASE_URL?.trim() ?? DEFAULT_BASE_URL

@@ -122,7 +122,7 @@ const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io,
       ...defined({ body: body && JSON.stringify(body) }),
     })
   } catch (cause) {
-    throw new EspalierError('E_AGENT_UNREACHABLE', `The agent does not answer at ${url}.`, {
+    throw new EspalierError('E_AGENT_UNREACHABLE', `The agent does not respond at ${url}.`, {
       hint: 'Start it with `espalier agent run`, or name its folder with --data.',
       cause,
     })

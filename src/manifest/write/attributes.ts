@@ -4,6 +4,7 @@ import {
   type AttributeKey,
   type ComputeAttributes,
   type DeclaredWindow,
+  type ObservedCompute,
   rowOf,
   WEEKDAYS,
 } from '../../model/index.ts'
@@ -43,14 +44,26 @@ export const writtenAt = (path: string, attributes: ComputeAttributes): unknown 
   return path === row.path ? value : (value as Written | undefined)?.get(path.slice(row.path.length + 1))
 }
 
-/** Values of the live compute that manifests cannot express. Each completes a sentence. */
-export const unwritable = (attributes: ComputeAttributes): readonly string[] =>
-  ATTRIBUTE_KEYS.flatMap((key) => {
+/** What manifests cannot express about a live compute: it is not managed. Each part completes a sentence. */
+export const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
+  const { pg_settings: _declared, preload_libraries: preload, ...others } = settings
+  const unwritable = ATTRIBUTE_KEYS.flatMap((key) => {
     const row = rowOf(key)
     const value = attributes[key]
     if (value === undefined || !row.isImported(value, attributes)) return []
     return row.write(value, attributes) === undefined ? [`its \`${row.path}\` of ${row.format(value)}`] : []
   })
+  return [
+    ...unwritable,
+    ...(preload?.use_defaults === true ? ['the default libraries that it preloads'] : []),
+    ...Object.keys(others)
+      .filter((key) => !isEmpty(others[key]))
+      .map((key) => `its settings.${key}`),
+  ]
+}
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
 
 export const windowOf = (window: DeclaredWindow): unknown => {
   if (typeof window === 'string') return window

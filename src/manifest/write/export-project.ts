@@ -8,8 +8,7 @@ import {
   type ObservedCompute,
   type ObservedProject,
 } from '../../model/index.ts'
-import { type Written, writtenOf } from './attributes.ts'
-import { leftOutOf } from './left-out.ts'
+import { leftOutOf, type Written, writtenOf } from './attributes.ts'
 import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {

@@ -124,7 +124,7 @@ const canonicalOf = (node: Node, row: AnyAttributeRow): unknown => {
 /** Replaces a map by a plain value: a range with equal ends is a fixed size. */
 const collapsed = (text: string, key: Node, map: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
   const [start, end] = [key.range?.[1] ?? 0, contentEnd(map)]
-  // Not if an anchor or a comment would be lost, nor after `? key`, where the colon is on another line.
+  // Not if an anchor or a comment would be lost, and not after `? key`, where the colon is on another line.
   const canGo = /^:\s/.test(text.slice(start, end)) && !/[&#]/.test(text.slice(start, end))
   return canGo ? [{ start, end, text: `: ${canonical}` }] : undefined
 }

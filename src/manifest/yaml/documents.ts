@@ -1,17 +1,11 @@
 /** Splits YAML text into documents, one at a time, each with its YAML errors. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
 import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
-import type { Content } from './plain.ts'
+import { type Words, words } from '../words/words.ts'
+import type { Content, Stretch } from './plain.ts'
 import { readTokens } from './tokens.ts'
 
-export interface YamlProblem {
-  readonly code: 'E_YAML' | 'E_TAG' | 'E_TOO_DEEP' | 'E_TOO_LARGE'
-  readonly message: string
-  readonly hint?: string
-  /** Offsets into the text. */
-  readonly start: number
-  readonly end: number
-}
+export type YamlProblem = Words & Stretch
 
 export interface YamlDocument {
   /** Absent if it could not be parsed at all. */
@@ -35,11 +29,11 @@ export interface TokenBudget {
 
 export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
 
-/** Stops at the first document that is too large or too deep, because the start of the next one is unknown then. */
+/** Stops at the first document that is too large or too deep, because then the start of the next one is unknown. */
 export const readDocuments = (text: string, lines: LineCounter): Iterable<YamlDocument> =>
   read(text, lines, tokenBudget()) as Iterable<YamlDocument>
 
-/** The same, but composes documents only from the first one that is not simple. */
+/** Like {@link readDocuments}, but reads documents from their tokens up to the first one that is not simple. */
 export const readContents = (
   text: string,
   lines: LineCounter,
@@ -111,40 +105,34 @@ const MAX_OPEN = 3 * MAX_DEPTH
 const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): YamlProblem | undefined => {
   if (stack.length <= MAX_OPEN && used <= MAX_DOCUMENT_TOKENS && budget.left >= 0) return undefined
   const at = { start: offset, end: offset + 1 }
-  if (stack.length > MAX_OPEN) return { code: 'E_TOO_DEEP', message: TOO_DEEP, ...at }
+  if (stack.length > MAX_OPEN) return { ...TOO_DEEP, ...at }
+  const message =
+    used > MAX_DOCUMENT_TOKENS
+      ? 'The document has more than 400,000 YAML tokens.'
+      : 'The files together have more than 4,000,000 YAML tokens.'
   const hint = 'Write one document per project, and use rules and profiles instead of repetition.'
-  if (used > MAX_DOCUMENT_TOKENS) {
-    return { code: 'E_TOO_LARGE', message: 'The document has more than 400,000 YAML tokens.', hint, ...at }
-  }
-  return { code: 'E_TOO_LARGE', message: 'The files together have more than 4,000,000 YAML tokens.', hint, ...at }
+  return { ...words('E_TOO_LARGE', message, hint), ...at }
 }
 
 const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
   document,
   problems: [...document.errors, ...document.warnings]
     .slice(0, MAX_PROBLEMS)
-    .map(({ code, message, pos: [start, end] }) =>
-      code === 'TAG_RESOLVE_FAILED'
-        ? {
-            code: 'E_TAG',
-            message: 'A manifest cannot contain YAML tags.',
-            hint: 'Remove the tag.',
-            start,
-            end,
-          }
-        : { code: 'E_YAML', ...inWords(code, message), start, end },
-    ),
+    .map(({ code, message, pos: [start, end] }) => ({ ...wordsFor(code, message), start, end })),
 })
 
-const inWords = (code: string, message: string): { readonly message: string; readonly hint?: string } => {
+const wordsFor = (code: string, message: string): Words => {
+  if (code === 'TAG_RESOLVE_FAILED') {
+    return words('E_TAG', 'A manifest cannot contain YAML tags.', 'Remove the tag.')
+  }
   if (code === 'TAB_AS_INDENT') {
-    return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab with spaces.' }
+    return words('E_YAML', 'YAML must be indented with spaces, not tabs.', 'Replace the tab with spaces.')
   }
   const sentence = message.split('\n')[0]?.replace(/\.?$/, '.') ?? message
-  return { message: `This is not valid YAML: ${sentence}` }
+  return words('E_YAML', `This is not valid YAML: ${sentence}`)
 }
 
-const TOO_DEEP = `The value is nested more than ${MAX_DEPTH} levels deep.`
+const TOO_DEEP = words('E_TOO_DEEP', `The value is nested more than ${MAX_DEPTH} levels deep.`)
 
 /** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
@@ -152,7 +140,7 @@ const tooDeep = (root: CST.Token): YamlProblem | undefined => {
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { token, depth } = top
     if (depth > MAX_DEPTH) {
-      return { code: 'E_TOO_DEEP', message: TOO_DEEP, start: token.offset, end: token.offset + 1 }
+      return { ...TOO_DEEP, start: token.offset, end: token.offset + 1 }
     }
     if (token.type === 'document' && token.value !== undefined) stack.push({ token: token.value, depth })
     if (!('items' in token)) continue

@@ -44,7 +44,7 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
       command: 'agent',
       seen: markup`<span id="live" role="status">Reload the page to see changes</span>`,
       head: markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${verdict}</h1>
-${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name)}`)))}${notes(agent)}`,
+${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name, projects.length)}`)))}${notes(agent)}`,
       body: grouped.map(({ name, projects }) => section(name, AGENT_GROUPS[name], projectList(name, projects))),
       live: {
         style: assets.agentStyle,
@@ -56,10 +56,11 @@ ${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_L
   )
 }
 
-const groupWords = (name: AgentGroup): string => (name === 'person' ? 'for a person' : AGENT_GROUPS[name].toLowerCase())
+const groupWords = (name: AgentGroup, count: number): string =>
+  name === 'person' ? VERBS.person[count === 1 ? 0 : 1] : AGENT_GROUPS[name].toLowerCase()
 
 const VERBS: Readonly<Record<AgentGroup, readonly [one: string, many: string]>> = {
-  person: ['needs a person', 'need a person'],
+  person: ['needs attention', 'need attention'],
   retrying: ['is being retried', 'are being retried'],
   waiting: ['is waiting', 'are waiting'],
   fine: ['is synced', 'are synced'],
@@ -86,7 +87,7 @@ const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   }${source.committedAt === undefined ? '' : markup`, committed ${moment(source.committedAt)}`}${source.fetchedAt === undefined ? '' : markup`, fetched ${moment(source.fetchedAt)}`}.</p>
 ${accounts.map(
   ({ name, projects, intervalSeconds, isStretched }) =>
-    markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval does not fit its share of requests' : ''}.</p>`,
+    markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval would exceed its request share' : ''}.</p>`,
 )}`
 
 const notes = ({ source }: AgentPage): Markup =>
@@ -178,7 +179,7 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
   return markup`<details id="d-${id}" class="more"><summary>${counted(differences.length, 'difference')}</summary><div class="scroll" role="region" tabindex="0" aria-label="Differences of ${id}"><table>
 <thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${shown.map(differenceRow)}</tbody></table></div>${when(
     more > 0,
-    () => markup`<p class="quiet">and ${group(more)} more on the page of the project</p>`,
+    () => markup`<p class="quiet">and ${group(more)} more on the project's page</p>`,
   )}</details>`
 }
 

@@ -105,23 +105,25 @@ const headline = (view: PlanView): string => {
   return heading(view, 'no changes\n\nThe live project matches the manifests.')
 }
 
-const shareOf = ({ origin: { introduced, drift }, introducedBy = 'this pull request' }: PlanView): string => {
-  const subject = capitalised(introducerOf(introducedBy))
-  const act = actOf(introducedBy)
+const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): string => {
+  const { subject, act } = introducerWords(introducedBy)
   if (introduced.length === 0) {
-    return typeof introducedBy === 'string'
-      ? `${subject} changes no compute itself: all of this is existing drift, which ${act} settles.`
-      : `All of this is existing drift, which ${act} settles.`
+    return typeof introducedBy === 'object'
+      ? `All of this is existing drift, which ${act} corrects.`
+      : `${capitalised(subject)} changes no compute itself: all of this is existing drift, which ${act} corrects.`
   }
-  return `${subject} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also settles existing drift of ${counted(drift.length, 'compute')}.`
+  return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
 }
 
-const introducerOf = (introducer: Introducer): string =>
-  typeof introducer === 'string' ? introducer : `the work since ${literal(introducer.since)}`
-
-/** The action that applies the plan. */
-const actOf = (introducer: Introducer | undefined): string =>
-  typeof introducer === 'object' ? '`espalier apply`' : 'the merge'
+/** What introduces the changes, the action that applies the plan, and a title for the changes. */
+const introducerWords = (introducer: Introducer | undefined) => {
+  if (typeof introducer === 'object') {
+    const ref = literal(introducer.since)
+    return { subject: `the work since ${ref}`, act: '`espalier apply`', title: `**Introduced since ${ref}**` }
+  }
+  const title = introducer === undefined ? '**Differences from the manifests**' : `**Introduced by ${introducer}**`
+  return { subject: introducer ?? 'this pull request', act: 'the merge', title }
+}
 
 const incomplete = (view: PlanView, missing: readonly string[]): string => {
   const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
@@ -139,7 +141,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const shown = notable.slice(0, detail.notableRows)
   const rest = notable.length - shown.length
   return [
-    titleOf(view),
+    introducerWords(view.introducedBy).title,
     ...alert(notable, hasSeveralProjects(view.plan)),
     ...reviewPart(view),
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
@@ -147,13 +149,6 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
     ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
     ...(detail.shows('diff') ? [folded('Before and after, as in a manifest', detail.diff())] : []),
   ]
-}
-
-const titleOf = ({ introducedBy }: PlanView): string => {
-  if (introducedBy === undefined) return '**Differences from the manifests**'
-  return typeof introducedBy === 'string'
-    ? `**Introduced by ${introducedBy}**`
-    : `**Introduced since ${literal(introducedBy.since)}**`
 }
 
 const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
@@ -184,7 +179,8 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const notable = worstFirst(changes.filter(isNotable))
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
-  const what = `Not introduced by ${introducerOf(view.introducedBy ?? 'this pull request')}: the live project differs from what the base's manifests ask for. ${capitalised(actOf(view.introducedBy))} settles it too: ${verdict(changes)}`
+  const { subject, act } = introducerWords(view.introducedBy)
+  const what = `Not introduced by ${subject}: the live project differs from the base's manifests. ${capitalised(act)} settles it too: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.shows('driftRows')

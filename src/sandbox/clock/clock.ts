@@ -26,7 +26,7 @@ interface Task {
 }
 
 /** From `machine` (a value of `performance.now()`) on, the clock runs from `time` at `scale`. */
-interface Stretch {
+interface Segment {
   readonly machine: number
   readonly time: number
   readonly scale: number
@@ -34,7 +34,7 @@ interface Stretch {
 
 class AdjustableClock implements SandboxClock {
   /** The last one applies now. */
-  readonly #stretches: Stretch[]
+  readonly #segments: Segment[]
   /** Sorted by time. Tasks for the same time run in the order in which they were scheduled. */
   readonly #tasks: Task[] = []
   #timer: NodeJS.Timeout | undefined
@@ -43,7 +43,7 @@ class AdjustableClock implements SandboxClock {
 
   constructor(scale: number, start: number) {
     // Monotonic: setting back the machine's time must not set back the sandbox.
-    this.#stretches = [{ machine: performance.now(), time: start, scale }]
+    this.#segments = [{ machine: performance.now(), time: start, scale }]
   }
 
   get scale(): number {
@@ -59,8 +59,8 @@ class AdjustableClock implements SandboxClock {
   }
 
   when(moment: number): number {
-    const stretch = this.#stretches.findLast(({ machine }) => machine <= moment) ?? this.#stretches[0]
-    return stretch === undefined ? this.now() : Math.min(at(stretch, moment), this.now())
+    const segment = this.#segments.findLast(({ machine }) => machine <= moment) ?? this.#segments[0]
+    return segment === undefined ? this.now() : Math.min(at(segment, moment), this.now())
   }
 
   at(time: number, run: () => void): () => void {
@@ -83,16 +83,16 @@ class AdjustableClock implements SandboxClock {
     this.#begin(until, this.scale)
   }
 
-  get #current(): Stretch {
-    const last = this.#stretches.at(-1)
+  get #current(): Segment {
+    const last = this.#segments.at(-1)
     if (last === undefined) throw new Error('a clock without time')
     return last
   }
 
   #begin(time: number, scale: number): void {
-    this.#stretches.push({ machine: performance.now(), time, scale })
+    this.#segments.push({ machine: performance.now(), time, scale })
     // Enough history for `when`.
-    if (this.#stretches.length > 1_000) this.#stretches.splice(0, 500)
+    if (this.#segments.length > 1_000) this.#segments.splice(0, 500)
     this.#arm()
   }
 
@@ -134,4 +134,4 @@ class AdjustableClock implements SandboxClock {
   }
 }
 
-const at = ({ machine, time, scale }: Stretch, moment: number): number => time + (moment - machine) * scale
+const at = ({ machine, time, scale }: Segment, moment: number): number => time + (moment - machine) * scale

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { EspalierError } from '../../model/index.ts'
 import type { ComputeAddress, Computes, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder } from '../faults/fault.ts'
-import type { Faults, WaitingFault } from '../faults/faults.ts'
+import type { Faults, PendingFault } from '../faults/faults.ts'
 import { connectionTo, defaultLogin } from '../world/connection.ts'
 import { type ComputeRecord, type WorldChange, worldChange } from '../world/records.ts'
 import { Tables } from '../world/tables.ts'
@@ -73,8 +73,8 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   /** Creates a branch for a test, with its own compute. */
   createBranch: (options: TestBranchOptions): Promise<TestBranch> => createTestBranch(world, computes, options),
   disconnect: (connectionId: string): void => computes.disconnect(connectionId),
-  faults: (): readonly WaitingFault[] => faults.list(),
-  addFault: (order: FaultOrder): WaitingFault => faults.add(order),
+  faults: (): readonly PendingFault[] => faults.list(),
+  addFault: (order: FaultOrder): PendingFault => faults.add(order),
   removeFault: (id: string): boolean => faults.remove(id),
   clearFaults: (): void => faults.clear(),
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),

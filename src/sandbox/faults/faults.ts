@@ -4,7 +4,7 @@ import { globMatches } from '../../model/index.ts'
 import type { OperationRecord } from '../world/records.ts'
 import { type Fault, type FaultOrder, faultShape, type OperationEffect, type RequestEffect } from './fault.ts'
 
-export interface WaitingFault {
+export interface PendingFault {
   readonly id: string
   readonly fault: Fault
   /** How often it was injected. */
@@ -13,7 +13,7 @@ export interface WaitingFault {
 
 export class Faults {
   readonly random: () => number
-  #waiting: readonly (WaitingFault & { readonly passed: number })[] = []
+  #waiting: readonly (PendingFault & { readonly passed: number })[] = []
 
   /** @param random returns a number in [0, 1), for `chance` and jitter. */
   constructor(random: () => number = Math.random) {
@@ -21,7 +21,7 @@ export class Faults {
   }
 
   /** @throws {z.ZodError} if the fault is invalid. */
-  add(order: FaultOrder): WaitingFault {
+  add(order: FaultOrder): PendingFault {
     const added = { id: randomUUID(), fault: faultShape.parse(order), struck: 0, passed: 0 }
     this.#waiting = [...this.#waiting, added]
     return added
@@ -38,12 +38,11 @@ export class Faults {
     this.#waiting = []
   }
 
-  list(): readonly WaitingFault[] {
+  list(): readonly PendingFault[] {
     return this.#waiting.map(({ id, fault, struck }) => ({ id, fault, struck }))
   }
 
   ofRequest(method: string, path: string): RequestEffect | undefined {
-    if (this.#waiting.length === 0) return undefined
     const struck = this.#take(
       ({ fault }) =>
         fault.on === 'request' &&
@@ -54,7 +53,6 @@ export class Faults {
   }
 
   ofOperation({ action, computeId, branchId }: OperationRecord): OperationEffect | undefined {
-    if (this.#waiting.length === 0) return undefined
     const struck = this.#take(
       ({ fault }) =>
         fault.on === 'operation' &&
@@ -66,7 +64,8 @@ export class Faults {
   }
 
   /** Returns the first matching fault that is due, and counts down the matching ones before it. */
-  #take(matches: (waiting: WaitingFault) => boolean): Fault | undefined {
+  #take(matches: (waiting: PendingFault) => boolean): Fault | undefined {
+    if (this.#waiting.length === 0) return undefined
     let striking: Fault | undefined
     this.#waiting = this.#waiting.flatMap((waiting) => {
       if (striking !== undefined || !matches(waiting)) return [waiting]

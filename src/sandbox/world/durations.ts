@@ -13,15 +13,10 @@ export const DURATIONS: Durations = {
   timeline_unarchive: 1_000,
 }
 
-/** Operations of real computes, which take only as long as Postgres needs. */
-export const WORK_DURATIONS: Durations = {
-  start_compute: 0,
-  suspend_compute: 0,
-  apply_config: 0,
-  create_branch: 0,
-  create_timeline: 0,
-  delete_timeline: 0,
-}
+/** Operations of real computes take only as long as Postgres needs. */
+const WORK = ['start_compute', 'suspend_compute', 'apply_config', 'create_branch', 'create_timeline', 'delete_timeline']
+export const WORK_DURATIONS: Durations = Object.fromEntries(WORK.map((action) => [action, 0]))
+
 const OTHER_MS = 500
 /** Default variation to either side, as a fraction. */
 const SPREAD = 0.1

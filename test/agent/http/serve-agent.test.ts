@@ -224,7 +224,7 @@ describe('the API', () => {
     expect(await statusOf(`${url}/api/v1/suspension`, { method: 'PUT', headers: BEARER, body })).toBe(413)
   })
 
-  test('parseListenAddress accepts valid addresses, and reports what it expects for others', () => {
+  test('parseListenAddress accepts valid addresses, and its error for any other says what it expects', () => {
     expect(parseListenAddress('127.0.0.1:7790', '--listen')).toEqual({ host: '127.0.0.1', port: 7790 })
     expect(parseListenAddress('[::]:80', '--listen')).toEqual({ host: '::', port: 80 })
     for (const text of ['7790', 'host', 'host:', 'host:70000', 'http://host:80', '::1:80']) {
@@ -232,7 +232,7 @@ describe('the API', () => {
     }
   })
 
-  test('listening on an address in use fails with a hint', async () => {
+  test('listening on an address that is already in use fails with a hint', async () => {
     const { url } = await serve(planned())
     const taken = serveAgent(planned(), {
       listen: parseListenAddress(url.slice('http://'.length), '--listen'),
@@ -374,7 +374,7 @@ describe('the git hook', () => {
   })
 })
 
-test("the page shows when a window opens in UTC and in the window's time zone", async () => {
+test("the page shows the opening time of a window in UTC and in the window's time zone", async () => {
   const [step] = PLAN.steps
   if (step === undefined) throw new Error('no step')
   const windows = [{ days: ['sun' as const], from: '03:00', to: '04:00', timezone: 'Europe/Berlin' }]

@@ -115,6 +115,12 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     correction: 'branches:\n  main: { protect: false, primary: {} }',
     wayOut: 'Remove the protection first, in the manifest or at the service.',
   },
+  E_MANIFESTS: {
+    rule: '`compute` respects the manifests in the current folder, so they must be valid.',
+    mistake: 'espalier compute restart main   # in a folder whose manifests have errors',
+    correction: 'espalier validate   # shows the errors to correct',
+    wayOut: 'Correct the manifests, or run the command in another folder.',
+  },
   E_OUTSIDE_WINDOW: {
     rule: '`compute` interrupts a compute only in its restart window.',
     mistake: 'espalier compute restart main   # outside of its window',

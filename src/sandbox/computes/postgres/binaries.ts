@@ -88,7 +88,7 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
   if (!existsSync(postgres) || !existsSync(initdb)) return 'postgres or initdb is missing'
   const native = dirname(folder)
   const isPackage = existsSync(join(native, LINKS_FILE))
-  const libraries = isPackage ? [linkFarm(native, scratch), join(native, 'lib')].join(delimiter) : undefined
+  const libraries = isPackage ? [linkLibraries(native, scratch), join(native, 'lib')].join(delimiter) : undefined
   const env = libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries, DYLD_LIBRARY_PATH: libraries }
   try {
     const { stdout } = await run(postgres, ['--version'], { env: { ...withoutSecrets(process.env), ...env } })
@@ -121,15 +121,15 @@ export const packageFolder = (): string | undefined => {
 }
 
 /** The package lists the symlinks that its libraries need in a file. Creates them in a folder of our own. */
-const linkFarm = (native: string, scratch: string): string => {
-  const farm = join(scratch, 'lib')
-  mkdirSync(farm, { recursive: true, mode: 0o755 })
+const linkLibraries = (native: string, scratch: string): string => {
+  const folder = join(scratch, 'lib')
+  mkdirSync(folder, { recursive: true, mode: 0o755 })
   const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(
     readFileSync(join(native, LINKS_FILE), 'utf8'),
   )
   for (const { source, target } of links) {
-    const link = join(farm, basename(target))
+    const link = join(folder, basename(target))
     if (!existsSync(link)) symlinkSync(join(dirname(native), source), link)
   }
-  return farm
+  return folder
 }

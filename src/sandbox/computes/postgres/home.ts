@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { namesIn, readIfPresent } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
-import { stopLeftOver } from './left-over.ts'
+import { stopOrphanedServers } from './orphaned-servers.ts'
 import { runAs } from './run-as.ts'
 import { SUPERVISOR } from './session.ts'
 import { makeDataFolder, makeSocketFolder } from './temporary.ts'
@@ -57,7 +57,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
   }
   const versions: ReadonlyMap<number, Binaries> = new Map(found.map((binaries) => [binaries.major, binaries]))
   checkVersions(root, versions)
-  await stopLeftOver([join(root, 'branches'), join(root, 'replicas')])
+  await stopOrphanedServers([join(root, 'branches'), join(root, 'replicas')])
   const as = await runAs(
     root,
     // The sockets are in the temporary folder, wherever the data is.

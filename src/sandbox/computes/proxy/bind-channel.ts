@@ -29,7 +29,7 @@ export interface Login {
 }
 
 /** Bytes that were already read and must be forwarded first. */
-export interface Passed {
+export interface ReadAhead {
   readonly toClient: Buffer
   readonly toServer: Buffer
 }
@@ -41,7 +41,7 @@ export interface Passed {
  * @param early bytes that the client has already sent.
  * @throws {ConnectionError} if the login fails.
  */
-export const bindChannel = async (login: Login, early: Buffer): Promise<Passed> => {
+export const bindChannel = async (login: Login, early: Buffer): Promise<ReadAhead> => {
   const [client, server] = [new Messages(login.client, early), new Messages(login.server)]
   const challenge = await server.next()
   if (!isSasl(challenge)) return { toClient: Buffer.concat([challenge, server.rest()]), toServer: client.rest() }

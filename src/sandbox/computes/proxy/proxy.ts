@@ -6,7 +6,7 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
 import { ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
-import { bindChannel, type Passed } from './bind-channel.ts'
+import { bindChannel, type ReadAhead } from './bind-channel.ts'
 import type { Certificate } from './certificate.ts'
 import { asFullDisk, errorResponse, keyOf, processOf, ServerMessages } from './messages.ts'
 import {
@@ -153,7 +153,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     target: Target,
     { parameters }: Startup,
     rest: Buffer,
-  ): Promise<Passed> => {
+  ): Promise<ReadAhead> => {
     if (!(client instanceof TLSSocket) || tls === undefined || target.pooled) {
       return { toClient: Buffer.alloc(0), toServer: rest }
     }
@@ -204,7 +204,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
   const shared = await listen(port, undefined).catch((cause: unknown) => {
     if (anyPort) return listen(0, undefined)
     throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
-      hint: 'Another program may be using it. Choose another with --pg-port, or 0 for any free port.',
+      hint: 'Another program may be using it. Choose another port with --pg-port, or 0 for any free port.',
       cause,
     })
   })

@@ -7,7 +7,7 @@ import { digestOf } from '../world/key-commands.ts'
 import type { ComputeRecord, OperationRecord, WorldRecord } from '../world/records.ts'
 import type { ResolvedSeed } from './seed.ts'
 
-interface PlantOptions {
+interface SeedOptions {
   /** Major version of Postgres for its projects. */
   readonly pgVersion?: number
   /** Durations that differ from the defaults, by action. */
@@ -15,10 +15,10 @@ interface PlantOptions {
   readonly durationSpread?: number
 }
 
-export const plant = (
+export const seedRecords = (
   { projects, keys }: ResolvedSeed,
   now: number,
-  options: PlantOptions = {},
+  options: SeedOptions = {},
 ): readonly WorldRecord[] => {
   const records: WorldRecord[] = keys.map(toKey)
   const usual = newCatalog(now)
@@ -84,7 +84,7 @@ const pastOperations = (
   now: number,
   records: readonly WorldRecord[],
   projectId: string,
-  { durations, durationSpread }: PlantOptions,
+  { durations, durationSpread }: SeedOptions,
 ): readonly OperationRecord[] => {
   const branchId = records.find((record) => record.kind === 'branch' && record.projectId === projectId)?.id ?? ''
   const computeId = records.find((record) => record.kind === 'compute' && record.branchId === branchId)?.id

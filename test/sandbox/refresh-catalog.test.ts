@@ -4,8 +4,8 @@ import { manualClock } from '../../src/sandbox/clock/clock.ts'
 import type { LiveCatalog } from '../../src/sandbox/computes/computes.ts'
 import { Faults } from '../../src/sandbox/faults/faults.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
-import { plant } from '../../src/sandbox/seed/plant.ts'
 import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
+import { seedRecords } from '../../src/sandbox/seed/seed-records.ts'
 import { refreshCatalog } from '../../src/sandbox/world/catalog.ts'
 import { createRole } from '../../src/sandbox/world/catalog-commands.ts'
 import { memoryStore } from '../../src/sandbox/world/records.ts'
@@ -14,7 +14,7 @@ import { MAIN, SEED } from './open-sandbox.ts'
 const open = async () => {
   const clock = manualClock()
   const { world } = await openWorld({ clock, log: () => undefined, faults: new Faults(), store: memoryStore })
-  world.restore(plant(resolveSeed(SEED), clock.now()).map((put) => ({ put })))
+  world.restore(seedRecords(resolveSeed(SEED), clock.now()).map((put) => ({ put })))
   const catalog = (...roles: readonly string[]): LiveCatalog => ({
     roles: roles.map((name) => ({ name, canLogin: true, hasPassword: () => true })),
     databases: [{ name: 'neondb', owner: 'neondb_owner' }],

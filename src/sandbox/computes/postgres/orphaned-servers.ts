@@ -10,7 +10,7 @@ const CHECK_EVERY_MS = 20
 const CHECKS = 250
 
 /** Stops all servers whose data folder is in one of `parents`, and waits until they end. */
-export const stopLeftOver = async (parents: readonly string[]): Promise<void> => {
+export const stopOrphanedServers = async (parents: readonly string[]): Promise<void> => {
   const folders = parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)))
   await Promise.all(folders.map(endOn))
 }
