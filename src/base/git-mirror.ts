@@ -135,7 +135,7 @@ const text = (output: Buffer): string => output.toString().trim()
 /** Removes credentials from error messages: git quotes the URL of the remote. */
 const remote = async ({ folder }: Mirror, args: readonly string[], signal?: AbortSignal): Promise<Buffer> => {
   try {
-    return await git(folder, args, { isRemote: true, isOwn: true, ...(signal === undefined ? {} : { signal }) })
+    return await git(folder, args, { isRemote: true, isOwn: true, signal })
   } catch (error) {
     if (!(error instanceof EspalierError) || error instanceof RepositoryTooLarge) throw error
     throw new EspalierError(error.code, withoutCredentials(error.message), {

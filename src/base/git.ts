@@ -6,6 +6,7 @@ import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { defined } from './defined.ts'
 import { EspalierError } from './errors.ts'
 
 /** Enough to list any real tree. Stops maliciously large ones. */
@@ -65,7 +66,7 @@ interface GitOptions {
   readonly isRemote?: boolean
   /** The repository is our own, so any credential helper is the user's and may run. */
   readonly isOwn?: boolean
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 interface GitResult {
@@ -90,7 +91,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
     timeout: isRemote ? REMOTE_TIMEOUT_MS : LOCAL_TIMEOUT_MS,
     killSignal: 'SIGKILL',
     windowsHide: true,
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   })
   // git may exit before it has read all input.
   running.child.stdin?.on('error', () => undefined).end(input)

@@ -1,5 +1,7 @@
 /** Connects a command to the control API, using its flags and environment variables. */
+
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import { VERSION } from '../model/version.ts'
 import {
   type Connection,
@@ -46,7 +48,7 @@ export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): P
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
     watch: apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit),
-    ...(flags.runs === undefined ? {} : { clients: flags.runs }),
+    ...defined({ clients: flags.runs }),
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
   for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)

@@ -104,7 +104,7 @@ export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
 
 export const usageError = (message: string, hint?: string): EspalierError =>
-  new EspalierError('E_USAGE', message, hint === undefined ? {} : { hint })
+  new EspalierError('E_USAGE', message, { hint })
 
 /** The selection of `plan` and `apply`. @throws {EspalierError} `E_USAGE` if `--only` lacks `--base`. */
 export const selectionOf = (

@@ -22,11 +22,7 @@ export const observeOne = async (
   const [unreadable] = observed.unreadable ?? []
   if (unreadable === undefined) throw unknownProject(idOrName)
   const { id, message, hint } = unreadable
-  throw new EspalierError(
-    'E_PROJECT_UNREADABLE',
-    `Project ${id} could not be read. ${message}.`,
-    hint === undefined ? {} : { hint },
-  )
+  throw new EspalierError('E_PROJECT_UNREADABLE', `Project ${id} could not be read. ${message}.`, { hint })
 }
 
 /** @throws {EspalierError} `E_IMPORT` if the plan of the manifest is not empty. */

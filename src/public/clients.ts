@@ -1,5 +1,6 @@
 /** Clients of the control API. */
 import { createReadApi, createWriteApi } from '../api/index.ts'
+import { defined } from '../base/index.ts'
 import { clients } from './internals.ts'
 
 export interface ClientOptions {
@@ -33,12 +34,11 @@ export const createReadClient = (options: ClientOptions): ReadClient => {
  */
 export const createWriteClient = (options: ClientOptions & { readonly lockTimeoutMs?: number }): WriteClient => {
   const { lockTimeoutMs } = options
-  const api = createWriteApi({ ...optionsOf(options), ...(lockTimeoutMs === undefined ? {} : { lockTimeoutMs }) })
+  const api = createWriteApi({ ...optionsOf(options), ...defined({ lockTimeoutMs }) })
   return clients.publish({ listProjects: () => api.listProjects(), close: () => api.close(), canWrite: true }, api)
 }
 
 const optionsOf = ({ apiKey, baseUrl, sharedBy }: ClientOptions) => ({
   apiKey,
-  ...(baseUrl === undefined ? {} : { baseUrl }),
-  ...(sharedBy === undefined ? {} : { clients: sharedBy }),
+  ...defined({ baseUrl, clients: sharedBy }),
 })

@@ -96,7 +96,7 @@ const published = (planned: InternalPlanned): Planned => {
     plan: result.plan,
     diagnostics: result.ok ? [] : result.diagnostics,
     observed,
-    ...(comparison === undefined ? {} : comparison),
+    ...comparison,
   }
   return plans.publish(made, planned)
 }
@@ -105,5 +105,5 @@ const published = (planned: InternalPlanned): Planned => {
 const usable = (manifests: Manifests) => {
   const wrong = manifests.diagnostics.find(({ severity }) => severity === 'error')
   if (wrong === undefined) return internals.of(manifests)
-  throw new EspalierError(wrong.code, wrong.message, wrong.hint === undefined ? {} : { hint: wrong.hint })
+  throw new EspalierError(wrong.code, wrong.message, { hint: wrong.hint })
 }

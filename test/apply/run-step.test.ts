@@ -114,6 +114,23 @@ describe('the message of a failed step', () => {
     expect(result.message?.includes("The account's plan may not allow it.")).toBe(isNamed)
   })
 
+  test('says that a moved compute is still on its old branch', async () => {
+    const move: Partial<Step> = { ...requesting({ branch_id: 'br-dev' }), kind: 'move', consents: [] }
+    const { result } = await applying(
+      step('s', move),
+      fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) }),
+    )
+    expect(result.message).toContain('not in effect: branch: requested br-dev, got br-main.')
+  })
+
+  test('shows the value before the step if there was one', async () => {
+    const request = requesting({ autoscaling_limit_max_cu: 2, name: 'new' })
+    const ignoring = fakeApi({ computes: [compute('ep-1')], ignores: true })
+    expect((await applying(step('s', request), ignoring)).result.message).toContain(
+      'name: requested new, got nothing; size: before 1 CU, requested 1–2 CU, got 1 CU.',
+    )
+  })
+
   test('says that a deleted compute still exists', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) })
     expect((await applying(step('s', deleting), api)).result).toMatchObject({
@@ -248,6 +265,18 @@ describe('repeating a request', () => {
       message: 'The disk is full. The request may have taken effect: run `espalier apply` again.',
     })
   })
+})
+
+test.each([
+  ['lower', { autoscaling_limit_min_cu: 2 }, { min: 2, max: 4 }],
+  ['upper', { autoscaling_limit_max_cu: 2 }, { min: 1, max: 2 }],
+])('a step can change only the %s limit of a size, and a later step relies on both', async (_which, endpoint, size) => {
+  const api = fakeApi({ computes: [compute('ep-1', { attributes: { size: { min: 1, max: 4 } } })] })
+  const request = { ...step('x').request, body: { endpoint } }
+  const later = { ...step('x').request, body: { endpoint: { autoscaling_limit_max_cu: 8 } } }
+  const outcome = await apply({ plan: planWith(step('first', { request }), step('later', { request: later })), api })
+  expect(outcome.steps.map(({ status }) => status)).toEqual(['done', 'done'])
+  expect(api.computes.get('ep-1')?.attributes.size).toEqual({ ...size, max: 8 })
 })
 
 describe('the result of a step', () => {

@@ -268,6 +268,53 @@ describe('a change that another client has already made', () => {
   })
 })
 
+describe('a change that another client has made in part', () => {
+  const sending = async (
+    endpoint: NonNullable<Step['request']['body']>['endpoint'],
+    before: ObservedCompute,
+    rival: (live: Live) => void,
+  ) => {
+    const api = fakeApi({ computes: [before], onLock: rival })
+    const { request } = step('s')
+    const outcome = await apply({
+      plan: planWith(step('s', { request: { ...request, body: { endpoint } } })),
+      api,
+      consent: allowed,
+    })
+    return { statuses: statuses(outcome), sent: api.sent.map(({ body }) => body?.endpoint) }
+  }
+
+  test('the new size is sent if only the move is done', async () => {
+    const endpoint = { branch_id: 'br-dev', autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
+    expect(await sending(endpoint, compute('ep-1'), change('ep-1', { branchId: 'br-dev' }))).toEqual({
+      statuses: [['done', undefined]],
+      sent: [{ autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }],
+    })
+  })
+
+  test('the settings are sent if only one of them is set', async () => {
+    const settings = { pg_settings: { jit: 'off', work_mem: '64MB' } }
+    const before = compute('ep-1', { attributes: { postgresSettings: {} }, settings: { pg_settings: {} } })
+    const rival = change('ep-1', {
+      attributes: { postgresSettings: { jit: 'off' } },
+      settings: { pg_settings: { jit: 'off' } },
+    })
+    expect(await sending({ settings }, before, rival)).toEqual({
+      statuses: [['done', undefined]],
+      sent: [{ settings }],
+    })
+  })
+
+  test('the default scale-to-zero delay in another notation is not a change', async () => {
+    const endpoint = { suspend_timeout_seconds: 600 }
+    const before = compute('ep-1', { attributes: { scaleToZero: 0 } })
+    expect(await sending(endpoint, before, attributes('ep-1', { scaleToZero: 300 }))).toEqual({
+      statuses: [['done', undefined]],
+      sent: [endpoint],
+    })
+  })
+})
+
 describe('changes to what a step does not touch', () => {
   const { request } = step('s')
   const settings = { pg_settings: { jit: 'off', work_mem: '64MB' } }

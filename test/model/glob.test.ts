@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { globMatcher, globMatches, globProblem } from '../../src/model/index.ts'
+import { globFilter, globMatcher, globMatches, globProblem } from '../../src/model/index.ts'
 import { runs } from '../long-runs.ts'
 
 describe('globMatches', () => {
@@ -109,4 +109,13 @@ test('no pattern or name throws an error', () => {
       expect(['string', 'undefined']).toContain(typeof globProblem(pattern))
     }),
   )
+})
+
+test.each([
+  ['every name without patterns', undefined, [], ['main', 'dev']],
+  ['included names', ['d*'], [], ['dev']],
+  ['names that are not excluded', undefined, ['d*'], ['main']],
+  ['no excluded name, even if it is included', ['*'], ['main'], ['dev']],
+])('globFilter matches %s', (_what, included, excluded, expected) => {
+  expect(['main', 'dev'].filter(globFilter(included, excluded))).toEqual(expected)
 })

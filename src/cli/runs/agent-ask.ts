@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts'
 import {
   type AgentView,
   EspalierError,
@@ -27,9 +28,8 @@ export const runAgentStatus = async (flags: StatusFlags, io: Io): Promise<ExitCo
 
 export const runAgentReconcile = async (flags: ReconcileFlags, io: Io): Promise<ExitCode> => {
   const { paths, names } = await subjectsOf(flags, io)
-  const body = flags.accept === undefined ? {} : { accept: flags.accept }
   const askedAt = io.clock.date()
-  for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, body)
+  for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, { accept: flags.accept })
   if (flags.wait !== true) {
     print(`Reading now: ${names}.`, io.stdout)
     return EXIT.ok
@@ -119,7 +119,7 @@ const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io,
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body && JSON.stringify(body) }),
     })
   } catch (cause) {
     throw new EspalierError('E_AGENT_UNREACHABLE', `The agent does not respond at ${url}.`, {
@@ -134,5 +134,5 @@ const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io,
     message = `The agent returned status ${response.status}.`,
     hint,
   } = (read as { error?: { code?: string; message?: string; hint?: string } } | undefined)?.error ?? {}
-  throw new EspalierError(code, message, hint === undefined ? {} : { hint })
+  throw new EspalierError(code, message, { hint })
 }

@@ -15,7 +15,7 @@ import {
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
-import { namesIn, plainText, readBoundedFile } from '../../base/index.ts'
+import { defined, namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
@@ -53,14 +53,13 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
       clock: io.clock,
       random: Math.random,
       log,
-      ...(notifier === undefined ? {} : { keeper: notifier }),
+      ...defined({ keeper: notifier }),
     })
     if (flags.once === true) return await once(agent, notifier, io)
     const server = await serveAgent(agent, {
       listen: settings.listen,
-      ...(settings.listenPublic === undefined ? {} : { listenPublic: settings.listenPublic }),
       token: await tokenIn(folder),
-      ...(webhookSecret === undefined ? {} : { webhookSecret }),
+      ...defined({ listenPublic: settings.listenPublic, webhookSecret }),
       now: io.clock.date,
       log,
     })

@@ -1,5 +1,6 @@
 import { snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
+import { defined } from '../../base/index.ts'
 import {
   apiPath,
   EspalierError,
@@ -66,7 +67,7 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
     branchId: observed.branchId,
     branchName: branches.get(observed.branchId) ?? observed.branchId,
     type: observed.type,
-    ...(observed.attributes.name === undefined ? {} : { name: observed.attributes.name }),
+    ...defined({ name: observed.attributes.name }),
     observed,
   }))
   return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
-import { replaceFile } from '../../base/index.ts'
+import { defined, replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import {
   EspalierError,
@@ -42,7 +42,7 @@ export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> =
         : await importAll(api, ids, flags, onReading, io)
     if (leftOut > 0 || imported.leftOut > 0) {
       const counts = [[leftOut, 'project'] as const, [imported.leftOut, 'compute'] as const]
-      const selection = { ...(patterns && { projects: patterns }), ...(branches && { branches }) }
+      const selection = defined({ projects: patterns, branches })
       printNote(selectionWords(selection, counts), io)
     }
     return imported.code
@@ -108,8 +108,8 @@ const importAll = async (
   return { code: isComplete ? EXIT.ok : EXIT.error, leftOut }
 }
 
-const exportOptions = ({ branch, pin }: ImportFlags): ExportOptions => ({
-  ...(branch === undefined ? {} : { branches: branch }),
+const exportOptions = ({ branch: branches, pin }: ImportFlags): ExportOptions => ({
+  ...defined({ branches }),
   pin: pin === true,
   schema: SCHEMA,
 })

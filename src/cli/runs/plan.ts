@@ -1,5 +1,5 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { commitOf, PRIVATE, replaceFile } from '../../base/index.ts'
+import { commitOf, defined, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
 import {
   ageOf,
@@ -90,8 +90,7 @@ const htmlPage = async (
     observed,
     takenAt: observed.takenAt,
     concurrency: flags.concurrency,
-    ...(flags.live === undefined ? {} : { age: ageOf(observed.takenAt, io.clock.date()) }),
-    ...(since === undefined ? {} : { since }),
+    ...defined({ age: flags.live && ageOf(observed.takenAt, io.clock.date()), since }),
   })
 }
 
@@ -163,17 +162,15 @@ const render = (
   io: Io,
 ): string => {
   if (flags.format === 'json') {
-    return jsonPlan(plan, {
-      ...(since === undefined ? {} : { origin: { base: since.commit, ...since.origin } }),
-      ...(shard === undefined ? {} : { shard: shardText(shard) }),
-    })
+    const origin = since && { base: since.commit, ...since.origin }
+    return jsonPlan(plan, defined({ origin, shard: shard && shardText(shard) }))
   }
-  if (flags.format === 'markdown') return markdownPlan(plan, since === undefined ? {} : { since })
+  if (flags.format === 'markdown') return markdownPlan(plan, defined({ since }))
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     takenAt: observed.takenAt,
     now: timeOf(io),
     ...planViewOf(flags),
-    ...(since === undefined ? {} : { since }),
+    ...defined({ since }),
   })
 }
 

@@ -1,4 +1,5 @@
 import { jsonPlan } from '../../apply/index.ts'
+import { defined } from '../../base/index.ts'
 import { EXIT, type ExitCode } from '../../model/index.ts'
 import { originOf } from '../../planner/index.ts'
 import { planComment, terminalPlan } from '../../report/index.ts'
@@ -16,21 +17,19 @@ export const runReportMerge = async (flags: MergeFlags, io: Io): Promise<ExitCod
 const MARKER = '<!-- espalier plan of a fleet -->'
 
 const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags, io: Io): string => {
-  if (flags.format === 'json') return jsonPlan(plan, origin === undefined ? {} : { origin })
+  if (flags.format === 'json') return jsonPlan(plan, defined({ origin }))
   if (flags.format === 'markdown') {
     return planComment({
       marker: MARKER,
       plan,
       origin: origin ?? originOf(undefined, plan),
-      ...(origin === undefined ? {} : { introducedBy: 'this pull request' }),
-      ...(createdAt === undefined ? {} : { takenAt: createdAt }),
+      ...defined({ introducedBy: origin && ('this pull request' as const), takenAt: createdAt }),
       notes: [],
       whole: 'the plans of the shards',
     })
   }
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     now: timeOf(io),
-    ...(createdAt === undefined ? {} : { takenAt: createdAt }),
-    ...(origin === undefined ? {} : { since: { ref: origin.base.slice(0, 12), origin } }),
+    ...defined({ takenAt: createdAt, since: origin && { ref: origin.base.slice(0, 12), origin } }),
   })
 }

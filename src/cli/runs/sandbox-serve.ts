@@ -1,3 +1,4 @@
+import { defined } from '../../base/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { ServeFlags } from '../commands/sandbox.ts'
@@ -20,10 +21,12 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
     port: flags.port ?? DEFAULT_PORT,
     anyPort: flags.port === undefined,
     rateLimits: flags.rateLimits === true,
-    ...(flags.state === undefined ? {} : { stateDir: io.locate(flags.state) }),
-    ...(flags.seed === undefined ? {} : { seed: await readSeed(io.locate(flags.seed)) }),
-    ...(flags.timeScale === undefined ? {} : { timeScale: flags.timeScale }),
-    ...(flags.key === undefined ? {} : { apiKey: flags.key }),
+    ...defined({
+      stateDir: flags.state === undefined ? undefined : io.locate(flags.state),
+      seed: flags.seed === undefined ? undefined : await readSeed(io.locate(flags.seed)),
+      timeScale: flags.timeScale,
+      apiKey: flags.key,
+    }),
     log: (line) => log(line),
   })
   for (const fault of faults) sandbox.control.addFault(fault)

@@ -1,4 +1,5 @@
 import { jsonPlan } from '../../apply/index.ts'
+import { defined } from '../../base/index.ts'
 import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
@@ -15,7 +16,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
   const { plan, createdAt, espalier, manifests, shard } = file
   if (flags.format === 'json') {
-    print(jsonPlan(plan, shard === undefined ? {} : { shard }), io.stdout)
+    print(jsonPlan(plan, defined({ shard })), io.stdout)
     return EXIT.ok
   }
   if (page === undefined) printPlan(plan, flags, io)

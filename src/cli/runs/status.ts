@@ -1,5 +1,5 @@
 import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
-import { compare } from '../../base/index.ts'
+import { compare, defined } from '../../base/index.ts'
 import {
   EXIT,
   type ExitCode,
@@ -143,8 +143,7 @@ const textOf = (seen: Seen, flags: Shown, io: Io): string => {
   const { observed, plan } = seen
   const context = {
     now: io.clock.date(),
-    ...(plan === undefined ? {} : { plan }),
-    ...(flags.isBroken ? { isUnknown: true } : {}),
+    ...defined({ plan, isUnknown: flags.isBroken || undefined }),
   }
   if (isTable(flags)) {
     return statusTable(observed.projects, context, tableStyle(io.stdout, flags, io.env), flags.format === 'wide')
@@ -160,7 +159,7 @@ const textOf = (seen: Seen, flags: Shown, io: Io): string => {
 const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
   const style = styleOf(io.stderr, flags, io.env)
   const { project: projects, branch: branches, isBroken, lineOf } = flags
-  const selection: Selection = { ...(projects && { projects }), ...(branches && { branches }) }
+  const selection: Selection = defined({ projects, branches })
   const { leftOut } = seen
   return [
     ...problemsIn(seen).map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf)),
