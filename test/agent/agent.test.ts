@@ -53,7 +53,7 @@ describe('a commit', () => {
     expect(projectOf(agent, PROJECT).lastApply).toMatchObject({ interruptions: 1 })
   })
 
-  test('a step waits for its restart window and runs in the second in which the window opens', async () => {
+  test('a step waits for its restart window and runs within the second in which the window opens', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
     const agent = await start()
     await world.declare(manifest('{ size: 2 }', NIGHT))

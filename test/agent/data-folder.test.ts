@@ -53,7 +53,7 @@ test.each([['{"half'], ['{}'], [JSON.stringify({ ...FILE, format: 2 })]])(
   },
 )
 
-test('only one of several agents that start at once acquires the folder', async () => {
+test('only one of several agents that start at the same time acquires the folder', async () => {
   const started = await Promise.allSettled(['a', 'b', 'c'].map(open))
   expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
@@ -80,7 +80,7 @@ test('a released folder is free immediately, and only its holder can release it'
   await expect(open('c')).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('only one of many agents that take over at once acquires the folder', async () => {
+test('only one of many agents that try to take over at the same time acquires the folder', async () => {
   for (let trial = 0; trial < 20; trial += 1) {
     await open(`dead-${trial}`)
     time += 45_000

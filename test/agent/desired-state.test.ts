@@ -18,7 +18,7 @@ afterEach(() => rm(folder, { recursive: true }))
 const declare = (id: string) =>
   writeFile(join(folder, `${id}.yaml`), `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: 1 } }\n`)
 
-test('concurrent changes of the source file are all saved, and the last write contains all of them', async () => {
+test('concurrent changes to the source file are all saved, and the last write contains all of them', async () => {
   const written: SourceFile[] = []
   let delay = 20
   const data = {

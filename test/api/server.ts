@@ -25,7 +25,7 @@ export interface ScriptedServer {
   close(): Promise<void>
 }
 
-/** The last answer is repeated for all further requests. */
+/** The last response is repeated for all further requests. */
 export const scriptedServer = async (
   answers: readonly Answer[] | ((asked: Asked) => Answer),
 ): Promise<ScriptedServer> => {

@@ -125,7 +125,7 @@ describe('waiting for operations', () => {
   })
 })
 
-describe('requests whose response is lost', () => {
+describe('requests whose responses are lost', () => {
   const vanish = (performs: boolean) => (attempt: number, request: StepRequest, perform: () => unknown) => {
     if (attempt > 1) return perform() as never
     if (performs) perform()
@@ -402,7 +402,7 @@ describe('interrupting and recording a run', () => {
     expect(exitCodeOf(outcome)).toBe(0)
   })
 
-  test('an abort ends the run at once', async () => {
+  test('an abort ends the run immediately', async () => {
     const abort = new AbortController()
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
     const outcome = await apply({
@@ -549,7 +549,7 @@ describe('restart windows', () => {
   const FRIDAY = on(['fri'])
   const harmless = { impact: 'none', consents: [] } as const
 
-  test('a harmless step runs at once, and a restart and its dependents are scheduled', async () => {
+  test('a harmless step runs immediately, and a restart and its dependents are scheduled', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const plan = planWith(
       step('harmless', harmless),
@@ -602,7 +602,7 @@ describe('restart windows', () => {
       computes: [compute('ep-1')],
       statuses: ['running', 'running', 'running', 'running', 'finished'],
     })
-    // The first step takes some seconds, and the second one's window closes meanwhile.
+    // The first step takes some seconds, and the second one's window closes in the meantime.
     const clock = fakeClock()
     await clock.sleep(59_000)
     const plan = planWith(

@@ -80,7 +80,7 @@ test('a wave starts once the wave before it is done, and projects in no wave sta
   expect([...ended.values()]).toEqual(['done', 'done', 'done', 'done'])
 })
 
-test('a failed step stops later waves, but not other projects of its own wave', async () => {
+test('a failed step stops later waves, but not other projects in its own wave', async () => {
   const stage = await open()
   stage.sandbox.control.addFault({
     on: 'request',

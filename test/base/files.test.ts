@@ -43,7 +43,7 @@ test('replaceFile makes a private file readable by its owner only, even if other
   expect(await modeOf(file)).toBe(0o600)
 })
 
-test('replaceFile keeps the mode of any other existing file', async () => {
+test('replaceFile keeps the mode of an existing file that is not private', async () => {
   const file = join(await folder(), 'a.yaml')
   await writeFile(file, '')
   await chmod(file, 0o664)

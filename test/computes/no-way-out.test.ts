@@ -11,7 +11,7 @@ import { clientAt, openReal } from '../e2e/real-computes.ts'
 
 const found = await findBinaries(undefined, makeSocketFolder())
 
-/** Text settings that were reviewed and have no effect outside of the database. */
+/** Text settings that were reviewed and have no effect outside the database. */
 const OF_THE_DATABASE = new Set(
   `client_encoding cluster_name createrole_self_grant DateStyle default_table_access_method default_tablespace
   default_text_search_config lc_messages lc_monetary lc_numeric lc_time log_connections log_line_prefix log_timezone

@@ -28,7 +28,7 @@ const textOf = (adopted: ReturnType<typeof adopt>): string => {
   return adopted.text
 }
 
-/** Lines that went and came, as a reviewer sees them. */
+/** The removed and added lines, as a reviewer sees them. */
 const changes = (before: string, after: string): string =>
   diffLines(before, after)
     .filter(({ added, removed }) => added || removed)
@@ -215,7 +215,7 @@ describe('adoptInto', () => {
     expect(textOf(adopted)).toContain('other:')
   })
 
-  it('produces a manifest with an empty plan, or no manifest, for any change of the live project', () => {
+  it('produces a manifest with an empty plan, or no manifest, for any change to the live project', () => {
     let merged = 0
     fc.assert(
       fc.property(liveWorld, liveWorld, fc.boolean(), (before, more, pin) => {
@@ -224,7 +224,7 @@ describe('adoptInto', () => {
         if (project === undefined) return
         const { text, computes } = exportProject(project, { pin: false, schema: 'x' })
         if (computes === 0) return
-        // What was there is there still, as it was or otherwise; what was not is added.
+        // Existing branches remain, possibly changed, and missing ones are added.
         const now = world({
           ...more,
           ...Object.fromEntries(Object.entries(before).map(([name, branch]) => [name, laid(branch, more[name])])),

@@ -4,7 +4,7 @@ import { type DesiredCompute, type DesiredDocument, formatWindow, isAbsence } fr
 
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 
-/** What was read, if nothing is wrong. */
+/** The parsed documents. There must be no diagnostics. */
 const read = (files: Readonly<Record<string, string>>): readonly DesiredDocument[] => {
   const { desired, diagnostics } = parseManifests(Object.entries(files).map(([path, text]) => ({ path, text })))
   expect(diagnostics).toEqual([])
@@ -326,7 +326,7 @@ describe('a document', () => {
   })
 })
 
-test('a replica can declare its previous name, also in a rule', () => {
+test('a replica can declare its previous name, even in a rule', () => {
   const replicas = 'replicas: { olap: { renamedFrom: bi } }'
   const { branches, rules } = readOne(`branches: { main: { ${replicas} } }\nrules: [{ match: "p/*", ${replicas} }]`)
   for (const shape of [...branches, ...rules])

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES, parseManifests } from '../../src/manifest/index.ts'
 import type { ManifestCode } from '../../src/model/index.ts'
 
-/** Lines 1 and 2; what follows starts in line 3. */
+/** Lines 1 and 2; what follows starts on line 3. */
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
 const doc = (body: string): string => `${HEAD}${body}\n`
 
-/** An attribute of a primary: its key is in line 6, column 7. */
+/** An attribute of a primary: its key is on line 6, column 7. */
 const attribute = (text: string): string => doc(`branches:\n  main:\n    primary:\n      ${text}`)
 
-/** Its first key is in line 3, column 18. */
+/** Its first key is on line 3, column 18. */
 const window = (text: string): string => doc(`restartWindow: { ${text}, timezone: Europe/Berlin }`)
 
 const diagnosticsOf = (text: string) => parseManifests([{ path: 'a.yaml', text }]).diagnostics
@@ -159,7 +159,7 @@ const ROWS: readonly Row[] = [
   ['two rules for the same pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
   ['a pin in a rule', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
 
-  // what is shared
+  // shared files
   ['a path in `extends` outside the current folder', doc('extends: ../platform.yaml'), 'E_EXTENDS', 3, 10],
   ['an absolute path in `extends`', doc('extends: /etc/platform.yaml'), 'E_EXTENDS', 3, 10],
   ['a missing file in `extends`', doc('extends: platform.yaml'), 'E_EXTENDS', 3, 10],
@@ -375,7 +375,7 @@ describe('shared files', () => {
   })
 })
 
-test('the problems of all files are reported together, sorted by file and line', () => {
+test('the problems in all files are reported together, sorted by file and line', () => {
   const { diagnostics } = parseManifests([
     { path: 'b.yaml', text: attribute('size: 3.5\n      scaleToZero: 300').replace('main', 'dev') },
     {
@@ -464,7 +464,7 @@ describe('a size and a scale to zero from different places', () => {
   })
 })
 
-test('an unknown profile is reported with the defined ones, if there are any', () => {
+test('an unknown profile is reported with a list of the defined ones, if there are any', () => {
   const compute = 'branches: { main: { primary: { profile: smal } } }'
   expect(diagnosticsOf(doc(compute))).toMatchObject([
     { message: 'The profile `smal` is not defined. No profiles are defined.', hint: 'Define it under `profiles`.' },

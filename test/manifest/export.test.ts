@@ -14,7 +14,7 @@ const exported = (observed: Observed, more: { branches?: readonly string[]; pin?
   return exportProject(project, { pin: false, schema: SCHEMA, ...more })
 }
 
-/** Its problems, or what it would still change. */
+/** The problems of the manifest, or the changes of its plan. */
 const planOf = (text: string, observed: Observed): readonly string[] => {
   const loaded = parseManifests([{ path: 'import.yaml', text }])
   const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error')
@@ -61,7 +61,7 @@ test('branch names with a special meaning in YAML are quoted', () => {
       const observed = world(
         Object.fromEntries(branches.map((name, index) => [name, { primary: { id: `ep-${index}` } }])),
       )
-      // Ids of the small world are made of names; here each needs one of its own.
+      // `world` derives branch ids from names; these names could share an id, so each branch gets its own.
       const [project] = observed.projects
       if (project === undefined) return
       const own = project.branches.map((branch, index) => ({ ...branch, id: `br-own-${index}` }))

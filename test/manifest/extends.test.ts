@@ -1,4 +1,4 @@
-/** Documents for several projects, and what files share: which of several values counts, and where it came from. */
+/** Documents for several projects and shared files: which value takes precedence, and where it comes from. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
@@ -105,7 +105,7 @@ describe('a shared file', () => {
     ])
   })
 
-  test('adds replicas to a branch, and the document adds its primary, and the other way round', () => {
+  test('adds replicas to a branch whose primary the document declares, and the other way round', () => {
     const merged = (below: string, above: string) => {
       const { documents } = read({
         'a.yaml': `version: 1\nproject: a\nextends: s.yaml\nbranches: { main: { ${above} } }\n`,
@@ -180,10 +180,10 @@ describe('a shared file', () => {
 })
 
 describe('precedence', () => {
-  /** Where a compute's size can be written, from what counts least to what counts most. */
+  /** The places where a compute's size can be declared, in increasing precedence. */
   const SITES = ['defaults in s', 'defaults in t', 'defaults', 'profile', 'compute in s', 'compute in t', 'compute']
   const sizes = fc.uniqueArray(fc.integer({ min: 0, max: SITES.length - 1 }), { minLength: 1 })
-  /** In which files the profile is defined: the last one replaces the others. */
+  /** The files that define the profile. The last definition replaces the others. */
   const homes = fc.uniqueArray(fc.constantFrom('s', 't', 'a'), { minLength: 1 })
 
   test('the size and the source of a compute come from the place with the highest precedence', () => {

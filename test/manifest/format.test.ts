@@ -192,7 +192,7 @@ rules: []
     expect(formatManifest(text)).toBe(text)
   })
 
-  /** Stands for a block scalar. */
+  /** A placeholder for a value that spans several lines. */
   const BLOCK = '3600s BLOCK'
   const compute = fc.record(
     {
@@ -229,7 +229,7 @@ rules: []
     )
     .map(([value, notes, isFlow, order]) => {
       const document = parseDocument(stringify(shuffled(value, order), { collectionStyle: isFlow ? 'flow' : 'any' }))
-      // By turns indented text below the key, and `? key`.
+      // Alternates between a block scalar below the key and an explicit key (`? key`).
       let turn = 0
       const written = document
         .toString()
@@ -270,7 +270,7 @@ const shuffled = (value: unknown, order: Iterator<number>): unknown => {
   )
 }
 
-/** What the documents say, whatever order and spelling they say it in. */
+/** The meaning of the documents, independent of their order and spelling. */
 const meaning = (text: string): unknown =>
   parseAllDocuments(text).map((document) =>
     JSON.parse(JSON.stringify((document as { toJS(): unknown }).toJS()), (key, value) => {

@@ -1,4 +1,4 @@
-/** What `explain` shows for the codes of manifests is true: the mistake yields the code, its correction nothing. */
+/** `espalier explain` for manifest codes: each example mistake causes its code, and its correction causes none. */
 import { expect, test } from 'vitest'
 import { DIAGNOSTIC_CODES, MISTAKES, parseManifests, wholeManifest } from '../../src/manifest/index.ts'
 
@@ -10,13 +10,12 @@ const codesOf = (text: string): readonly string[] => {
 test.each(Object.entries(MISTAKES))(
   'the example mistake for %s produces this code, and its correction is valid',
   (code, { mistake, correction }) => {
-    // A manifest without content has no version either.
-    expect(codesOf(code === 'E_EMPTY' ? `# version: 1` : mistake)).toEqual([code])
+    expect(codesOf(mistake)).toEqual([code])
     expect(codesOf(correction)).toEqual([])
   },
 )
 
-/** These are of files, of limits, and of settings that several files share. */
+/** Codes for files, limits, and settings shared by several files. */
 const WITHOUT =
   /^E_(?:NO_MANIFESTS|NOT_FOUND|OUTSIDE|TOO_\w+|ENCODING|ALIAS_LIMIT|EXTENDS|ONE_PROJECT|TWO_WAVES|POLICY_\w+)$/
 

@@ -1,4 +1,4 @@
-/** An attribute that no part of Espalier has ever heard of, but for its row in the attribute table. */
+/** A row in the attribute table is all that a new attribute needs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { WriteApi } from '../../src/api/index.ts'
 import type { Observed, Plan } from '../../src/model/index.ts'
 import { type ScriptedServer, scriptedServer } from '../api/server.ts'
 
-// Test files share what is loaded, so everything that reads the table is loaded again, here and afterwards.
+// Test files share loaded modules, so all modules that read the table are reloaded here and again at the end.
 vi.resetModules()
 vi.doMock('../../src/model/attributes/table.ts', async (original) => {
   const table = await original<typeof import('../../src/model/attributes/table.ts')>()
@@ -73,7 +73,7 @@ afterAll(async () => {
   vi.resetModules()
 })
 
-/** The validator that ships was generated without the row; for another table of sizes, ajv compiles one. */
+/** The published validator was generated without the new row; for a custom size table, ajv compiles a validator. */
 const sizeTable = { ...SIZE_TABLE }
 await compileValidators(sizeTable)
 const parse = (text: string) => parseManifests([{ path: 'a.yaml', text }], { sizeTable })

@@ -10,7 +10,7 @@ const read = (files: Readonly<Record<string, string>>): Desired => {
   return desired
 }
 
-/** All but the places. */
+/** Everything except source positions. */
 const meaning = (desired: Desired): unknown =>
   JSON.parse(
     JSON.stringify(desired, (key, value: unknown) =>
@@ -116,7 +116,7 @@ waves:
     }
   })
 
-  test('the YAML has the same meaning whatever branches, replicas and settings are called', () => {
+  test('the YAML has the same meaning whatever the names of branches, replicas and settings are', () => {
     const name = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme' }).filter((one) => !/[\p{Cc}]/u.test(one))
     fc.assert(
       fc.property(fc.uniqueArray(name, { minLength: 3, maxLength: 3 }), ([branch = '', replica = '', setting = '']) => {

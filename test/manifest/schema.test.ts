@@ -75,7 +75,7 @@ describe('the published schema and the program accept the same', () => {
     { weight: 2, arbitrary: fc.constantFrom(0, -1, 0.75, 1.5, 17, 19, 57, 58, 100) },
     { weight: 1, arbitrary: fc.double({ min: -2, max: 70, noNaN: true }) },
   )
-  /** Of two steps up to 16, four in ten are a range; of two of any kind, hardly one in twenty. */
+  /** Of pairs of steps up to 16 CU, 40% are valid ranges; of arbitrary pairs, less than 5%. */
   const small = fc.constantFrom(...SIZE_TABLE.steps.map((step) => step.cu).filter((step) => step <= 16))
   const range = fc.oneof(fc.tuple(cu, cu), fc.tuple(small, small))
   const size = fc.oneof(
@@ -109,11 +109,11 @@ describe('the published schema and the program accept the same', () => {
       }),
       { numRuns: runs(500) },
     )
-    // Neither answer comes by itself.
+    // Both valid and invalid ranges must have occurred.
     expectEnough(Math.min(seen.yes, seen.no), 0)
   })
 
-  /** The rule in arithmetic, which neither of the two is made of. */
+  /** The service's rule as arithmetic, independent of both the schema and the program. */
   const isRange = ({ min, max }: { readonly min: number; readonly max: number }): boolean =>
     min === max || (max > min && max <= 16 && max - min <= 8)
 
@@ -181,7 +181,7 @@ describe('editor support', () => {
   const schema: unknown = manifestSchema()
   const definitions = isObject(schema) && isObject(schema.$defs) ? schema.$defs : {}
 
-  /** Every property of every map, with what its `$ref` adds. `true` only refers to what stands elsewhere. */
+  /** Every property of every map, merged with the target of its `$ref`. A property `true` is defined elsewhere. */
   const propertiesIn = (value: unknown, path = ''): (readonly [string, Record<string, unknown>])[] => {
     if (!isObject(value)) return []
     const own =

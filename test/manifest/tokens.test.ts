@@ -8,7 +8,7 @@ import type { Diagnostic } from '../../src/model/index.ts'
 interface Read {
   readonly isSimple: boolean
   readonly problems: readonly unknown[]
-  /** Every value, with the places of it and of its key. */
+  /** Every value, with its position and that of its key. */
   readonly values?: readonly unknown[]
 }
 

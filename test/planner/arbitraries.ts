@@ -1,4 +1,4 @@
-/** Random manifests and live projects, alike enough that most of the pairs have a plan. */
+/** Random manifests and live projects, similar enough that most pairs have a plan. */
 import fc from 'fast-check'
 import type { Observed, Plan } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
@@ -53,13 +53,13 @@ export const liveWorld: fc.Arbitrary<Record<string, LiveBranch>> = fc
     Object.fromEntries(
       branches.map(({ primary, replicas }, index): [string, LiveBranch] => [
         BRANCHES[index] ?? '',
-        // A branch to park on is one without a primary.
+        // A parking branch must not have a primary.
         { replicas, ...(primary === undefined || BRANCHES[index] === 'park' ? {} : { primary }) },
       ]),
     ),
   )
 
-/** Ids that `world` gives, of which some are there and some are not. */
+/** Compute ids as `world` assigns them. Some of them exist. */
 const pins = fc.constantFrom(
   ...BRANCHES.slice(0, 4).map((name) => `ep-${branchId(name)}`),
   ...BRANCHES.map((name) => `ep-${branchId(name)}-0`),
@@ -101,7 +101,7 @@ export const manifest: fc.Arbitrary<DeclaredDocument> = fc
     ...(parkOn === undefined ? {} : { parkOn }),
   }))
 
-/** Runs for cases that have a plan; the arbitraries are made so that enough of them do. */
+/** The plan of a random case; `undefined` if it has none. Most cases have one. */
 export const planned = (
   declaredDocument: DeclaredDocument,
   live: Record<string, LiveBranch>,

@@ -1,4 +1,4 @@
-/** What the manifests say of a single compute that somebody wants to delete or interrupt. */
+/** What the manifests allow for a single compute that someone wants to delete or interrupt. */
 import { expect, test } from 'vitest'
 import type { ObservedProject, RestartWindow } from '../../src/model/index.ts'
 import { policyOf } from '../../src/planner/index.ts'

@@ -134,7 +134,7 @@ describe('order', () => {
     ])
   })
 
-  test('an update of an idle compute does not wait for restarts', () => {
+  test('an update to an idle compute does not wait for restarts', () => {
     const plan = planOf(
       { branches: { main: { primary: { size: 2 }, replicas: { a: { size: 2 } } } } },
       world({ main: { primary: {}, replicas: [{ name: 'a', state: 'idle' }] } }),

@@ -1,4 +1,4 @@
-/** One project's problem stops one project. */
+/** A problem in one project excludes only that project from the plan. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Observed } from '../../src/model/index.ts'

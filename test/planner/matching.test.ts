@@ -1,4 +1,4 @@
-/** Which live compute becomes what is declared, and what is not done where that is in doubt. */
+/** How declared computes are matched to live ones, and what the plan does not do if the match is ambiguous. */
 import { describe, expect, test } from 'vitest'
 import type { Observed, ObservedProject } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'

@@ -27,7 +27,7 @@ test('one edit next to three drifted computes yields one introduced change and t
   expect(settled).toEqual([])
 })
 
-test('an edit of a drifted compute is split into an introduced change and drift, each with its own impact', () => {
+test('an edit to a drifted compute is split into an introduced change and drift, each with its own impact', () => {
   const { introduced, drift } = origin(
     { branches: { a: { primary: { size: 2 } } } },
     { branches: { a: { primary: { size: 2, scaleToZero: 600 } } } },

@@ -1,4 +1,4 @@
-/** The world after a plan, compared with what was declared, without asking the planner. */
+/** The state after a plan, compared with the manifest independently of the planner. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ObservedCompute, Plan } from '../../src/model/index.ts'
@@ -19,7 +19,7 @@ import {
 const RUNS = { numRuns: runs(2_000) }
 const picksArbitrary = fc.array(fc.nat(), { minLength: 1, maxLength: 12 })
 
-/** The shape that the manifest gives a branch: its own, else that of the one rule. */
+/** The declaration for a branch: its own entry, or else the only rule. */
 const shapeOf = (document: DeclaredDocument, name: string): DeclaredShape | undefined =>
   document.branches?.[name] ?? (name.startsWith('preview/') ? document.rules?.[0] : undefined)
 
@@ -35,7 +35,7 @@ const expectAttributes = (compute: ObservedCompute, declared: Declared): void =>
   if (preload !== undefined) expect([...(live.postgresPreload ?? [])].sort()).toEqual([...preload].sort())
 }
 
-/** Replaced ids to the ids of their successors. */
+/** The ids of successors, by replaced id. */
 const successors = (made: Plan, end: Simulated): ReadonlyMap<string, string> =>
   new Map(
     made.changes
@@ -189,7 +189,7 @@ const replicas: fc.Arbitrary<Replicas> = fc.record({
 const restarts = (declared: Declared, live: LiveCompute): number =>
   live.state === 'active' && declared.size !== undefined && declared.size !== live.size ? 1 : 0
 
-/** The least restarts of all ways to pair: names first, then as many of those left as there can be. */
+/** The fewest restarts of all pairings: first by name, then as many of the others as possible. */
 const least = ({ declared, live, prune }: Replicas): number => {
   const open: Declared[] = []
   let byName = 0

@@ -1,4 +1,4 @@
-/** Primaries that change places: which one is parked, what waits for what, and which consents the swap needs. */
+/** Primaries that swap branches: which one is parked, the order of the steps, and the required consents. */
 import { expect, test } from 'vitest'
 import type { Consent, Plan, Step } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'

@@ -1,4 +1,4 @@
-/** Random rearrangements of primaries: chains, rings, parking, deletions that make room, and consents that are missing. */
+/** Random rearrangements of primaries: chains, cycles, parking, deletions that free a branch, and missing consents. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CONSENTS, type Consent, type Observed, type Step } from '../../src/model/index.ts'
@@ -10,10 +10,10 @@ import { branchId, type DeclaredShape, desired, type LiveBranch, world } from '.
 const PARK = 'park'
 
 interface Rearrangement {
-  /** Names of the live branches; `park` is one more. */
+  /** The live branches by name, in addition to `park`. */
   readonly branches: Readonly<Record<string, LiveBranch>>
   readonly declared: Readonly<Record<string, DeclaredShape>>
-  /** Compute to the branch that it is pinned to. */
+  /** The branch that each compute is pinned to. */
   readonly pinned: ReadonlyMap<string, string>
   readonly parkOn: boolean
 }
@@ -69,7 +69,7 @@ const planFor = ({ branches, declared, parkOn }: Rearrangement, observed = world
   return { observed, result }
 }
 
-/** Whether pins send primaries round in a circle. */
+/** Whether the pins move primaries in a cycle. */
 const hasRing = ({ branches, pinned }: Rearrangement): boolean => {
   const target = new Map<string, string>()
   for (const [name, { primary }] of Object.entries(branches)) {
@@ -86,7 +86,7 @@ const hasRing = ({ branches, pinned }: Rearrangement): boolean => {
 const primaryOf = (state: Simulated, name: string): string | undefined =>
   [...state.computes.values()].find(({ branchId: at, type }) => at === branchId(name) && type === 'read_write')?.id
 
-/** What an apply leaves behind: steps without consent do not run, nor what needs them. */
+/** The state after an apply, which skips steps without consent and their dependents. */
 const runAllowed = (observed: Observed, steps: readonly Step[], allow: ReadonlySet<Consent>): Simulated => {
   const done = new Set<string>()
   let state = start(observed)
@@ -124,7 +124,7 @@ test('running the steps in any allowed order leaves each primary on the branch t
       for (const steps of [result.plan.steps, shuffled(result.plan.steps, picks)]) {
         const end = steps.reduce(perform, start(observed))
         for (const [id, target] of one.pinned) expect(primaryOf(end, target)).toBe(id)
-        // What was not pinned had no claim to stay.
+        // Computes that are not pinned are pruned.
         expect(end.computes.size).toBe(one.pinned.size)
       }
     }),

@@ -83,7 +83,7 @@ describe('changes', () => {
     ['Postgres settings', { settings: { work_mem: '64MB' } }, 'may-restart', ['restart']],
     ['preloaded libraries', { preload: ['pg_cron'] }, 'restart', ['restart']],
     ['disabled', { disabled: true }, 'disconnect', ['disconnect']],
-  ] as const)('a change of %s has the expected impact and consents', (_what, primary, impact, consents) => {
+  ] as const)('a change to %s has the expected impact and consents', (_what, primary, impact, consents) => {
     const plan = planOf({ branches: { main: { primary } } }, world({ main: { primary: { name: 'primary' } } }))
     expect(plan.steps).toMatchObject([{ impact, consents }])
   })
@@ -167,7 +167,7 @@ describe('matching', () => {
     ])
   })
 
-  test('prune rejects the deletion of a replica that matches as well as the chosen one', () => {
+  test('`prune` must not delete a replica that matches as well as the chosen one', () => {
     const plan = planOf(
       { branches: { main: { replicas: { reporting: {} } } }, prune: true },
       world({

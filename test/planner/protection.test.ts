@@ -1,4 +1,4 @@
-/** `protect: true`: what a plan refuses for it, and what it still does. */
+/** `protect: true`: which changes a plan refuses because of it, and which it still makes. */
 import { expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
 import { policyRemovals } from '../../src/planner/index.ts'

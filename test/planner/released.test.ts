@@ -1,4 +1,4 @@
-/** What git removes keeps running: it is listed, and nothing else is. */
+/** Computes removed from the manifests keep running, and exactly these are listed as released. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { releasedSince } from '../../src/planner/index.ts'

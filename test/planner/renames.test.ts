@@ -1,4 +1,4 @@
-/** A replica whose key was edited is the same replica, if somebody says so. */
+/** A replica whose key was edited counts as the same replica if `renamedFrom` says so. */
 import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
 import { type DeclaredShape, type LiveBranch, planOf, world } from './world.ts'

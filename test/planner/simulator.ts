@@ -1,9 +1,9 @@
-/** The API as the spec describes it, small enough to be read: applies a step to a world, or says which rule it breaks. */
+/** A minimal model of the API as documented: applies a step to a state, or throws an error if it breaks a rule. */
 import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../../src/model/index.ts'
 
 export interface Simulated {
   readonly computes: ReadonlyMap<string, ObservedCompute>
-  /** Ids that creates were given, by the id of their step. */
+  /** Ids of created computes, by the id of the step that created them. */
   readonly made: ReadonlyMap<string, string>
 }
 
@@ -48,7 +48,7 @@ export const perform = ({ computes, made }: Simulated, step: Step): Simulated =>
   return check({ computes: next, made })
 }
 
-/** Spec 1 and 8: one primary a branch, sizes within their limits. */
+/** One primary per branch, and sizes within their limits. */
 const check = (world: Simulated): Simulated => {
   const primaries = new Set<string>()
   for (const { id, branchId, type, attributes } of world.computes.values()) {
@@ -65,13 +65,13 @@ const check = (world: Simulated): Simulated => {
   return world
 }
 
-/** The world as the API would show it now. */
+/** The state as the API would show it now. */
 export const observe = (before: Observed, { computes }: Simulated): Observed => ({
   ...before,
   projects: before.projects.map((project) => ({ ...project, computes: [...computes.values()] })),
 })
 
-/** Some order that the graph allows, drawn from `picks`. */
+/** An order that the graph allows, chosen by `picks`. */
 export const shuffled = (steps: readonly Step[], picks: readonly number[]): readonly Step[] => {
   const left = [...steps]
   const done = new Set<string>()

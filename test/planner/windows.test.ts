@@ -17,7 +17,7 @@ const LIVE = world({
   bare: {},
 })
 
-/** Each step with the days on which it may run. */
+/** The days on which each step may run. */
 const daysOf = (plan: Plan): Readonly<Record<string, string>> =>
   Object.fromEntries(
     plan.steps.map(({ kind, branch, compute, windows }) => [
@@ -118,7 +118,7 @@ describe('restart windows of steps', () => {
   })
 
   it('a replaced compute is deleted and created in the same window', () => {
-    // ep-br-other, a primary, is pinned as main's replica; a new primary of `other` comes from elsewhere.
+    // ep-br-other, a primary, is pinned as a replica of `main`; the new primary of `other` comes from another branch.
     const plan = planOf(
       {
         branches: {

@@ -1,4 +1,4 @@
-/** Small worlds that read like the manifest. */
+/** Small live projects and manifests, in a notation similar to that of manifests. */
 import type {
   ComputeAttributes,
   Desired,
@@ -66,7 +66,7 @@ const compute = (
   }
 }
 
-/** The live project; computes without an id are `ep-BRANCH` and `ep-BRANCH-N`. */
+/** The live project. Computes without an id get `ep-BRANCH` or `ep-BRANCH-N`. */
 export const world = (branches: Readonly<Record<string, LiveBranch>>): Observed => ({
   takenAt: '2026-01-01T00:00:00.000Z',
   missing: [],

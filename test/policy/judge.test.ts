@@ -143,7 +143,7 @@ describe('outcomes', () => {
     expect(outcomes(MOST_2, project([sized(1, { ...unknown, isNew: true })]))).toEqual(['denied'])
   })
 
-  test('the limit of CU-hours cannot be judged for a compute without history', () => {
+  test('a CU-hours limit cannot be judged for a compute without history', () => {
     const isComplete = false
     expect(
       outcomes({ kind: 'maxCuHours', cuHours: 600 }, project([], { cuHours: { known: 600, isComplete } })),

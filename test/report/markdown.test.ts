@@ -117,7 +117,7 @@ describe.each(cases)('%s', (_what, write) => {
   // A name that needs no escaping.
   const usual = write('plain')
 
-  test('renders the same outside of code spans, whatever the names', () => {
+  test('renders the same outside code spans, whatever the names', () => {
     const expected = outsideOfCode(markdownIt.render(usual))
     fc.assert(
       fc.property(hostileName, (name) => {

@@ -140,7 +140,7 @@ test('details are dropped one section at a time, starting with the least importa
   expect(seen).toEqual(all.map((_part, index) => all.slice(index)).concat([[]]))
 })
 
-test('the comment lists the problems of the manifests', async () => {
+test('the comment lists the problems in the manifests', async () => {
   const diagnostics: readonly Diagnostic[] = [
     {
       severity: 'error',

@@ -52,7 +52,7 @@ test('operations that start between requests for two pages cause no duplicates o
   expect((await readAll(call, 5, restart)).flat()).toEqual(made.toReversed())
 })
 
-test('timestamps are shown with second precision', async () => {
+test('timestamps are precise to the second', async () => {
   const { call, settle } = await openSandbox()
   await call('POST', `${P}/endpoints/${PRIMARY}/restart`)
   await settle()

@@ -47,7 +47,7 @@ test('changing the restore window starts an apply_storage_config operation', asy
   expect(operationsOf(changed)).toEqual(['apply_storage_config running'])
 })
 
-test('a deleted project is hidden at once and its data is deleted later, and a protected branch prevents the deletion', async () => {
+test('a deleted project is hidden immediately and its data is deleted later, and a protected branch prevents the deletion', async () => {
   const { call, settle, sandbox } = await openSandbox()
   expect(await call('DELETE', P)).toMatchObject({ status: 422 })
   expect((await call('GET', P)).status).toBe(200)

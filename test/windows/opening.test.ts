@@ -93,7 +93,7 @@ describe('daylight saving', () => {
     )
   })
 
-  it('a window does not open on a day on which the clock change skips all of it', () => {
+  it('a window does not open on a day when the clock change skips all of it', () => {
     expect(opening(window('sun', '02:00', '03:00', 'Europe/Berlin'), '2027-03-27T12:00:00Z').opensAt).toBe(
       '2027-04-04T00:00:00.000Z',
     )

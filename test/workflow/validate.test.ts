@@ -10,7 +10,7 @@ import { startInProcess } from '../in-process.ts'
 const policy = (name: string, rule: string, more = '') =>
   `  - { name: ${name}, level: deny, reason: Because., ${more}rule: { ${rule} } }\n`
 
-/** `LINE CODE` for each diagnostic. The manifest starts in line 3. */
+/** `LINE CODE` for each diagnostic. The manifest starts on line 3. */
 const check = (manifest: string, ...policies: readonly string[]) => {
   const text = `version: 1\nproject: shop-1\n${manifest}\npolicy:\n${policies.join('')}`
   const loaded = parseManifests([{ path: 'espalier.yaml', text }])
