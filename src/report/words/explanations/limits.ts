@@ -35,7 +35,7 @@ export const LIMITS: Readonly<
     wayOut: TIERS,
   },
   W_TIER_CU_HOURS: {
-    rule: "The account's plan includes a number of CU-hours.",
+    rule: "The account's plan includes a limited number of CU-hours.",
     example: '183 CU-hours a month on the Free plan, which includes 100',
     wayOut:
       'Once the CU-hours are used up, all computes of the project are suspended. docs/cost.md describes the model.',
@@ -81,7 +81,7 @@ export const LIMITS: Readonly<
     wayOut: 'Remove the override.',
   },
   E_POLICY_BASE: {
-    rule: "The base's policies decide, so they must be readable.",
+    rule: "A pull request is checked against the base's policies, so they must be readable.",
     example: 'a rule that does not exist, in espalier.policy.yaml on main',
     wayOut: 'Correct the file on the base branch first.',
   },

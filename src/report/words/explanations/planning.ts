@@ -91,7 +91,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_MOVE_TO_EXPIRING: {
     rule: 'A branch that expires is deleted with its computes.',
     example: 'a pin under preview/x, which expires tomorrow',
-    wayOut: 'Move the compute to a branch that stays, or remove the expiry of the branch.',
+    wayOut: 'Move the compute to a branch that does not expire, or remove the expiry of this one.',
   },
   W_PROTECT_EXPIRING: {
     rule: '`protect: true` stops Espalier, not the service.',
@@ -106,7 +106,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_POLICY_REMOVED: {
     rule: "The base's protection and prune settings also apply to an untrusted pull request.",
     example: 'a pull request from a fork that removes `protect: true`',
-    wayOut: 'Decide whether the policy may be removed before merging: after the merge it no longer applies.',
+    wayOut: 'Before merging, decide whether the setting may be removed: after the merge, it no longer applies.',
   },
   W_RENAMED: {
     rule: 'Replicas are identified by name, so a renamed key declares a new replica.',

@@ -50,7 +50,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'With comment: always, the job fails if it cannot comment.',
     mistake: 'permissions: { contents: read }',
     correction: 'permissions: { contents: read, pull-requests: write }',
-    wayOut: 'Give the job that permission, or use comment: auto.',
+    wayOut: 'Give the job the permission pull-requests: write, or use comment: auto.',
   },
   E_CONSENT: {
     rule: 'Changes need confirmation.',
@@ -68,7 +68,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'The API key is sent only to servers with a verified certificate.',
     mistake: 'NODE_TLS_REJECT_UNAUTHORIZED=0 espalier plan',
     correction: 'NODE_EXTRA_CA_CERTS=company.pem espalier plan',
-    wayOut: 'Unset it. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
+    wayOut: 'Unset NODE_TLS_REJECT_UNAUTHORIZED. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
   },
   E_PROXY: {
     rule: 'HTTPS_PROXY and HTTP_PROXY must be empty or the address of a proxy.',
@@ -146,7 +146,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_IMPORT: {
     rule: 'An imported manifest is written only if its plan is empty.',
     example: 'espalier import --project quiet-river-12345678',
-    wayOut: 'Import fewer branches with --branch, or with --pin.',
+    wayOut: 'Import fewer branches with --branch, or pin the computes with --pin.',
   },
   E_INPUT: {
     rule: 'An input of the Action must have an allowed value.',
@@ -164,7 +164,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'An API key must be a single line of printable characters.',
     mistake: 'unset ESPALIER_API_KEY; espalier plan',
     correction: 'ESPALIER_API_KEY="$(cat key.txt)" espalier plan',
-    wayOut: 'Set it, or name a file with --api-key-file.',
+    wayOut: 'Set ESPALIER_API_KEY, or name a file with --api-key-file.',
   },
   E_NOT_REVIEWED: {
     rule: 'With require-reviewed, only changes that the plan on the merged pull request showed are applied.',
