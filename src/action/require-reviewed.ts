@@ -16,7 +16,7 @@ export interface Review {
   readonly notes: readonly string[]
 }
 
-/** Of a push with more commits, only the newest are checked. */
+/** If a push has more commits, only the newest are checked. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
@@ -107,7 +107,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
 
-/** For saved plans too. @throws {EspalierError} `E_NOT_REVIEWED` */
+/** Also used for saved plans. @throws {EspalierError} `E_NOT_REVIEWED` */
 export const refuseUnreviewed = (changes: readonly Change[], review: Review): void =>
   refuse(judgeReviewed(changes, review.digests).differing, review)
 

@@ -8,7 +8,7 @@ export interface Search {
   readonly others: Set<string>
 }
 
-/** Its operation is among the newest; the control plane may have started a few since. */
+/** The create's operation is among the newest; the control plane may have started a few since. */
 const OPERATIONS = 20
 
 /**
@@ -45,7 +45,7 @@ export const findInPlace = async (
   return undefined
 }
 
-/** The existing primary of the branch that a move would make its compute the primary of. */
+/** The primary that already exists on the target branch of a primary's move. */
 export const findPrimary = async (
   step: Step,
   { api, knowledge, abort }: RunContext,

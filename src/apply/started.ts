@@ -6,7 +6,7 @@ import { findInPlace } from './find-created.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
 interface Started {
-  /** Absent if a create was accepted, but no compute shows. */
+  /** Absent if a create was accepted, but its compute has not appeared. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
 }

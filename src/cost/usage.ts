@@ -10,7 +10,7 @@ import {
 } from '../model/index.ts'
 
 const HOUR_MS = 3_600_000
-/** A shorter history is too little to project a month from. */
+/** A shorter history is not enough for a monthly projection. */
 const MIN_HISTORY_HOURS = 24
 const WEEK_HOURS = 168
 /** Counters are published every 15 minutes and may lag by an hour. */

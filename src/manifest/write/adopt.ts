@@ -1,4 +1,4 @@
-/** Updates a manifest with what differs in the live project. */
+/** Updates a manifest to match the live project. */
 import { defined } from '../../base/index.ts'
 import {
   type Change,

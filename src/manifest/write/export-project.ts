@@ -135,7 +135,7 @@ const takeDefaults = (
   for (const key of ['size', 'scaleToZero']) {
     if (all.length < 2 || all.some((written) => !written.has(key))) continue
     const most = mostAlike(all, key)
-    // Large computes need other scale-to-zero values than small ones, and a default must fit all of them.
+    // Large and small computes need different scale-to-zero values, and a default must fit all of them.
     if (most.length < 2 || (key === 'size' && most.length <= all.length / 2)) continue
     const value = most[0]?.get(key)
     reasons.push(`defaults: \`${key}: ${inline(value)}\`, which ${most.length} of ${all.length} computes have`)
