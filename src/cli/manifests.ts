@@ -1,6 +1,5 @@
 /** Reads the manifests of a command line, where `-` is stdin. */
-import { readBounded } from '../base/index.ts'
-import { MAX_FILE_BYTES, parseManifests, readSizeTable } from '../manifest/index.ts'
+import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 import {
   fileNotes,
@@ -11,8 +10,8 @@ import {
   withReview,
 } from '../workflow/index.ts'
 import { STDIN } from './command.ts'
-import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
+import { readStdin } from './stdin.ts'
 import { print } from './terminal.ts'
 
 interface ReviewFlags extends ReviewSettings {
@@ -60,20 +59,4 @@ const readAll = async (
   const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
   const loaded = parseManifests([{ path: STDIN, text }], options)
   return withPolicies({ loaded, paths: given, ...options }, io.cwd, policyPaths)
-}
-
-/**
- * Reads stdin, for `-`.
- *
- * @throws {EspalierError} `E_USAGE` if there are other paths, or stdin is a terminal; `E_TOO_LARGE`.
- */
-export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
-  if (paths.length > 1) throw usageError('- (stdin) cannot be combined with other paths.')
-  if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, but nothing is piped in.')
-  return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
-    throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
-      hint: 'Put each project in a separate file.',
-      cause,
-    })
-  })
 }

@@ -97,7 +97,7 @@ test('masked values are hidden in the comment, summary, check run and log', asyn
   expect(short.log).toContain('Line 1 of the input masks is too short.')
 })
 
-test('outputs contain all counts of the plan', async () => {
+test('the outputs contain all counts in the plan', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   expect(outputs).toMatchObject({

@@ -125,7 +125,7 @@ describe('waiting for operations', () => {
   })
 })
 
-describe('requests whose response is lost', () => {
+describe('requests whose responses are lost', () => {
   const vanish = (performs: boolean) => (attempt: number, request: StepRequest, perform: () => unknown) => {
     if (attempt > 1) return perform() as never
     if (performs) perform()

@@ -53,7 +53,7 @@ const sized = (one: Partial<Step>): Partial<Step> => {
 const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, string])[] = [
   ['an update of a resized compute', {}, attributes('ep-1', { size: { min: 3, max: 3 } }), 'size 1 CU → 3 CU'],
   [
-    'an update of a compute with another upper limit',
+    'an update of a compute with a different upper limit',
     {},
     attributes('ep-1', { size: { min: 1, max: 3 } }),
     'size 1 CU → 1–3 CU',

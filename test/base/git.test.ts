@@ -50,7 +50,7 @@ const configure =
 
 const ATTACKS: readonly Attack[] = [
   {
-    name: 'a partial clone that fetches by a command',
+    name: 'a partial clone that fetches through a command',
     plant: (repository) => {
       makePartialClone(repository)
       forgetBlob(repository, 'espalier.yaml')
@@ -89,17 +89,17 @@ const ATTACKS: readonly Attack[] = [
     control: ['log', '-p', '--no-ext-diff', '--textconv'],
   },
   {
-    name: 'its own ssh',
+    name: 'a custom ssh command',
     plant: configure(['remote.origin.url', () => 'ssh://git@127.0.0.1:1/x'], ['core.sshCommand', (trap) => trap]),
     control: ['ls-remote', 'origin'],
   },
   {
-    name: 'a command as the address of its origin',
+    name: 'a command as the URL of its origin',
     plant: configure(['remote.origin.url', (trap) => `ext::sh ${trap}`], ['protocol.ext.allow', () => 'always']),
     control: ['ls-remote', 'origin'],
   },
   {
-    name: 'a command in the place of upload-pack',
+    name: 'a command in place of upload-pack',
     plant: (repository) => {
       repository.git('config', 'remote.origin.url', `file://${repository.folder}`)
       repository.git('config', 'remote.origin.uploadpack', repository.trap)
@@ -107,7 +107,7 @@ const ATTACKS: readonly Attack[] = [
     control: ['ls-remote', 'origin'],
   },
   {
-    name: 'a remote of another kind',
+    name: 'a remote that uses a custom transport',
     plant: configure(
       ['remote.origin.url', (trap) => `sh ${trap}`],
       ['remote.origin.vcs', () => 'ext'],
@@ -116,7 +116,7 @@ const ATTACKS: readonly Attack[] = [
     control: ['ls-remote', 'origin'],
   },
   {
-    name: 'helpers that know passwords',
+    name: 'credential helpers',
     plant: async (repository) => {
       const port = await serveWith((_request, response) => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
@@ -129,7 +129,7 @@ const ATTACKS: readonly Attack[] = [
     control: ['ls-remote', 'origin'],
   },
   {
-    name: 'a command that lists the refs of a borrowed object store',
+    name: 'a command that lists the refs of an alternate object store',
     plant: (repository) => {
       const other = makeHostileRepository()
       repository.write('.git/objects/info/alternates', `${other.folder}/.git/objects\n`)

@@ -45,7 +45,7 @@ test.each([
     only(fixed(1, 3600), [120, 120], { past: past(48) }),
     [['long-timeout', 'at least', 66.92, '5m']],
   ],
-] as const)('the advice for a compute that %s shows its saving', (_, seen, advice) => {
+] as const)('the advice for a compute that %s shows the possible saving', (_, seen, advice) => {
   expect(adviceOf(seen)).toEqual(advice)
 })
 

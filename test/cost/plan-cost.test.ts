@@ -83,7 +83,7 @@ test("a new compute without a size uses the project's default size, or its cost 
   expect(costOf(declared, withDefaults).computes[0]?.after).toEqual({ low: 0, expected: null, high: 1460 })
 })
 
-test('a refused change does not change the cost', () => {
+test('a refused change does not affect the cost', () => {
   const cost = costOf({ branches: { staging: { protect: true, primary: 'absent' } } }, live)
   expect(cost.total.delta).toEqual({ low: 0, expected: 0, high: 0, unknown: 0 })
 })

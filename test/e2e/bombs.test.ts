@@ -100,7 +100,7 @@ describe.concurrent('an endless input', () => {
 describe.concurrent('a huge or deeply nested response of the control API', () => {
   const answers: Readonly<Record<string, () => string>> = {
     ...JSON_BOMBS,
-    'twenty megabytes that are right': () =>
+    '20 MB of valid branches': () =>
       JSON.stringify({
         branches: Array.from({ length: 40_000 }, (_, index) => ({
           id: `br-${index}`,
@@ -115,7 +115,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
     '40 MB': () => JSON.stringify({ branches: [], endpoints: [], more: 'x'.repeat(40_000_000) }),
   }
 
-  const names = ['objects in objects', '30 MB of empty lists', 'twenty megabytes that are right', '40 MB']
+  const names = ['objects in objects', '30 MB of empty lists', '20 MB of valid branches', '40 MB']
   test.each(part(names, 4))('is handled with little memory: %s', async (name) => {
     const body = answers[name]?.() ?? ''
     const port = await serveWith((_request, response) => response.end(body))

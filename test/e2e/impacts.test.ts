@@ -25,28 +25,28 @@ const main = (project: string, compute: object = {}) => [
 
 const CASES: readonly Case[] = [
   {
-    title: 'a new scale-to-zero time and a name interrupt nobody',
+    title: 'a new scale-to-zero time and a new name interrupt no one',
     project: 'live',
     live: main('live'),
     desired: { main: { primary: { scaleToZero: '10m', name: 'orders' } } },
     impacts: { 'ep-live-p': 'none' },
   },
   {
-    title: 'a new replica interrupts nobody',
+    title: 'a new replica interrupts no one',
     project: 'add',
     live: main('add'),
     desired: { main: { replicas: { reporting: { size: 0.25 } } } },
     impacts: {},
   },
   {
-    title: 'Postgres settings may restart',
+    title: 'new Postgres settings may restart the compute',
     project: 'settings',
     live: main('settings'),
     desired: { main: { primary: { postgres: { settings: { work_mem: '8MB' } } } } },
     impacts: { 'ep-settings-p': 'may-restart' },
   },
   {
-    title: 'a size restarts its compute and no other',
+    title: 'a new size restarts its compute and no other',
     project: 'size',
     live: [
       ...main('size'),
@@ -56,21 +56,21 @@ const CASES: readonly Case[] = [
     impacts: { 'ep-size-p': 'restart' },
   },
   {
-    title: 'autoscaling limits restart',
+    title: 'new autoscaling limits restart the compute',
     project: 'range',
     live: main('range', { size: { min: 0.25, max: 1 } }),
     desired: { main: { primary: { size: { min: 0.25, max: 2 } } } },
     impacts: { 'ep-range-p': 'restart' },
   },
   {
-    title: 'libraries that are loaded at the start restart',
+    title: 'a new preloaded library restarts the compute',
     project: 'preload',
     live: main('preload'),
     desired: { main: { primary: { postgres: { preload: ['pg_stat_statements'] } } } },
     impacts: { 'ep-preload-p': 'restart' },
   },
   {
-    title: 'disabling ends connections, on a replica as on a primary',
+    title: 'disabling a replica ends its connections',
     project: 'disable',
     live: [
       {
@@ -93,7 +93,7 @@ const CASES: readonly Case[] = [
     impacts: { 'ep-move-p': 'move' },
   },
   {
-    title: 'a pin declared with the other type is a new host',
+    title: 'a pin to a compute of the other type results in a new host',
     project: 'replace',
     live: [
       {
@@ -106,7 +106,7 @@ const CASES: readonly Case[] = [
     impacts: { 'ep-replace-r': 'replace' },
   },
   {
-    title: 'a deletion ends everything',
+    title: 'a deletion ends all connections to its compute',
     project: 'delete',
     live: [
       {
@@ -169,9 +169,10 @@ test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) 
   for (const [id, client] of clients) {
     const survives = SURVIVES[said.get(id) ?? 'none']
     if (survives === true) {
-      expect(await client.query('SELECT 1 AS one'), `${id} was dropped, against what the plan said`).toEqual([
-        { one: 1 },
-      ])
+      expect(
+        await client.query('SELECT 1 AS one'),
+        `${id} was dropped, although the plan predicted no interruption`,
+      ).toEqual([{ one: 1 }])
       expect(client.endedWith).toBeUndefined()
     }
     if (survives === false) {

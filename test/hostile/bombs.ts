@@ -20,7 +20,7 @@ const laughs = (levels: number): string =>
 export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
   'aliases of aliases': () => `${HEAD}branches:\n  main:\n    primary: *a9\n${laughs(10)}\n`,
   'flow brackets, a million deep': () => `${HEAD}branches: ${'['.repeat(MIB)}`,
-  'blocks, ten thousand deep': () =>
+  'blocks, five thousand deep': () =>
     HEAD + Array.from({ length: 5_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n'),
   '50 MB': () => `${HEAD}branches:\n${fill('  a: {}\n', 50 * MIB)}`,
   '31 MiB of keys': () => `${HEAD}branches:\n${fill('  a: {}\n', 31 * MIB)}`,
@@ -29,7 +29,7 @@ export const MANIFEST_BOMBS: Readonly<Record<string, () => string>> = {
   '31 MiB of documents': () => fill('---\n', 31 * MIB),
   'a hundred thousand branches': () =>
     `${HEAD}branches:\n${Array.from({ length: 100_000 }, (_, index) => `  b${index}: {primary: {size: 1}}`).join('\n')}\n`,
-  'ten thousand wrong branches': () =>
+  'ten thousand invalid branches': () =>
     `${HEAD}branches:\n${Array.from({ length: 10_000 }, (_, index) => `  b${index}: {primari: {size: 3.5}}`).join('\n')}\n`,
   'twenty thousand rules': () =>
     `${HEAD}rules:\n${fill('  - {match: "{a,b}{c,d}{e,f}*[!x]**", primary: {size: 1}}\n', MIB)}`,

@@ -11,7 +11,7 @@ const problemsIn = (result: PlanResult): readonly string[] =>
   (result.ok ? result.plan.warnings : result.diagnostics).map(({ code, message }) => `${code}: ${message}`)
 
 describe('scale to zero above 16 CU', () => {
-  test('is rejected if only one of size and scale to zero is declared and the live one does not fit', () => {
+  test('is rejected if only one of size and scale to zero is declared and the live value of the other does not fit', () => {
     const main = { main: { primary: { id: 'ep-1', size: 32, scaleToZero: -1 } } }
     expect(problemsIn(resultOf({ main: { primary: { scaleToZero: 300 } } }, world(main)))).toEqual([
       'E_SCALE_TO_ZERO_SIZE: A compute above 16 CU cannot scale to zero: 32 CU on branch `main`.',

@@ -66,7 +66,7 @@ test('a seed defines projects, branches and computes', async () => {
   expect((await call('GET', `${P}/operations`)).body.operations).toHaveLength(3)
 })
 
-test('the same seed gives the same ids', async () => {
+test('the same seed produces the same ids', async () => {
   const idsOf = async () => {
     const { call } = await openSandbox({ seed: parseSeed(FULL, 'seed.yaml') })
     const lists = ['branches', 'endpoints', 'operations'].map(async (list) => {

@@ -222,7 +222,7 @@ test('policies on windows, protection and prune deny only plans that violate the
   expect(outcomes(planOf('  main: { primary: absent }\n', { policies: rules }).plan)).toContain('protect denied')
 })
 
-test("the base's policies apply, and policies that the pull request adds only warn", () => {
+test("the base's policies apply, while policies added by the pull request only warn", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
   expect(outcomes(planSnapshot(live(), head, { base }).result.plan)).toEqual(['preview-size denied'])

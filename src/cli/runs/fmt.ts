@@ -8,8 +8,8 @@ import { pathsOf } from '../../workflow/index.ts'
 import { STDIN } from '../command.ts'
 import type { FmtFlags } from '../commands/fmt.ts'
 import type { Io } from '../io.ts'
-import { readStdin } from '../manifests.ts'
 import { printProblems } from '../report-problems.ts'
+import { readStdin } from '../stdin.ts'
 import { print } from '../terminal.ts'
 
 /** Files with these problems cannot be parsed. Other problems do not prevent formatting. */
