@@ -13,7 +13,7 @@ export interface Base {
  * The base's manifests; `undefined` if its commit cannot be read.
  *
  * @param find returns its commit.
- * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in their place.
+ * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in place of a manifest.
  */
 export const readBase = async (
   find: () => Promise<string>,
@@ -33,8 +33,8 @@ export const NO_BASE =
   'The base could not be read, so drift is shown as introduced, and its policies are unknown. Check out with `fetch-depth: 0`, or keep `persist-credentials` enabled.'
 
 /**
- * For a pull request, the checked-out commit is usually its merge, whose first parent is the current base. Otherwise
- * it is the base in the event, fetched if it is missing in a shallow clone.
+ * For a pull request, the checked-out commit is usually its merge commit, whose first parent is the current base.
+ * Otherwise it is the base in the event, fetched if it is missing in a shallow clone.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')

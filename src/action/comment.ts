@@ -40,15 +40,16 @@ export interface CommentDraft {
   readonly mode: Inputs['commentMode']
 }
 
-/** The maximum that {@link upsertComment} adds to a body. */
+/** Maximum number of characters that {@link upsertComment} adds to a body. */
 export const COMMENT_OVERHEAD = 128
 
 /**
  * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the
- * other modes, adds a new comment, and deletes or folds the previous one. Only comments by the token's own
- * account are changed.
+ * other modes, adds a new comment, and deletes or minimizes the previous one. Only comments by the token's own account
+ * are changed.
  *
- * @returns `undefined` if there was no comment to update. `isTakenOver`: another step of the same run wrote the comment.
+ * @returns `undefined` if there was no comment to update. `isTakenOver`: another step of the same run wrote the
+ *   comment.
  * @throws {GitHubError}
  */
 export const upsertComment = async (
@@ -75,7 +76,7 @@ export const upsertComment = async (
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
     // The comment was deleted in the meantime: use the next one, or create a new one.
     if (kept === undefined) continue
-    // In this mode, folded comments are kept as history.
+    // In this mode, minimized comments are kept as history.
     const old = mode === 'minimize' ? [] : own.slice(index + 1)
     for (const { id } of old) await github.deleteComment(id)
     return { url: kept.url, isTakenOver: isOfThisRun(comment) }

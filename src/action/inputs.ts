@@ -85,14 +85,16 @@ const INPUTS = {
   baseUrl: text,
   githubToken: text,
   comment: oneOf(COMMENTS, 'auto'),
-  /** `edit`: edits the comment. `recreate`: deletes it and adds a new one. `minimize`: folds it and adds a new one. */
+  /**
+   * `edit`: edits the comment. `recreate`: deletes it and adds a new one. `minimize`: minimizes it and adds a new one.
+   */
   commentMode: oneOf(['edit', 'recreate', 'minimize'], 'edit'),
   /** Labels that depend on what the plan does; empty for none. */
   labelRestart: text,
   labelDelete: text,
   labelNone: text,
   checkRun: flag,
-  /** More values to hide everywhere. */
+  /** Additional values to hide everywhere. */
   masks,
   failOn: (given: string, name: string) =>
     (given || 'error').split(',').map((word) => oneOf(FAIL_ON)(word.trim(), name)),

@@ -16,7 +16,7 @@ export interface Review {
   readonly notes: readonly string[]
 }
 
-/** Of a push with more commits, only the newest are checked. */
+/** If a push has more commits, only the newest are checked. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
@@ -64,7 +64,10 @@ interface Recorded {
   readonly note: string
 }
 
-/** Anyone with write access can edit any comment, so only comments last edited by the token's own account count. */
+/**
+ * Anyone with write access can edit any comment, so a comment counts only if the token's own account was the last to
+ * edit it.
+ */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
   // For each plan, only the newest comment counts.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
@@ -107,7 +110,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
 
-/** For saved plans too. @throws {EspalierError} `E_NOT_REVIEWED` */
+/** Also used for saved plans. @throws {EspalierError} `E_NOT_REVIEWED` */
 export const refuseUnreviewed = (changes: readonly Change[], review: Review): void =>
   refuse(judgeReviewed(changes, review.digests).differing, review)
 

@@ -5,7 +5,7 @@ import { defined } from '../base/index.ts'
 import type { Annotation } from '../report/index.ts'
 import type { Environment } from './inputs.ts'
 
-/** GitHub shows only this many annotations of a level for a step, and silently drops the rest. */
+/** GitHub shows only this many annotations per level and step, and silently drops the rest. */
 const SHOWN_OF_A_LEVEL = 10
 
 export interface Runner {

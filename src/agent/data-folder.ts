@@ -44,7 +44,7 @@ const PROJECT_FILE = z.object({
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .optional(),
-  /** Changes and computes that one of our applies was changing when it failed or ended. */
+  /** Changes that one of our applies was making when it failed or ended, and their computes. */
   moving: z.array(z.string()).optional(),
   /** Changes of a chain that started and is not complete. */
   chain: z.array(z.string()).optional(),
@@ -126,7 +126,8 @@ export interface DataFolder {
   /** Removes journals of the days before `time`. */
   removeJournals(time: number): Promise<void>
   /**
-   * Called periodically and before each call that changes something, so that an agent notices that it lost its lease.
+   * Called periodically and before each call that changes something, so that an agent notices that it has lost its
+   * lease.
    *
    * @throws {EspalierError} `E_AGENT_DATA` if another agent took over.
    */

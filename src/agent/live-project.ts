@@ -5,7 +5,7 @@ import type { Shared } from './shared.ts'
 
 /**
  * How many light refreshes, which read only computes, follow a full one, with branches and project settings. The number
- * is random: projects that a start or a commit has read in full together must not stay in step.
+ * is random: projects that were read in full together, after a start or a commit, must not stay in step.
  */
 const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
@@ -14,7 +14,7 @@ export class LiveProject {
   readonly #shared: Shared
   #observed: Observed | undefined
   #lightsLeft = 0
-  /** Whether the last refresh was full. Only a full one may be applied from. */
+  /** Whether the last refresh was full. A plan may be applied only after a full one. */
   isFull = true
   /** When it was last read. */
   readAt: number | undefined

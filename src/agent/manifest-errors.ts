@@ -34,7 +34,7 @@ export const errorsOf = (
           // An unreadable file or a policy may affect any project.
           if (mentioned === undefined) return true
           if (known?.has(project) === true || mentioned.has(project)) return true
-          // A file that declared no project before may now contain what is missing elsewhere.
+          // A file that declared no project before may now contain a declaration that is missing elsewhere.
           return known === undefined && isChanged(project)
         },
       }

@@ -100,7 +100,7 @@ export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: 
   attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
   INTERRUPTIONS_A_DAY
 
-/** The rest of each budget after the last 24 hours. */
+/** The unused part of each budget, after the applies of the last 24 hours. */
 export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
   const recent = attempts.filter(({ at }) => at > now - DAY)
   const grown = growth.filter(({ at }) => at > now - DAY)

@@ -21,7 +21,7 @@ import type { Shared } from './shared.ts'
 import type { Suspension } from './suspension.ts'
 import type { RoundView } from './view.ts'
 
-/** An apply may unblock another. Whatever remains after this many waits for the next wake. */
+/** An apply may unblock another. Whatever remains after this many applies waits for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
@@ -69,7 +69,7 @@ export class AgentProject {
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
-  /** Reconciled with the current declaration as far as possible, so that a later wave may start. */
+  /** Whether it is reconciled with the current declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
     const { state } = this.view
     const isCurrent = this.#concluded !== undefined && this.#concluded === this.#shared.desired.of(this.id)?.digest
@@ -186,7 +186,7 @@ export class AgentProject {
     return applies > 0
   }
 
-  /** Outside its window, only a chain that would leave a branch without its primary continues. */
+  /** Outside its window, a chain continues only if stopping would leave a branch without its primary. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined) return
     if (!leavesGap(decided.round.plan.steps, decided.observed))
@@ -237,7 +237,7 @@ export class AgentProject {
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
-    // Only now: until then, the state is that of the declaration before.
+    // Only now: until this point, the state is that of the previous declaration.
     this.#concluded = declaration.digest
     wakeAfterRound(this.id, this.#shared, this.#store.file, round, isDue)
   }

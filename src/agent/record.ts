@@ -38,7 +38,7 @@ export const refreshed = (
   record: ProjectRecord | undefined,
   { facts, program, manifests, isNewlyDeclared }: Refresh,
 ): ProjectRecord => {
-  // After an upgrade, facts that are new in unchanged manifests count as existing before.
+  // After an upgrade, facts that are new in unchanged manifests count as having existed before.
   const isUpgrade = record !== undefined && record.program !== program && record.manifests === manifests
   const isRecorded = record === undefined ? isNewlyDeclared : !isUpgrade
   const entryOf = (fact: Fact): Entry => {

@@ -40,7 +40,7 @@ const eventOf = (line: string): readonly ApplyEvent[] => {
   }
 }
 
-/** Ids of changes and computes that were being changed. The apply caused their differences, so they are not drift. */
+/** Ids of the changes in progress and of their computes. The apply caused their differences, so they are not drift. */
 export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>): string[] =>
   plan.steps
     .filter(({ id }) => started.has(id))

@@ -26,7 +26,7 @@ export interface Refusal {
   readonly why: 'not-effective' | 'rejected'
 }
 
-/** A new branch rejects changes for a while, so rejections count only from the third one. */
+/** A new branch rejects changes for a while, so rejections count only from the third one on. */
 const REJECTIONS = 3
 
 export const wasRefused = (refusals: readonly Refusal[], { key, want, live }: Omit<Refusal, 'why'>): boolean => {

@@ -20,7 +20,7 @@ import {
 import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
 
-/** @param found statuses of a refreshed project; none means in sync. */
+/** @param found statuses of a refreshed project; an empty list means in sync. */
 export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>
   found.reduce<AgentStatus>(
     (worst, one) => (AGENT_STATES.indexOf(one.state) < AGENT_STATES.indexOf(worst.state) ? one : worst),

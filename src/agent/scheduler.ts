@@ -89,7 +89,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
           if (!running.has(wake.project)) start(wake)
         }
         const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
-        // Projects that are due and exceed the concurrency start when another ends.
+        // Due projects beyond the concurrency limit start when another one ends.
         const next = running.size >= concurrency ? [] : idle
         const ms = timerFor(next, now())
         alarmAt = now() + ms

@@ -1,4 +1,4 @@
-/** What an agent is started with, and what its projects share. */
+/** An agent's options, and everything that its projects share. */
 import type { ApiOptions } from '../api/index.ts'
 import type { Budgets } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'

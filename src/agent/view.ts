@@ -1,4 +1,4 @@
-/** What the agent's page, API, metrics and events use of it. */
+/** The parts of an agent that its page, API, metrics and events use. */
 import type { AgentView, Plan, ProjectView } from '../model/index.ts'
 
 /** A completed round. */
@@ -21,11 +21,11 @@ export interface EventKeeper {
    * @param kept its previous return value, as JSON.
    */
   afterRound(project: ProjectView, kept: unknown, now: number): unknown
-  /** Called once that is on disk. */
+  /** Called once the return value is on disk. */
   onKept(project: string): void
 }
 
-/** What the page, API and commands can ask of a running agent. */
+/** The requests that the page, API and commands can make to a running agent. */
 export interface AgentControl {
   view(): AgentView
   /** The last plan of a project, including differences on hold; `undefined` before the first refresh. */

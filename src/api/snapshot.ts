@@ -63,7 +63,7 @@ export interface SnapshotOptions {
   readonly details?: boolean | 'refresh'
 }
 
-/** How many missing projects to search by name. */
+/** How many missing projects to search for by name. */
 const MOST_SEARCHED = 8
 
 /** Users may have written a project's name instead of its id. */
@@ -108,7 +108,9 @@ const readProject = async (
   }
 }
 
-/** Reads the newest operations (default 200). Returns finished ones, and since when the list is complete. */
+/**
+ * Reads the newest operations (default 200). Returns the finished ones, and the time from which the list is complete.
+ */
 export const pastOperations = async (
   api: ReadApi,
   projectId: string,

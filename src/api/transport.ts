@@ -71,7 +71,7 @@ export class Transport {
   }
 
   /**
-   * Returns responses with an error status too.
+   * Also returns responses with an error status.
    *
    * @throws {ApiError} `E_NETWORK` if there was no complete response (ambiguous: the request may have taken effect),
    *   `E_TLS` if the certificate is not trusted, `E_ANSWER` if the response is not JSON.

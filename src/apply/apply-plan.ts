@@ -31,7 +31,7 @@ export interface ApplyOptions {
   readonly api: WriteApi
   readonly consent: ConsentPolicy
   readonly clock: Clock
-  /** The snapshot that the plan was made from. A step is sent only if what it relies on is still the same. */
+  /** The snapshot that the plan was made from. A step is sent only if the state that it relies on is unchanged. */
   readonly observed: Observed
   /** Also run steps outside their restart windows, and record that. */
   readonly ignoreWindows?: boolean
@@ -140,8 +140,8 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
 }
 
 /**
- * A step without impact may start: right before its request it is checked whether its compute is still idle. A
- * disruptive step waits even if its compute has become idle, since nobody has consented to run it now.
+ * A step without impact may start: right before its request, a check confirms that its compute is still idle. A
+ * disruptive step waits even if its compute has become idle, since nobody has consented to running it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined
@@ -149,7 +149,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
   return opening.isOpen ? undefined : scheduledStep(step, opening)
 }
 
-/** A protected step does not run, whatever is allowed. */
+/** A protected step does not run, whatever consents are given. */
 const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undefined => {
   if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
   const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
@@ -157,7 +157,7 @@ const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undef
   return notStarted(step, 'not-allowed', 'not-consented', `Not allowed without --allow ${missing}.`)
 }
 
-/** If a step that it needs was not done. */
+/** The outcome if a step that this one needs was not done. */
 const blockedBy = (
   step: Step,
   steps: ReadonlyMap<string, Step>,
@@ -165,7 +165,7 @@ const blockedBy = (
 ): StepOutcome | undefined => {
   const statusOf = (id: string) => outcomes.get(id)?.status
   const undone = step.after.filter((id) => statusOf(id) !== 'done')
-  // A step that was only earlier in the order, and was not sent, blocks nothing.
+  // An unsent step that merely came earlier in the order blocks nothing.
   const blocking = undone.filter((id) => {
     const wasNotSent = statusOf(id) === 'scheduled' || statusOf(id) === 'stale'
     return !wasNotSent || step.inTurnAfter?.includes(id) !== true
@@ -243,7 +243,7 @@ class Recorder {
     }
   }
 
-  /** For something that has already happened: a failure only prevents later steps. */
+  /** Records an event that has already happened: a failure only prevents later steps. */
   async record(event: UntimedEvent): Promise<void> {
     await this.emit(event).catch(() => undefined)
   }

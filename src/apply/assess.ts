@@ -1,4 +1,4 @@
-/** Decides whether a step may be sent, by re-reading what it changes and relies on. */
+/** Decides whether a step may be sent, by re-reading the state that it changes and relies on. */
 import { defined } from '../base/index.ts'
 import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
@@ -25,9 +25,9 @@ export const DELETED = 'deleted'
 /** A read may be stale, so an apparent change is read again. */
 const CONFIRM_DELAYS_MS = [250, 1_000]
 
-/** What this step's own requests may have done. */
+/** The possible effects of this step's own requests. */
 export interface Trail extends Search {
-  /** The answer to a request of this step was lost, so a compute where it creates one is probably its own. */
+  /** A response to this step was lost, so a compute found where the step creates one is probably its own. */
   readonly isLost: boolean
 }
 

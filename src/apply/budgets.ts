@@ -1,12 +1,12 @@
 import { computeTitle, type Plan } from '../model/index.ts'
 
-/** Absolute limits on what one run may do. */
+/** Absolute limits for one run. */
 export interface Budgets {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
-  /** Increase of the sum of upper limits, in CU. */
+  /** Increase in the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Increase of expected CU-hours a month; of the upper bound if there is no expected value. */
+  /** Increase in expected CU-hours a month; of the upper bound if there is no expected value. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 

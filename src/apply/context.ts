@@ -24,7 +24,7 @@ export interface RunContext {
   readonly knowledge: Knowledge
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
-  /** For the delete of a replacement: its create. */
+  /** For the delete step of a replacement: its create step. */
   readonly successorOf: (step: Step) => Step | undefined
   /** Whether its restart windows are open; always, for a step without windows. */
   readonly openingOf: (step: Step) => Opening

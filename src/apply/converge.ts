@@ -21,10 +21,10 @@ export interface ReadCompute {
   readonly compute?: ObservedCompute
 }
 
-/** @param read replaces what the list of computes shows. */
+/** @param read computes that replace those in the list. */
 export type Replan = (pinAliases: Readonly<Record<string, string>>, read: readonly ReadCompute[]) => Promise<PlanResult>
 
-/** The list may lag behind what was read by id. */
+/** The list may lag behind the reads by id. */
 const DELAYS_MS = [0, 250, 1_000, 3_000]
 
 export const converge = async (

@@ -8,7 +8,7 @@ export interface Search {
   readonly others: Set<string>
 }
 
-/** Its operation is among the newest; the control plane may have started a few since. */
+/** The create's operation is among the newest; the control plane may have started a few since. */
 const OPERATIONS = 20
 
 /**
@@ -45,7 +45,7 @@ export const findInPlace = async (
   return undefined
 }
 
-/** The existing primary of the branch that a move would make its compute the primary of. */
+/** The primary that already exists on the target branch of a primary's move. */
 export const findPrimary = async (
   step: Step,
   { api, knowledge, abort }: RunContext,
@@ -53,7 +53,7 @@ export const findPrimary = async (
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
     if (id === step.compute.id || knowledge.of(id)?.kind === 'deleted') continue
-    // The list may still show its previous branch.
+    // The list may still show the compute's previous branch.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
   }

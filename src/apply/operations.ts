@@ -4,11 +4,11 @@ import { defined } from '../base/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 import type { Timings } from './timings.ts'
 
-/** If nothing is known about durations. */
+/** Used if no durations are known. */
 const FIRST_ROUND_MS = 250
 /** The interval that the public API reference suggests. */
 const LONGEST_ROUND_MS = 5_000
-/** Read at the latest by then, because a user may be watching. */
+/** Read by then at the latest, because a user may be watching. */
 const LONGEST_FIRST_MS = 15_000
 /** If an operation is late, it is read again after this share of its expected duration. */
 const LATE_SHARE = 0.05
@@ -161,7 +161,7 @@ const failed = (operations: readonly Operation[], reason: FailureReason, message
   operations: operations.map(toProgress),
 })
 
-/** In the order of causes: operations are cancelled because an earlier one failed. */
+/** Causes before consequences: operations are cancelled because an earlier one failed. */
 const CAUSES = ['error', 'failed', 'cancelling', 'cancelled']
 
 const causeOf = (operations: readonly Operation[]): readonly Operation[] => {

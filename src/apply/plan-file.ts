@@ -53,8 +53,8 @@ const SAVE_HINT = 'Write one with `espalier plan --out FILE`.'
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or one of another version; `E_PLAN_EDITED` if it
- *   was changed since.
+ * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or is one of another version; `E_PLAN_EDITED` if it
+ *   has been changed since.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>
   decode(planFileShape, valueIn(text, name), name, SAVE_HINT)
@@ -103,7 +103,7 @@ const isIntact = (value: unknown): boolean => {
   try {
     return digest === digestOf(rest)
   } catch (error) {
-    // Nested too deeply, so we did not write it.
+    // Nested too deeply for us to have written it.
     if (error instanceof RangeError) return false
     throw error
   }

@@ -51,7 +51,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
     return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
   }
-  // Whoever wrote the file chose its digest and version. They may explain a difference, but do not excuse it.
+  // Whoever wrote the file chose its digest and version. A mismatch in these may explain a difference, but does not
+  // excuse it.
   const isSame = causes.length === 0
   const actions = differences(actionsOf(file.plan), actionsOf(rewound.plan))
   if (actions.length > 0) {
@@ -82,7 +83,7 @@ const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] =>
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
 }
 
-/** A name that is not known now, to another key for example, cannot be compared. */
+/** A name that is unknown now, for example because another key is used, cannot be compared. */
 const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
   const now = new Map(Object.entries(fresh.projectNames ?? {}))
   return Object.entries(saved.projectNames ?? {}).flatMap(([id, name]) => {
@@ -91,7 +92,7 @@ const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
   })
 }
 
-/** A policy has changed, an override is missing or new, or an expected cost has come to exceed its limit. */
+/** A policy has changed, an override is missing or new, or an expected cost now exceeds its limit. */
 const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
   const [then, now] = [deniedIn(saved), deniedIn(fresh)]
   return [
@@ -125,8 +126,8 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * What else a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged ones); if
- * they did, they are left out of the comparison.
+ * Everything else that a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged
+ * ones); those that have are left out of the comparison.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
@@ -155,7 +156,7 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
 /** Warnings about rules also depend on other branches. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
-/** What each compute is matched with and changed to, regardless of activity. */
+/** The match and the changes of each compute, regardless of activity. */
 const rolesOf = ({ changes }: Plan): unknown =>
   byId(changes, ({ kind, from, compute, attributes }) => ({
     kind,

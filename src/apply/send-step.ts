@@ -1,4 +1,4 @@
-/** Sends a step's request once. The step is assessed again before each attempt, and whenever an answer was lost. */
+/** Sends a step's request once. The step is assessed again before each attempt, and whenever a response was lost. */
 import { ApiError, type Mutation, type Turn } from '../api/index.ts'
 import { defined } from '../base/index.ts'
 import {
@@ -15,7 +15,7 @@ import { type Assessment, assess, type Trail } from './assess.ts'
 import type { RunContext } from './context.ts'
 
 export type Sent =
-  /** The answer of the control API. */
+  /** The control API's response. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
   /** In effect without a response: through our request sent at `lostAt`, or through another client. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
@@ -27,7 +27,7 @@ export type Sent =
 export interface Sending {
   /** Whether a request went out that may have taken effect. */
   sent: boolean
-  /** Requests whose answers were lost, and whose effect did not show. */
+  /** Requests whose responses were lost and whose effects have not shown. */
   lost: number
 }
 
@@ -36,7 +36,7 @@ const RESENDS = 3
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
 /** A repeated update or delete does no harm, but a repeated create makes a second compute: worth waiting half a minute. */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
-/** Refusals that may be caused by another client's change right before the request. */
+/** Rejections that may be caused by another client's change right before the request. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
@@ -66,7 +66,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     return { send: assessment.body }
   }
 
-  /** If the project cannot be read either, the refusal is the better message. */
+  /** If the project cannot be read either, the rejection is the more useful message. */
   const assessAfterRefusal = (): Promise<Assessment | undefined> =>
     assessNow().catch((error) => {
       if (lost === undefined && error instanceof ApiError) return undefined
@@ -121,7 +121,7 @@ const blockedNow = async (
   const opening = context.openingOf(step)
   if (opening.isOpen) return undefined
   if (!context.ignoreWindows) return { kind: 'outside-window', opening }
-  // If the plan already says that it interrupts, this was recorded before it started.
+  // If the plan already says that the step interrupts, the override was recorded before the step started.
   if (isWorse && step.impact === 'none') {
     await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
   }

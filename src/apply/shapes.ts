@@ -156,7 +156,7 @@ const selection = z.strictObject({
   leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
 })
 
-/** What a sentence is about. */
+/** A sentence about a change. */
 const note = { change: z.string(), project: z.string(), sentence: z.string() }
 
 export const planShape = z.strictObject({

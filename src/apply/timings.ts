@@ -4,13 +4,13 @@ import type { Observed } from '../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 
-/** Only the newest count, so that a change in speed shows after a few steps. */
+/** Only the newest count, so that a change in speed takes effect after a few steps. */
 const KEPT = 20
 /** With fewer samples, the slow end is not reliable. */
 const ENOUGH = 5
 /**
- * Read first when nearly all similar operations were done, but not much later than the median: waiting for the slowest
- * would delay all others.
+ * The first read is when nearly all similar operations had ended, but not much later than the median: waiting for the
+ * slowest would delay all others.
  */
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
@@ -19,7 +19,8 @@ const LATER_MS = 200
 const SLACK_MS = 40
 
 /**
- * The run's own observations beat past operations if they disagree, and a project's own durations beat those of others.
+ * If they disagree, the run's own observations take precedence over past operations, and a project's own durations over
+ * those of others.
  */
 export class Timings {
   readonly #seen = new Map<string, number[]>()
@@ -62,8 +63,8 @@ export class Timings {
   }
 
   /**
-   * In milliseconds, when operations that were just started have probably ended. They run one after the other, because
-   * of the project's lock. `undefined` if one of them is unknown.
+   * How many milliseconds operations that were just started probably take. They run one after the other, because of the
+   * project's lock. `undefined` if one of them is unknown.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
     if (this.#isOtherClock) return undefined
@@ -81,7 +82,7 @@ export class Timings {
     return this.#known(own) ?? this.#known(any)
   }
 
-  /** Combines both while the new samples are within the range of the past. */
+  /** Combines new and past samples while the new ones are within the range of the past ones. */
   #known(key: string): readonly number[] | undefined {
     const [seen, past] = [this.#seen.get(key), this.#past.get(key)]
     if (seen === undefined || past === undefined) return seen ?? past

@@ -42,7 +42,7 @@ export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pi
   return named && min !== undefined && max !== undefined ? { size: { min, max } } : {}
 }
 
-/** What a request changes. It may also send unchanged values, which are ignored. */
+/** The attributes that a request changes. It may also send unchanged values, which are ignored. */
 const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttributes => {
   const asked = { ...attributesFromWire(endpoint), ...askedSize(endpoint, before) }
   const keys = differingKeys(asked, before)

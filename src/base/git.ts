@@ -16,7 +16,7 @@ const REMOTE_TIMEOUT_MS = 600_000
 
 /**
  * Environment variables that git inherits: enough to find programs, the user's configuration, proxies and certificates.
- * Not those that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`), and no keys.
+ * Excludes keys, and variables that name another repository (`GIT_DIR`) or another program (`GIT_EXTERNAL_DIFF`).
  */
 const INHERITED = new RegExp(
   `^(${[
@@ -46,7 +46,8 @@ const NO_HELPER = 'credential.helper='
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name))),
   LC_ALL: 'C',
-  // Do not fetch missing objects of a partial clone. git < 2.45 ignores this variable, but has no allowed protocol.
+  // Do not fetch missing objects of a partial clone. git < 2.45 ignores this variable, but cannot fetch either, since
+  // no protocol is allowed.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: protocols,
   GIT_PROTOCOL_FROM_USER: '0',
@@ -125,7 +126,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
   }
 }
 
-/** Errors of git that need a hint: what git prints, our message, our hint. */
+/** Errors of git that need a hint: git's output, our message, our hint. */
 const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,

@@ -1,4 +1,4 @@
-/** Calls `handle` for each signal. Returns a function that stops it. */
+/** Calls `handle` for each signal. Returns a function that removes the handler. */
 export type OnSignal = (signal: 'SIGINT' | 'SIGTERM' | 'SIGCONT', handle: () => void) => () => void
 
 /** Signals of this process. */

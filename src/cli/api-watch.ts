@@ -1,4 +1,4 @@
-/** Reports on stderr that the control API does not answer while requests are retried. */
+/** While requests are retried, reports on stderr that the control API does not respond. */
 import type { RequestWatch } from '../api/index.ts'
 import type { Clock } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
@@ -14,7 +14,7 @@ export const apiWatch = (
   onLimit: RequestWatch['onLimit'] = () => undefined,
 ): RequestWatch => {
   let reportedAt = Number.NEGATIVE_INFINITY
-  /** The latest failure since the last good answer, and the timer that reports it. */
+  /** The latest failure since the last successful response, and the timer that reports it. */
   let problem = ''
   let reporting: NodeJS.Timeout | undefined
   const say = (line: string): void => {

@@ -6,7 +6,7 @@ import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { canAsk, print } from './terminal.ts'
 
-/** The effect of the steps of a consent: wording for one step, and for several. */
+/** The effect of the steps that need a consent: wording for one step, and for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
   disconnect: ['ends the connections of a compute', 'end the connections of computes'],

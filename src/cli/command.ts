@@ -1,4 +1,4 @@
-/** A command as data: its arguments and its help. What it runs is in commands/index.ts. */
+/** A command as data: its arguments and its help. Its implementation is named in commands/index.ts. */
 import type { ExitCode } from '../model/index.ts'
 import type { Flags, FlagValues } from './flag.ts'
 import type { COMMON_FLAGS } from './flags.ts'

@@ -1,4 +1,4 @@
-/** Finds the operation that probably caused each drift: the newest one that could have. */
+/** Finds the operation that probably caused each drift: the newest one that could have caused it. */
 import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'

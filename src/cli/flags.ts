@@ -53,7 +53,7 @@ export const REVIEW_FLAGS = {
   ),
 } as const
 
-/** For `plan` and `apply`: which manifests and projects, and what they are checked against. */
+/** For `plan` and `apply`: which manifests and projects to use, and the checks to apply. */
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...MANIFEST_FLAGS,
@@ -68,7 +68,7 @@ export const PLANNING_FLAGS = {
   ),
 } as const
 
-/** Absolute limits of a run; for the agent, of 24 hours and each project. */
+/** Absolute limits of a run; for the agent, of each project in 24 hours. */
 export const BUDGET_FLAGS = {
   'max-restarts': number('Consent:', 'Reject a plan that restarts more computes than this'),
   'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),

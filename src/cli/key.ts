@@ -37,7 +37,7 @@ const isOpenToOthers = async (file: string): Promise<boolean> => {
   return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
 }
 
-/** Whether there is any key, including a sandbox's own. It is not checked. */
+/** Whether there is any key, including a sandbox's own. The key is not checked. */
 export const hasKey = (
   flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
   { env }: Pick<Io, 'env'>,

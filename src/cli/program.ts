@@ -26,7 +26,7 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
   }
 }
 
-/** Shows how the same command is given manifests. */
+/** Shows how to pass manifests to the same command. */
 const withExample = (error: unknown, words: readonly string[]): unknown => {
   if (!(error instanceof EspalierError) || error.code !== 'E_NO_MANIFESTS') return error
   const command = ['espalier', ...pathOf(words).names].join(' ')

@@ -130,7 +130,10 @@ const averageOf = ({ size }: ComputeSettings, usage: Usage | undefined): number 
   return size.min === size.max ? size.min : usage === undefined ? null : clamp(usage.averageCu, size)
 }
 
-/** Keeps the current average where the new limits allow it. Without history, a fixed size does not show what a range will use. */
+/**
+ * Keeps the current average where the new limits allow it. Without history, a fixed size does not show how much of a
+ * range will be used.
+ */
 const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage | undefined): number | null => {
   if (usage === undefined || to.size === undefined) return averageOf(to, undefined)
   const average = averageOf(from, usage)

@@ -10,7 +10,7 @@ import {
 } from '../model/index.ts'
 
 const HOUR_MS = 3_600_000
-/** A shorter history is too little to project a month from. */
+/** A shorter history is not enough for a monthly projection. */
 const MIN_HISTORY_HOURS = 24
 const WEEK_HOURS = 168
 /** Counters are published every 15 minutes and may lag by an hour. */
@@ -113,7 +113,7 @@ const splitHours = (
     return { parts: counted.map((one) => ({ ...one, hours: active, isMeasured: false })), isEven: false }
   }
   if (measured.length === counted.length) {
-    // The counter is what is billed. For a single compute that existed throughout, it is also exact.
+    // The counter determines the bill. For a single compute that existed throughout, it is also exact.
     const [only] = measured
     const isAlone = measured.length === 1 && only !== undefined && (timeOf(only.compute.createdAt) ?? 0) < only.from
     const hours = isAlone ? [active] : scaled(measured, active)

@@ -21,7 +21,9 @@ export interface DesiredDocument {
   /** From the document's defaults. Applies to computes that no entry of the document declares. */
   readonly restartWindow?: DeclaredWindow
   readonly price?: Price
-  /** Changes that interrupt are skipped on branches that expire within so many seconds. See `SKIP_EXPIRING_SECONDS`. */
+  /**
+   * Changes that interrupt are skipped on branches that expire within this many seconds. See `SKIP_EXPIRING_SECONDS`.
+   */
   readonly skipExpiring?: number
   /** Policies of the document and the files that it extends. They apply to its projects. */
   readonly policies?: readonly Policy[]

@@ -53,7 +53,7 @@ export interface StepOutcome {
   readonly reason?: FailureReason
   /** What happened and what to do next: one or two sentences. */
   readonly message?: string
-  /** Status of the response that refused the request. */
+  /** Status of the response that rejected the request. */
   readonly httpStatus?: number
   readonly operations: readonly OperationProgress[]
   /** The compute that the step created or changed. */

@@ -3,7 +3,7 @@ import type { Severity } from './diagnostic.ts'
 
 export interface TierLimit {
   readonly max: number
-  /** An error only if the API itself refuses it. Docs pages may be outdated, so they only cause warnings. */
+  /** An error only if the API itself rejects it. Docs pages may be outdated, so they only cause warnings. */
   readonly severity: Severity
   readonly source: string
 }

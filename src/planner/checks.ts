@@ -35,7 +35,7 @@ export const checkMerged = (
 }
 
 /**
- * Declared branches with several live primaries, which the service promises never to have. Nothing is changed or
+ * Declared branches with several live primaries, which the service promises cannot happen. Nothing is changed or
  * deleted: a user has to determine which one is in use.
  */
 const crowdedBranches = (
@@ -92,7 +92,10 @@ const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedComp
   })
 }
 
-/** The API does not enforce unique names, but users expect them. Compares declared names with those that stay. */
+/**
+ * The API does not enforce unique names, but users expect them. Compares declared names with those of computes that
+ * stay.
+ */
 const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const names = new Map<string, string>()
   const stays = (branchId: string, name: string | undefined, who: string): void => {

@@ -1,4 +1,4 @@
-/** A branch has at most one primary: which steps wait for another to free the slot. */
+/** A branch has at most one primary: determines which steps wait for another to free the slot. */
 import { compare } from '../base/index.ts'
 import type { StepDraft } from './steps.ts'
 

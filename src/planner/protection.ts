@@ -37,7 +37,7 @@ export const removedPolicies = (project: string, head: ManifestPolicy, base: Man
   ]
 }
 
-/** The same for every observed project, including those that `head` no longer declares. */
+/** These warnings for every observed project, including those that `head` no longer declares. */
 export const policyRemovals = (base: Desired, head: Desired, { projects }: Observed): readonly Diagnostic[] =>
   projects.flatMap((project) => {
     const policyIn = (desired: Desired) => manifestPolicyOf(declarationsOf(desired, project))

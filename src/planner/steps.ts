@@ -62,7 +62,7 @@ const stepOf = (change: Change, position: number, { kind, request, rule, ...rest
   ...rest,
 })
 
-/** @param replaced its settings are carried over where the manifest declares none. */
+/** @param replaced compute whose settings are carried over where the manifest declares none. */
 export const createStep = (
   { branch, type, desired }: Claim,
   change: Change,

@@ -30,7 +30,7 @@ export const assignWindows = (
     if (before !== undefined && (own === undefined || formatWindow(own) !== formatWindow(before))) {
       diagnostics.push(windowChanged(change, before, own))
     }
-    // A replacement is created in a slot that has to be free first, and its predecessor is deleted afterwards.
+    // A replacement is created in a slot that has to be freed first, and its predecessor is deleted afterwards.
     for (const { step } of steps.flatMap((one) => chain(one, slots)).filter(mayInterrupt)) {
       windows.set(step.id, new Map([...(windows.get(step.id) ?? []), [formatWindow(window), window]]))
     }

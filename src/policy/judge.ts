@@ -44,7 +44,7 @@ export const judgePolicies = (
   return { results, undecided: [...undecided].sort() }
 }
 
-/** `undefined`: nothing to report. A change towards the limit is never blocked. */
+/** `undefined`: nothing to report. A change that does not increase the excess is never blocked. */
 const outcomeOf = (
   { level }: Policy,
   { excess, isNew }: Measure,

@@ -8,7 +8,7 @@ export interface ExpectedCuHours {
   readonly isComplete: boolean
 }
 
-/** An absent value is unknown; much is, for a manifest alone. */
+/** An absent value is unknown. Without live projects, many values are. */
 export interface PolicyProject {
   readonly id: string
   readonly name?: string
@@ -36,7 +36,7 @@ export interface PolicyCompute {
   readonly type: ComputeType
   readonly settings: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>
   readonly hasWindow?: boolean
-  /** Created by the plan: an unknown size can be fixed by setting it in the manifest. */
+  /** Whether the plan creates it: if so, an unknown size can be fixed by setting it in the manifest. */
   readonly isNew?: boolean
   readonly source?: Source
   /** Where its values are declared. */

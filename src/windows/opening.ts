@@ -25,7 +25,7 @@ const HORIZON_OF_SEVERAL_DAYS = 370
 export const openingOf = (windows: readonly RestartWindow[], at: number): Opening => {
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
   if (areOpen(at)) return { isOpen: true }
-  // The first moment at which all are open is an opening of one of them.
+  // The first moment at which all are open is when one of them opens.
   const days = windows.length === 1 ? HORIZON_DAYS : HORIZON_OF_SEVERAL_DAYS
   const moments = windows.flatMap((window) => openings(window, at, days)).filter((moment) => moment > at)
   const first = moments.sort((a, b) => a - b).find(areOpen)
@@ -34,7 +34,7 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
   return { isOpen: false, opensAt: new Date(first).toISOString(), opensLocally: localTime(zoned(first, window)) }
 }
 
-/** When the windows, all open at `at`, first stop being all open; milliseconds since the epoch. */
+/** When the first of the windows, all open at `at`, closes; milliseconds since the epoch. */
 export const closingOf = (windows: readonly RestartWindow[], at: number): number => {
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))
   const endOf = ({ to }: RestartWindow): string => (to === '24:00' ? '00:00' : to)

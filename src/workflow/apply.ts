@@ -126,10 +126,10 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
-    // The user may have taken a while, and consented only to the plan that was shown.
+    // The user may have taken a while to answer, and consented only to the plan that was shown.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // A compute may have become active in the meantime, and now counts as a restart.
+      // A compute may have become active in the meantime: its change now counts as a restart.
       enforceBudgets(fresh.plan, request.budgets)
       return run(request, fresh, answer.consent, api)
     }

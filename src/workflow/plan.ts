@@ -35,11 +35,11 @@ export interface PlanOptions {
   readonly estimate?: boolean
   /** Manifests to compare with: those of a git ref, or of a pull request's base. */
   readonly base?: Manifests | undefined
-  /** Apply the base's protection, prune and restart windows to the plan too: for untrusted pull requests. */
+  /** Also apply the base's protection, prune settings and restart windows to the plan: for untrusted pull requests. */
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
-  /** Computes read by id: newer than what the list of computes shows. */
+  /** Computes read by id: newer than their state in the list of computes. */
   readonly read?: readonly ReadCompute[]
 }
 

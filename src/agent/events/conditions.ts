@@ -19,7 +19,7 @@ const RAISED_AS: Readonly<Partial<Record<AgentState, EventType>>> = {
 export const ACCOUNT_REASONS: readonly AgentReason[] = ['Unreachable', 'KeyRefused']
 export const REPOSITORY_REASONS: readonly AgentReason[] = ['GitStale']
 
-/** The next refresh confirms whether it is drift. */
+/** The next refresh shows whether it is drift. */
 const NEVER_RAISED: readonly AgentReason[] = ['DriftUnconfirmed']
 
 const isRaisable = ({ state, reason }: AgentStatus): boolean =>

@@ -27,7 +27,7 @@ const EVENT = z.object({
 
 export type AgentEvent = z.infer<typeof EVENT>
 
-/** A state, its reason, and since when it has held. */
+/** A state, its reason, and when it began. */
 const CONDITION = z.object({
   since: z.number(),
   /** Id of the event that raised it. */

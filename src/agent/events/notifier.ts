@@ -21,7 +21,7 @@ const KEPT_FOR_MS = 3 * 24 * 60 * 60_000
 const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
-/** Ends the delivery of all events, which would time out as well. */
+/** After this failure, no other event is sent for now, since it would time out as well. */
 const NO_ANSWER = 'the receiver did not respond'
 
 interface NotifierOptions {

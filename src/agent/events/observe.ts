@@ -93,7 +93,7 @@ export const observeAccount = (
   return observeConditions(keptOf(json), { subject: accountSubject(account), statuses, about }, now, isRound)
 }
 
-/** @param isRound whether a fetch completed since. */
+/** @param isRound whether a fetch has completed since. */
 export const observeRepository = (
   { source, projects }: AgentView,
   json: unknown,

@@ -1,4 +1,4 @@
-/** Sends events to a webhook: as CloudEvents 1.0 (structured mode, JSON), signed by Standard Webhooks. */
+/** Sends events to a webhook: as CloudEvents 1.0 (structured mode, JSON), signed according to Standard Webhooks. */
 import { createHmac } from 'node:crypto'
 import { EspalierError, plainJson } from '../../base/index.ts'
 import type { AgentEvent } from './kept.ts'

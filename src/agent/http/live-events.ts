@@ -8,7 +8,7 @@ import type { AgentControl } from '../view.ts'
 const GATHER_MS = 200
 const HEARTBEAT_MS = 20_000
 const MAX_CLIENTS = 100
-/** Chunks buffered for a client that stopped reading. */
+/** Maximum number of chunks buffered for a client that has stopped reading. */
 const MAX_WAITING = 1_000
 
 export interface LiveEvents {

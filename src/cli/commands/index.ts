@@ -1,4 +1,4 @@
-/** All commands, and what each of them runs. */
+/** All commands and their implementations. */
 import type { Command, Run, Runnable, ValuesOf } from '../command.ts'
 import * as agent from './agent.ts'
 import { applyCommand } from './apply.ts'
@@ -20,7 +20,7 @@ import { snapshotCommand } from './snapshot.ts'
 import { statusCommand } from './status.ts'
 import { validateCommand } from './validate.ts'
 
-/** @param load imports the work of a command, which is done only when it runs. */
+/** @param load imports the implementation of a command; called only when the command runs. */
 const runs = <C extends Command>(command: C, load: (values: ValuesOf<C>) => Promise<Run<C>>): Runnable => ({
   ...command,
   run: async (parsed, io) => {

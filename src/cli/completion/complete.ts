@@ -1,4 +1,4 @@
-/** Completes a command line. It runs at every TAB, so it loads little and does not wait long for the service. */
+/** Completes a command line. It runs on every TAB, so it loads little and does not wait long for the service. */
 import { CONSENTS } from '../../model/index.ts'
 import type { Runnable } from '../command.ts'
 import { flagsByWord, namesOf, pathOf } from '../command-line.ts'

@@ -88,7 +88,7 @@ const subjectsOf = async (
   }
 }
 
-/** The state of the projects that the user named, or of all. */
+/** The state of the projects that the user named, or of all projects. */
 const viewOf = async (flags: HistoryFlags, io: Io): Promise<AgentView> => {
   const view = (await ask('/projects', 'GET', flags, io)) as AgentView
   return flags.projects.length === 0 ? view : { ...view, projects: chosenOf(view, flags.projects) }

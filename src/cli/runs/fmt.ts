@@ -12,7 +12,7 @@ import { printProblems } from '../report-problems.ts'
 import { readStdin } from '../stdin.ts'
 import { print } from '../terminal.ts'
 
-/** Files with these problems cannot be parsed. Despite other problems, a file can be formatted. */
+/** Files with these problems cannot be parsed. Other problems do not prevent formatting. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
 
 export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
@@ -66,7 +66,7 @@ const format = (path: string, text: string): string => {
   })
 }
 
-/** What the manifest declares, and its problems, without line numbers, which formatting may change. */
+/** The manifest's declarations and problems, without line numbers, which formatting may change. */
 const meaningOf = (path: string, text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path, text }])
   const codes = diagnostics.map(({ code }) => code).sort()

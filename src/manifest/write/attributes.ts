@@ -44,7 +44,10 @@ export const writtenAt = (path: string, attributes: ComputeAttributes): unknown 
   return path === row.path ? value : (value as Written | undefined)?.get(path.slice(row.path.length + 1))
 }
 
-/** What manifests cannot express about a live compute: it is not managed. Each part completes a sentence. */
+/**
+ * The parts of a live compute that manifests cannot express, and that are therefore not managed. Each completes a
+ * sentence.
+ */
 export const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
   const { pg_settings: _declared, preload_libraries: preload, ...others } = settings
   const unwritable = ATTRIBUTE_KEYS.flatMap((key) => {

@@ -7,7 +7,7 @@ import { manifestSchema } from '../definition/index.ts'
 export interface Shape {
   readonly order: readonly string[]
   readonly values: Readonly<Record<string, Shape>>
-  /** Shape of all values of a map, or of the items of a list. Their order is the author's. */
+  /** Shape of all values of a map, or of the items of a list. The author's order is kept. */
   readonly each?: Shape
   readonly attribute?: AnyAttributeRow
 }

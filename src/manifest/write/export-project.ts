@@ -102,7 +102,7 @@ export const shapeOf = (
     const id = pin || isNamesake ? [['id', compute.id] as const] : []
     const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
-      // Names must be unique within a branch. Replicas need theirs as a key, so the primary loses its name.
+      // Names must be unique within a branch. Replicas need their names as keys, so the primary loses its name.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
       if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there also has`)
@@ -135,7 +135,7 @@ const takeDefaults = (
   for (const key of ['size', 'scaleToZero']) {
     if (all.length < 2 || all.some((written) => !written.has(key))) continue
     const most = mostAlike(all, key)
-    // Large computes need other scale-to-zero values than small ones, and a default must fit all of them.
+    // Large and small computes need different scale-to-zero values, and a default must fit all of them.
     if (most.length < 2 || (key === 'size' && most.length <= all.length / 2)) continue
     const value = most[0]?.get(key)
     reasons.push(`defaults: \`${key}: ${inline(value)}\`, which ${most.length} of ${all.length} computes have`)

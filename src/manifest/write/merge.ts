@@ -104,7 +104,7 @@ class Merging {
     if (before.anchor !== undefined) throw blocked('there is an anchor')
     const end = endOfValue(this.#text, before)
     const taken = this.#text.slice(keyEnd, end)
-    // A `#` inside a string counts too: better refuse than lose a comment.
+    // A `#` inside a string counts too: better to report an obstacle than to lose a comment.
     if (taken.includes('#')) throw blocked('there is a comment in its value')
     if (!/^\s*:/.test(taken)) throw blocked('its key is written with `?`')
     // The old value may start on the line below the key.

@@ -29,7 +29,7 @@ const PAST_ITS_LINE = 2 ** 30
 
 const readMap = ({ items, indent }: CST.BlockMap, all: Map<object, Entries>, depth: number): Plain => {
   const entries = new Map<string, Entry>()
-  // A large map may be one of names, with any keys. For small ones, a plain object is faster.
+  // The keys of a large map may be names, and thus arbitrary. For small maps, a plain object is faster.
   const result: Record<string, Plain> = items.length > MOST_ATTRIBUTES ? Object.create(null) : {}
   for (const { start, key, sep, value } of items) {
     checkSeparators(start, true)

@@ -25,7 +25,7 @@ const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
   fine: STATE_LOOKS.Synced,
 }
 
-/** The project's page shows all. */
+/** The project's page shows all of them. */
 const MOST_DIFFERENCES = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
@@ -66,7 +66,7 @@ const VERBS: Readonly<Record<AgentGroup, readonly [one: string, many: string]>> 
   fine: ['is synced', 'are synced'],
 }
 
-/** @param count projects in this group, the worst of all groups. */
+/** @param count number of projects in this group, which is the worst one. */
 const verdictOf = (name: AgentGroup, count: number): string => {
   const [one, many] = VERBS[name]
   if (name === 'fine') return count === 1 ? `The project ${one}` : `All ${group(count)} projects ${many}`

@@ -9,7 +9,7 @@ import { type CardContext, changeCard } from './change-card.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { stillItem } from './sections.ts'
 
-/** With more changes, projects are folded. */
+/** With more changes, projects are collapsed. */
 const MOST_OPEN = 60
 
 interface ChangesOptions extends CardContext {

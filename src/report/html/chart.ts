@@ -61,7 +61,7 @@ export const lanesOf = (
 
 const ROW_EM = 2.75
 const BAR_EM = 0.95
-/** With more steps, lanes are folded to one line; a lane with more steps has no room for icons. */
+/** With more steps, lanes are collapsed to one line; a lane with more steps has no room for icons. */
 const MOST_OPEN = 60
 
 export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
@@ -89,7 +89,7 @@ const labelOf = ({ number, step, change, description }: Row): Markup =>
   markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a></li>
 `
 
-/** A lane in one line, which shows problems while the lane is folded. */
+/** A lane in one line, which shows problems while the lane is collapsed. */
 const miniature = ({ rows }: Lane, scale: Timescale): Markup => {
   const marked = rows.length <= MOST_OPEN ? rows.filter((row) => row.icon !== undefined) : []
   return markup`<svg class="mini" height="2em" aria-hidden="true" focusable="false"><line class="base" x1="0" x2="100%" y1="1.5em" y2="1.5em"/>${rows.map(

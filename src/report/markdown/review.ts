@@ -1,4 +1,4 @@
-/** Cost, policies and service updates in a comment: one line each, with folded details. */
+/** Cost, policies and service updates in a comment: one line each, with collapsed details. */
 import { likelyOf, type Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { counted } from '../words/counts.ts'

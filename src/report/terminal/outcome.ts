@@ -7,7 +7,7 @@ import { stepNamesOf } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
-/** Further steps are only counted, so that it fits on a screen. The journal and the page have all. */
+/** Further steps are only counted, so that the list fits on a screen. The journal and the page contain all of them. */
 const MOST_SHOWN = 12
 
 /** Whether a step never started. There may be many, so they are not shown while others run. */

@@ -71,7 +71,7 @@ const aligned = <Row>(
 
 /**
  * Narrows columns until they fit into `room`, or none can be narrowed further. The first to be narrowed is the one that
- * is the most above its narrowest width.
+ * exceeds its narrowest width the most.
  */
 export const fitWidths = (widths: readonly number[], narrowest: readonly number[], room: number): readonly number[] => {
   const found = [...widths]

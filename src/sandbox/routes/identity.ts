@@ -69,7 +69,7 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
 /**
  * The organization whose projects to list; `undefined`: all projects.
  *
- * @throws {ApiError} 400 if a personal key has to name one and does not, and as {@link ownerOf}.
+ * @throws {ApiError} 400 if a personal key has to name one and does not; otherwise as {@link ownerOf}.
  */
 export const organizationOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'personal' && requested === undefined && organizationIds(world).length > 0) {

@@ -84,7 +84,7 @@ const reportIgnored = (context: Context, fields: readonly string[]): void => {
   if (fields.length > 0) report?.(fields)
 }
 
-/** Paths of the fields of `given` that `read`, the result of its schema, does not have. */
+/** Paths of the fields of `given` that are missing in `read`, the result of parsing it. */
 const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
   if (Array.isArray(given)) {
     return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []

@@ -14,7 +14,7 @@ function enableFilters(form: HTMLFormElement): void {
     if (drawn === undefined) bars.set(bar.dataset.c, [bar])
     else drawn.push(bar)
   }
-  /** The projects that were open before a filter opened all. */
+  /** The projects that were open before a filter opened all of them. */
   let openBefore: ReadonlySet<HTMLDetailsElement> | undefined
 
   const filter = (): void => {

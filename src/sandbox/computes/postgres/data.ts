@@ -63,7 +63,7 @@ export class DataFolders {
     return this.binariesFor(this.branch(branchId), pgVersion)
   }
 
-  /** The same for any data folder. @param usual the version to use if the folder has no data yet. */
+  /** As {@link binariesOf}, for any data folder. @param usual the version to use if the folder has no data yet. */
   binariesFor(folder: string, usual: number): Binaries {
     const major = versionIn(folder) ?? usual
     const binaries = this.#home.versions.get(major)
@@ -96,8 +96,8 @@ export class DataFolders {
   }
 
   /**
-   * Replaces a branch's data with a copy of another one's, or with none if that has none. The branch `preserveAs`, if
-   * given, receives the old data. Can be repeated if it was interrupted at any point.
+   * Replaces a branch's data with a copy of another branch's, or removes it if the other has none. The branch
+   * `preserveAs`, if given, receives the old data. Can be repeated if it was interrupted at any point.
    */
   async restoreBranch(
     branchId: string,

@@ -1,4 +1,4 @@
-/** Postgres does not run as root, so a sandbox of root runs it as another user. */
+/** Postgres does not run as root, so a sandbox started as root runs it as another user. */
 import { execFile } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
