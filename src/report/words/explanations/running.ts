@@ -68,7 +68,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'The API key is sent only to servers with a verified certificate.',
     mistake: 'NODE_TLS_REJECT_UNAUTHORIZED=0 espalier plan',
     correction: 'NODE_EXTRA_CA_CERTS=company.pem espalier plan',
-    wayOut: 'Unset NODE_TLS_REJECT_UNAUTHORIZED. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS.',
+    wayOut: 'To trust a private certificate authority, set NODE_EXTRA_CA_CERTS. Unset NODE_TLS_REJECT_UNAUTHORIZED.',
   },
   E_PROXY: {
     rule: 'HTTPS_PROXY and HTTP_PROXY must be empty or the address of a proxy.',
