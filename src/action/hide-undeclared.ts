@@ -137,7 +137,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           introduced: origin.introduced.map(changeOf),
           drift: origin.drift.map(changeOf),
           settled: origin.settled.map(changeOf),
-          // The base may declare them only by a rule.
+          // The base may declare them by a rule only, without naming them.
           released: origin.released.map((one) => ({
             ...one,
             branch: branchOf(one.branch),

@@ -7,7 +7,7 @@ const KINDS = {
   unknown: 'The service does not report its kind.',
 } as const
 
-/** Writes it to the summary and an output. Called at the end, so that it delays nothing. */
+/** Writes the kind to the summary and an output. Called at the end, so that it delays nothing. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { runner, key } = job
   if (!key.isUsed) return

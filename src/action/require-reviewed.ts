@@ -64,7 +64,10 @@ interface Recorded {
   readonly note: string
 }
 
-/** Anyone with write access can edit any comment, so only comments last edited by the token's own account count. */
+/**
+ * Anyone with write access can edit any comment, so a comment counts only if the token's own account was the last to
+ * edit it.
+ */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
   // For each plan, only the newest comment counts.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN

@@ -53,7 +53,7 @@ export interface ReviewVerdict {
   readonly unrelated: readonly Change[]
 }
 
-/** @param introduced what the merge introduces; if unknown, no change counts as unrelated. */
+/** @param introduced changes that the merge introduces; if unknown, no change counts as unrelated. */
 export const judgeReviewed = (
   changes: readonly Change[],
   known: ReadonlySet<string>,

@@ -28,7 +28,7 @@ interface AccountsOptions {
 export interface KeyOfProject {
   readonly api: WriteApi
   readonly account: string
-  /** The first of these files that may not configure the key's projects. */
+  /** The first of these files that is not allowed to configure the key's projects. */
   foreignFile(files: () => readonly string[]): string | undefined
 }
 

@@ -14,7 +14,7 @@ import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
 import { missedWindow, waitingOf, windowedSteps } from './waiting.ts'
 
-/** Ids of the changes to plan, which belong to a chain already started; `undefined`: all changes. */
+/** Ids of the changes to plan, which belong to a chain that has started; `undefined`: all changes. */
 type Continuing = ReadonlySet<string> | undefined
 
 export class ProjectPlan {

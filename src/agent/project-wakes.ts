@@ -19,7 +19,7 @@ export const windowWakes = (project: string, opensAt: number, now: number, rando
 export const wakeNextInterval = (id: string, { now, wake, random, intervalOf }: Shared): void =>
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')
 
-/** @param isDue whether runnable steps remain. */
+/** @param isDue whether any runnable step remains. */
 export const wakeAfterRound = (
   id: string,
   shared: Shared,

@@ -69,7 +69,7 @@ export class AgentProject {
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
-  /** Reconciled with the current declaration as far as possible, so that a later wave may start. */
+  /** Whether it is reconciled with the current declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
     const { state } = this.view
     const isCurrent = this.#concluded !== undefined && this.#concluded === this.#shared.desired.of(this.id)?.digest

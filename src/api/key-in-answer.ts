@@ -33,7 +33,7 @@ const encodingsOf = (key: string): readonly string[] => {
   return key.length < SHORTEST_SECRET ? [plain] : [plain, bytes.toString('hex'), ...base64Forms(bytes)]
 }
 
-/** Any character may be percent-encoded, even if this is unnecessary. */
+/** Any character may be percent-encoded, even one that need not be. */
 const charPattern = (char: string): string => {
   const encoded = Buffer.from(char).toString('hex').replace(/../g, '%$&')
   return `(?:${escapeRegex(char)}|${encoded})`

@@ -1,6 +1,6 @@
 import { computeTitle, type Plan } from '../model/index.ts'
 
-/** Absolute limits on what one run may do. */
+/** Absolute limits for one run. */
 export interface Budgets {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined

@@ -53,7 +53,7 @@ export const findPrimary = async (
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
     if (id === step.compute.id || knowledge.of(id)?.kind === 'deleted') continue
-    // The list may still show its previous branch.
+    // The list may still show the compute's previous branch.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
   }

@@ -1,4 +1,4 @@
-/** What the run expects of the live computes: the snapshot, plus what its own steps have done since. */
+/** The expected state of the live computes: the snapshot, plus the changes that the run's own steps have made since. */
 import type { Operation } from '../api/index.ts'
 import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../model/index.ts'
 import { askedSize } from './verify.ts'
@@ -39,7 +39,7 @@ export class Knowledge {
     this.#computes.set(id, { kind: 'made' })
   }
 
-  /** Records what was requested, not what was read afterwards, so that later changes by others are noticed. */
+  /** Records the requested values, not those read afterwards, so that later changes by others are noticed. */
   done({ kind, compute: { id }, request }: Step): void {
     const before = this.before(id)
     if (before === undefined) return

@@ -1,4 +1,4 @@
-/** Sends a step's request once. The step is assessed again before each attempt, and whenever an answer was lost. */
+/** Sends a step's request once. The step is assessed again before each attempt, and whenever a response was lost. */
 import { ApiError, type Mutation, type Turn } from '../api/index.ts'
 import { defined } from '../base/index.ts'
 import {
@@ -15,7 +15,7 @@ import { type Assessment, assess, type Trail } from './assess.ts'
 import type { RunContext } from './context.ts'
 
 export type Sent =
-  /** The answer of the control API. */
+  /** The control API's response. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
   /** In effect without a response: through our request sent at `lostAt`, or through another client. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }

@@ -29,7 +29,7 @@ export const startedBy = async (
   const computeId = compute?.id ?? named
   const isAnswered = compute !== undefined || step.kind === 'delete'
   if (isAnswered || (computeId !== undefined && operations.length > 0)) return { computeId, operations }
-  // Accepted, but the answer does not say which compute or operations.
+  // Accepted, but the response does not name the compute or the operations.
   const live = isCreate
     ? await findMade(step, context)
     : await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
@@ -64,7 +64,7 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * The operations of a change whose answer was lost. The list of operations may be stale; the compute's pending state,
+ * The operations of a change whose response was lost. The list of operations may be stale; the compute's pending state,
  * or the kind of change, tells whether to expect one.
  *
  * @param since when this run sent the request; absent if somebody else made the change.

@@ -4,7 +4,7 @@ import type { Observed } from '../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 
-/** Only the newest count, so that a change in speed shows after a few steps. */
+/** Only the newest count, so that a change in speed takes effect after a few steps. */
 const KEPT = 20
 /** With fewer samples, the slow end is not reliable. */
 const ENOUGH = 5

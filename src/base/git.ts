@@ -126,7 +126,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
   }
 }
 
-/** Errors of git that need a hint: what git prints, our message, our hint. */
+/** Errors of git that need a hint: git's output, our message, our hint. */
 const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,

@@ -1,4 +1,4 @@
-/** The token and the address of the agent, in its data folder; and the exit code of its state. */
+/** The agent's token and address, stored in its data folder, and the exit code for its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'

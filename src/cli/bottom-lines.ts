@@ -53,7 +53,7 @@ export class BottomLines {
     for (const restore of this.#restores) restore()
   }
 
-  /** As many lines as fit: the terminal may be smaller now, and what scrolls off the top cannot be erased. */
+  /** As many lines as fit: the terminal may be smaller now, and lines that scroll off the top cannot be erased. */
   #fitting(lines: readonly string[]): readonly string[] {
     const room = (this.#out.rows ?? 24) - 1
     const fitting: string[] = []

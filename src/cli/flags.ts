@@ -53,7 +53,7 @@ export const REVIEW_FLAGS = {
   ),
 } as const
 
-/** For `plan` and `apply`: which manifests and projects, and what they are checked against. */
+/** For `plan` and `apply`: which manifests and projects to use, and the checks to apply. */
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...MANIFEST_FLAGS,

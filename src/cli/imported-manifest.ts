@@ -103,7 +103,7 @@ const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, st
   )
 }
 
-/** Lists what was inferred, and what a manifest cannot express. */
+/** Lists the inferred parts, and those that a manifest cannot express. */
 export const printNotes = (
   { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
   { stderr }: Io,

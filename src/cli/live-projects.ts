@@ -29,10 +29,10 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
 }
 
 /**
- * Resolves the name or id of a project. A possible id that is not a known name is returned unchanged, because a key that
- * cannot list projects can still use it.
+ * Resolves the name or id of a project. A possible id that is not a known name is returned unchanged, because a key
+ * that cannot list projects can still use it.
  *
- * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project or several have the name.
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name, or several have it.
  */
 export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<string> => {
   const mayBeId = ID.test(idOrName)

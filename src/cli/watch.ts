@@ -4,7 +4,7 @@ import { plainText } from '../report/index.ts'
 import { type Io, onStop } from './io.ts'
 import { canRedraw, print } from './terminal.ts'
 
-/** The alternate screen: leaving it restores what was on the terminal before. */
+/** The alternate screen: leaving it restores the terminal's previous contents. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 const HOME = '\u001b[H'

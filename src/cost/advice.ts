@@ -1,4 +1,4 @@
-/** The changes that would save most. Counters only show averages, so no advice claims to know peaks or idle times. */
+/** The changes that would save the most. Counters only show averages, so no advice relies on peaks or idle times. */
 import {
   formatDay,
   formatDuration,

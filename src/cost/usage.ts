@@ -113,7 +113,7 @@ const splitHours = (
     return { parts: counted.map((one) => ({ ...one, hours: active, isMeasured: false })), isEven: false }
   }
   if (measured.length === counted.length) {
-    // The counter is what is billed. For a single compute that existed throughout, it is also exact.
+    // The counter determines the bill. For a single compute that existed throughout, it is also exact.
     const [only] = measured
     const isAlone = measured.length === 1 && only !== undefined && (timeOf(only.compute.createdAt) ?? 0) < only.from
     const hours = isAlone ? [active] : scaled(measured, active)

@@ -1,4 +1,4 @@
-/** A snapshot: what the API showed at one point in time. */
+/** A snapshot: the state that the API showed at one point in time. */
 import type { ComputeAttributes, WireSettings } from './attributes/index.ts'
 
 export type ComputeType = 'read_write' | 'read_only'

@@ -1,4 +1,4 @@
-/** Turns claims into changes: what differs for each compute, and which calls resolve it, not yet ordered. */
+/** Turns claims into changes: the differences of each compute and the calls that resolve them, not yet ordered. */
 import {
   type AttributeKey,
   type Capacity,

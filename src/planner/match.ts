@@ -167,7 +167,7 @@ const pairsOf = (
 /** Higher than the cost of any difference that a call can resolve. */
 const INFEASIBLE = 1_000
 
-/** The highest impact dominates, then the number of differing attributes. On an idle compute, nobody is affected. */
+/** The highest impact counts first, then the number of differing attributes. On an idle compute, nobody is affected. */
 const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute, table: SizeTable): number => {
   if (!canBecome(attributes, live.attributes, table)) return INFEASIBLE
   const keys = differingKeys(attributes, live.attributes)

@@ -47,7 +47,7 @@ export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]
   return { steps: sortTopologically(nodes), diagnostics: [] }
 }
 
-/** One restart at a time per branch, so that other computes keep answering. After a failure, the rest stay up. */
+/** One restart at a time per branch, so that the other computes remain available. After a failure, the rest stay up. */
 const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
   const last = new Map<string, string>()
   const restarts = [...nodes.values()].filter(

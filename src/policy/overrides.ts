@@ -1,4 +1,4 @@
-/** `NAME=reason`: allows what a policy denies. */
+/** `NAME=reason`: allows values that a policy denies. */
 
 import { nearest } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'

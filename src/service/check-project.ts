@@ -31,7 +31,7 @@ export const tierOfProject = (
   return word === undefined || tier === 'none' ? undefined : tierOf(word, table)
 }
 
-/** Checks only what the plan changes: live values may predate the limit. */
+/** Checks only values that the plan changes: live values may predate the limit. */
 export const checkProject = (
   project: ObservedProject,
   { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },

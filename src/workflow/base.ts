@@ -66,8 +66,8 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
 }
 
 /**
- * The plan shows the effect of the merge, so it ignores the base's protection and windows. These warnings show reviewers
- * what is removed.
+ * The plan shows the effect of the merge, so it ignores the base's protection and windows. These warnings show
+ * reviewers what the head removes.
  */
 const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []

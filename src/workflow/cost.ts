@@ -1,4 +1,4 @@
-/** Estimates what live projects cost, and finds the manifest lines that could save. */
+/** Estimates the cost of live projects, and finds the manifest lines that could save money. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import { defined, groupBy, mapConcurrently } from '../base/index.ts'
 import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'

@@ -7,7 +7,7 @@ import { readPlanText } from './saved-plan.ts'
 
 export interface Merged {
   readonly plan: Plan
-  /** If the plans were made with a base, which must be the same for all. */
+  /** Present if the plans were made with a base, which must be the same for all of them. */
   readonly origin?: Origin & { readonly base: string }
   /** Shards that have no plan among the files. */
   readonly missing: readonly string[]

@@ -39,7 +39,7 @@ export interface PlanOptions {
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
-  /** Computes read by id: newer than what the list of computes shows. */
+  /** Computes read by id: newer than their state in the list of computes. */
   readonly read?: readonly ReadCompute[]
 }
 

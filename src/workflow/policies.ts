@@ -82,9 +82,9 @@ export interface JudgeOptions {
   readonly policies: Policies
   /** Reasons by policy name. */
   readonly overrides?: ReadonlyMap<string, string> | undefined
-  /** Who overrides. */
+  /** Who overrides policies. */
   readonly actor?: string | undefined
-  /** If the base's policies decide: how the pull request changes them, to show it. */
+  /** If the base's policies decide: how the pull request changes them, for display. */
   readonly proposed?: ProposedPolicies | undefined
 }
 
@@ -164,7 +164,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 
-/** How the pull request changes policies, and what only its own policies would deny. */
+/** How the pull request changes policies, and the denials that only its own policies would cause. */
 const proposedChanges = (
   { from, to }: ProposedPolicies,
   projects: readonly JudgedProject[],

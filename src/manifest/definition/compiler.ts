@@ -44,7 +44,7 @@ const ANNOTATIONS = ['$schema', '$id', 'title', 'description']
 /** The schema as it is compiled: references to registered definitions, and no text that messages do not use. */
 const compactSchema = (schema: JsonSchema): JsonSchema =>
   JSON.parse(
-    // A property may be called `title`, too: its value is a schema.
+    // A property may also be called `title`: its value is a schema.
     JSON.stringify(schema, (key, value: unknown) =>
       ANNOTATIONS.includes(key) && typeof value === 'string' ? undefined : value,
     ).replaceAll('"#/$defs/', `"${DEFINITION}`),

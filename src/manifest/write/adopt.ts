@@ -146,7 +146,7 @@ class Adopting {
       if (loose.size === 0 && updates.length === 0) continue
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
       if (ref === undefined) {
-        // A listed branch is no longer covered by a rule, so copy what the rule declares.
+        // A listed branch is no longer covered by a rule, so copy the rule's declarations.
         this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch.name))
         continue
       }
@@ -228,7 +228,7 @@ const ruleFor = (documents: readonly DesiredDocument[], branch: string): Desired
       ({ match, except }) => globMatches(match, branch) && !except.some((exception) => globMatches(exception, branch)),
     )
 
-/** Adds what a rule declares. Live values take precedence. */
+/** Adds a rule's declarations. Live values take precedence. */
 const under = (body: Written, { protect, primary, replicas }: DesiredRule): Written => {
   const result: Written = new Map(protect ? [['protect', true]] : [])
   for (const [key, value] of body) {

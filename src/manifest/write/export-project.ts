@@ -102,7 +102,7 @@ export const shapeOf = (
     const id = pin || isNamesake ? [['id', compute.id] as const] : []
     const written: Written = new Map([...id, ...writtenOf(compute.attributes)])
     if (compute.type === 'read_write') {
-      // Names must be unique within a branch. Replicas need theirs as a key, so the primary loses its name.
+      // Names must be unique within a branch. Replicas need their names as keys, so the primary loses its name.
       const isTaken =
         taken.has(name ?? '') || own.some((other) => other.type === 'read_only' && other.attributes.name === name)
       if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there also has`)

@@ -166,7 +166,7 @@ ${HATCH}${chart({ label: 'Timeline of the steps as they ran', lanes, scale, mome
   return section('steps', 'Timeline', body)
 }
 
-/** Hatching shows waiting, so that it differs not only by colour. */
+/** Hatching marks waiting, so that colour is not the only difference. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
 const drawingOf = (run: StepRun, scale: Timescale): Drawing => {

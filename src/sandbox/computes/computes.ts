@@ -111,7 +111,7 @@ export interface Computes {
   stop(id: string): Promise<void> | undefined
   /** Does nothing if the compute already runs with this spec. */
   restart(spec: ComputeSpec): Promise<void> | undefined
-  /** Applies what can be changed without a restart. */
+  /** Applies the settings that can be changed without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
@@ -191,6 +191,6 @@ export const FEATURE_NOT_SUPPORTED = '0A000'
 /** The service's default version (public OpenAPI). */
 const DEFAULT_VERSION = 17
 
-/** The version for projects that request none. */
+/** The version for projects that do not request one. */
 export const defaultVersion = (versions: readonly number[]): number =>
   versions.includes(DEFAULT_VERSION) ? DEFAULT_VERSION : Math.max(...versions)

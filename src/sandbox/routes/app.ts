@@ -25,7 +25,8 @@ const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api
 /** Segments after `/projects/` that are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /**
- * Not available in the sandbox, but answered with 404 rather than 501: clients ask first and expect 404 if it is off.
+ * Not available in the sandbox, but answered with 404 rather than 501: clients ask first, and expect 404 if the feature
+ * is off.
  */
 const FEATURES: Readonly<Record<string, string>> = {
   '/projects/{}/branches/{}/auth': 'Neon Auth',

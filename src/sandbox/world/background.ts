@@ -1,5 +1,5 @@
 /**
- * What the control plane does on its own (docs/control-api.md): it checks that branches are available, archives unused
+ * The control plane's background work (docs/control-api.md): it checks that branches are available, archives unused
  * branches and detaches idle projects. One timer per project, however many branches it has.
  */
 import { type BranchRecord, type ComputeRecord, type NewOperation, operationOn } from './records.ts'

@@ -79,7 +79,7 @@ export const createBranch = (
 }
 
 /**
- * The roles and databases that a branch takes over from its source. Passwords stay the same: they are part of the data.
+ * The roles and databases that a branch copies from its source. Passwords stay the same: they are part of the data.
  *
  * @param time the point in the source's history, in milliseconds. Roles and databases created later are left out. Those
  *   dropped later are missing too, since the source's record no longer lists them.

@@ -39,8 +39,8 @@ export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'ro
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
 
 /**
- * Updates the record with what SQL has changed in Postgres. Discards the result if the record was ahead of Postgres when
- * the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
+ * Updates the record with the changes that SQL has made in Postgres. Discards the result if the record was ahead of
+ * Postgres when the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
  */
 export const refreshCatalog = async (
   world: World,

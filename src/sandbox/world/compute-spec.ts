@@ -1,4 +1,4 @@
-/** Translates the record of a compute into what the compute backend needs. */
+/** Translates the record of a compute into a spec for the compute backend. */
 import { maxConnections } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'

@@ -1,4 +1,4 @@
-/** Runs what is due at a set time: a branch expires, or a deleted project can no longer be recovered. */
+/** Runs work that is due at a set time: when a branch expires, or a deleted project can no longer be recovered. */
 
 import { ApiError } from './api-error.ts'
 import { deleteBranch } from './branch-commands.ts'

@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 /** Delay before the next check while an operation runs. */
 const BUSY_MS = 1_000
 
-/** @param activityOf returns what clients do with a compute, or `undefined` if the backend cannot tell. */
+/** @param activityOf returns the activity of a compute's clients, or `undefined` if the backend cannot tell. */
 export const scaleToZero = (world: World, activityOf: (computeId: string) => Promise<Activity> | undefined): void => {
   const timers = new Timers(world)
 

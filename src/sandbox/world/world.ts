@@ -89,7 +89,7 @@ export class World {
     this.#watchers.push(watcher)
   }
 
-  /** Loads what the store holds. Operations that were running continue. */
+  /** Loads the store's records. Operations that were running continue. */
   restore(changes: Iterable<WorldChange>): void {
     for (const change of changes) this.tables.apply(change)
     for (const tables of this.tables.projects.values()) {

@@ -21,7 +21,7 @@ const addCopyButtons = (): void => {
   }
 }
 
-/** Replaces the contents with what the server renders; keeps open details and the focus. */
+/** Replaces the contents with the server's rendering; keeps open details and the focus. */
 const refresh = async (): Promise<void> => {
   const answer = await fetch('/', { headers: { accept: 'text/html' } })
   if (!answer.ok) throw new Error(`status ${answer.status}`)

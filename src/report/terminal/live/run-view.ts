@@ -24,7 +24,7 @@ const GAP = '  '
 /** The first three columns may be narrowed to this width. */
 const NARROWEST = 12
 const SHORTENED = 3
-/** Width reserved for what a step is doing. */
+/** Width reserved for a step's current activity. */
 const DOING = 22
 
 /** At most as many lines as the terminal has rows; no line wraps. */

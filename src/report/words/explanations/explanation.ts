@@ -1,6 +1,6 @@
 export interface Explanation {
   readonly rule: string
-  /** As in source or in output. Absent if `mistake` and `correction` show it. */
+  /** As written in source or shown in output. Absent if `mistake` and `correction` contain it. */
   readonly example?: string
   /** A manifest, command line or setting that causes the code, and its correction. */
   readonly mistake?: string

@@ -116,7 +116,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
         onCrash(current.spec)
       })
     },
-    /** Applies what can be changed without a restart. */
+    /** Applies the settings that can be changed without a restart. */
     configure: async (spec: ComputeSpec, { server }: RunningServer): Promise<void> => {
       writeConfiguration(spec, { home, log, binaries: data.binariesOf(spec) })
       server.reload()

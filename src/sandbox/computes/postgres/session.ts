@@ -12,7 +12,7 @@ const HAS_EVENT_SWITCH = 17
 
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** Runs `use` with a session, and closes the session afterwards. */
+/** Runs `use` with a session, then closes the session. */
 export const withSession = async <T>(
   { socketFolder, major, password }: PostgresServer,
   use: (query: Query) => Promise<T>,

@@ -81,7 +81,7 @@ export const keyOf = (type: number, message: Buffer): string | undefined =>
 export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16)
 
 /**
- * Translates errors to what the service reports for a full temporary disk: 53100, "No space left on device"
+ * Translates errors to the service's error for a full temporary disk: 53100, "No space left on device"
  * (docs/control-api.md). In the sandbox, Postgres reports its own limit (53400), or a cancelled query (57014) if
  * several sessions together exceeded it.
  *
