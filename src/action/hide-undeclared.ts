@@ -1,7 +1,7 @@
 /**
- * Hides live values from untrusted pull requests: values of Postgres settings that the pull request did not write, and
- * names of branches and computes that neither it nor the base declares by name. Otherwise, anyone could read them in the
- * comment and the log by opening a pull request with a harmless declaration.
+ * Hides live values from untrusted pull requests: values of Postgres settings that the pull request does not contain,
+ * and names of branches and computes that neither it nor the base declares by name. Otherwise, anyone could read them
+ * in the comment and the log by opening a pull request with a harmless declaration.
  */
 import { defined } from '../base/index.ts'
 import {

@@ -27,7 +27,7 @@ export const readReviewRecord = (body: string, commit: string): readonly string[
  * One digest for each attribute of an update, and one for each other change.
  *
  * They exclude the impact, since a compute may become idle or active, and names, since only ids are unique. They also
- * exclude live values of Postgres settings, which readers of the comment could guess.
+ * exclude live values of Postgres settings, which readers of the comment could guess from a digest.
  */
 const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windows, refused }: Change) => {
   const what = [id, kind, project, branch.id, from?.id, compute.type, compute.id, windows, refused !== undefined]

@@ -1,6 +1,6 @@
 /**
  * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are
- * read as git blobs, and planned within what the base's manifests allow. Nothing is checked out or run.
+ * read as git blobs, and planned within the limits that the base's manifests set. Nothing is checked out or run.
  */
 import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'

@@ -1,4 +1,4 @@
-/** Records a run, one event a line. Each is on disk before the call that it announces. */
+/** Records a run, one event per line. Each is on disk before the call that it announces. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { rejectLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'

@@ -42,7 +42,7 @@ export const makeStateFolder = (folder: string, mode: number): void => {
   if (isNew) writeFileSync(join(folder, '.gitignore'), '*\n')
 }
 
-/** Makes a folder, and those above it. @throws {EspalierError} `E_OUT` */
+/** Makes a folder and its missing parents. @throws {EspalierError} `E_OUT` */
 export const makeFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `${folder} cannot be created (${cause.code ?? cause.message}).`, { cause })
@@ -101,7 +101,8 @@ export const rejectLink = async (path: string): Promise<void> => {
 }
 
 /**
- * Writes a temporary file and renames it, so that a crash or a full disk leaves the old content. Rejects symlinks.
+ * Writes a temporary file and renames it, so that a crash or a full disk leaves the old content intact. Rejects
+ * symlinks.
  *
  * @param what subject of the error message: `The plan`.
  * @param mode file mode. Default: that of the existing file.

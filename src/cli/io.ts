@@ -24,7 +24,7 @@ export interface Io {
   readonly onSignal: OnSignal
 }
 
-/** Calls `stop` at SIGINT and SIGTERM. Returns a function that ends this. */
+/** Calls `stop` on SIGINT and SIGTERM. Returns a function that removes the handlers. */
 export const onStop = ({ onSignal }: Io, stop: () => void): (() => void) => {
   const releases = [onSignal('SIGINT', stop), onSignal('SIGTERM', stop)]
   return () => {

@@ -15,7 +15,7 @@ const entryShape = z.strictObject({
 export type RegisteredSandbox = z.output<typeof entryShape>
 
 const ENTRY_NAME = /^\d{1,5}\.json$/
-/** Entries are far shorter: `register` did not write a longer file. */
+/** Entries are far shorter: a longer file was not written by `register`. */
 const MAX_ENTRY_BYTES = 4_096
 
 /** Uses the numeric user id: in a container, the user may have no name. */

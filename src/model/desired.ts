@@ -40,7 +40,7 @@ export interface BranchReference {
 /** The desired computes of a branch, or of each branch that a rule matches. */
 export interface DesiredShape {
   readonly protect: boolean
-  /** Source of `protect`, if it was written. */
+  /** Source of `protect`, if it is declared. */
   readonly protectSource?: Source
   /** An absence declares that there is no primary. Undefined: not managed. */
   readonly primary?: DesiredCompute | DesiredAbsence

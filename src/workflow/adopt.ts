@@ -40,7 +40,7 @@ export interface NotAdopted {
 }
 
 /**
- * The new text of a manifest, whose plan leaves the project unchanged.
+ * The new text of a manifest. The plan of the new text leaves the project unchanged.
  *
  * @param file its path is relative to `cwd`, with forward slashes.
  * @throws {EspalierError} `E_IMPORT` if the plan would not be empty, or there is nothing to import.
@@ -125,7 +125,7 @@ export const nothingToImport = (branches: readonly string[] | undefined): Espali
   })
 
 /**
- * What the plan of the new manifests would still contain.
+ * Checks which changes the plan of the new manifests would still contain.
  *
  * @param files the manifest and its shared files.
  * @param pending ids of the changes that may be left: creates and renames.

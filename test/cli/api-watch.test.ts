@@ -1,4 +1,4 @@
-/** Messages while the control API does not answer. */
+/** Messages while the control API does not respond. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { apiWatch } from '../../src/cli/api-watch.ts'
 

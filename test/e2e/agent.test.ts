@@ -63,7 +63,7 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   )
   running.interrupt('SIGTERM')
   expect((await running.ended).code).toBe(0)
-  expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not answer') })
+  expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not respond') })
 })
 
 test('a suspended project is not applied until it is resumed', async () => {

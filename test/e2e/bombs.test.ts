@@ -81,8 +81,8 @@ describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
 
 describe.concurrent('an endless input', () => {
   const cases: readonly { readonly args: readonly string[]; readonly words: RegExp; readonly stdin?: string }[] = [
-    { args: ['show', '/dev/zero'], words: /more than 64 MiB/ },
-    { args: ['plan', '--live', '/dev/zero'], words: /more than 64 MiB/ },
+    { args: ['show', '/dev/zero'], words: /larger than 64 MiB/ },
+    { args: ['plan', '--live', '/dev/zero'], words: /larger than 64 MiB/ },
     { args: ['validate', '--size-table', '/dev/zero'], words: /cannot be read/ },
     { args: ['validate', '-'], words: /more than 32 MiB/, stdin: '/dev/zero' },
     { args: ['validate', '/dev/zero'], words: /neither a file nor a folder/ },

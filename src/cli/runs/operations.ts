@@ -68,7 +68,7 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
     return EXIT.ok
   })
 
-/** Waits until each operation has ended. The exit code is 1 if one failed, or at the timeout. */
+/** Waits until each operation has ended. The exit code is 1 if one failed or the wait timed out. */
 export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (session) => {
     const printer = printerOf(session, flags, io, 1)

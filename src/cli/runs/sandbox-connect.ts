@@ -48,7 +48,7 @@ const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
   return only
 }
 
-/** If several sandboxes run, the one of `ESPALIER_BASE_URL`. */
+/** If several sandboxes are running, the one at `ESPALIER_BASE_URL`. */
 const sandboxFromEnvironment = (running: readonly RegisteredSandbox[], { env }: Io): readonly RegisteredSandbox[] => {
   const url = env.ESPALIER_BASE_URL ?? ''
   const port = URL.canParse(url) ? Number(new URL(url).port) : undefined

@@ -30,7 +30,9 @@ export const standaloneValidators = (table: SizeTable, names: readonly string[])
   return `${withImports(shortened(code))}\n`
 }
 
-/** There are hundreds of errors: shortens how each is added, and leaves out the path in the schema, which is not read. */
+/**
+ * There are hundreds of errors: shortens the code that adds each, and leaves out the schema path, which is not read.
+ */
 const shortened = (code: string): string =>
   code
     .replaceAll(

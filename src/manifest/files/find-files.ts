@@ -55,8 +55,8 @@ const walk = async (pattern: string, cwd: string): Promise<string[]> =>
   })
 
 /**
- * Whether a symlink, of the file or of a folder above it, leads out of the tree. The text of such a file could end up
- * in a pull request comment. Paths that are openly outside of the tree are allowed.
+ * Whether a symlink, the file itself or a folder above it, leads out of the tree. The text of such a file could end up
+ * in a pull request comment. Paths that are explicitly outside the tree are allowed.
  */
 export const leavesTree = async (file: string, root: string): Promise<boolean> => {
   if (!isInside(root, file) && !(await lstat(file)).isSymbolicLink()) return false

@@ -24,7 +24,7 @@ export const readTokens = ({ start, value, end = [] }: CST.Document): Content | 
 
 class NotSimple extends Error {}
 
-/** An end past any line: positions end with their first line anyway. */
+/** An end beyond any line: positions end with their first line anyway. */
 const PAST_ITS_LINE = 2 ** 30
 
 const readMap = ({ items, indent }: CST.BlockMap, all: Map<object, Entries>, depth: number): Plain => {

@@ -2,7 +2,7 @@
 import type { Change } from '../../model/index.ts'
 import { counted, group } from './counts.ts'
 
-/** Words for one compute, words for several, and which changes they describe. */
+/** Words for one compute, words for several, and the changes that they describe. */
 const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
   [
     'restarts',

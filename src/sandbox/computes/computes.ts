@@ -58,7 +58,7 @@ export interface ComputeSpec {
   readonly changes: readonly CatalogChange[]
 }
 
-/** A connection that is open, or was recently. */
+/** A connection that is open, or was until recently. */
 export interface ConnectionInfo {
   readonly id: string
   readonly computeId: string
@@ -101,8 +101,8 @@ export interface Computes {
   /** Creates a branch with the current data of its source, or without data. */
   addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
   /**
-   * Replaces a branch's data with the current data of another one. The branch `preserveAs`, if given, receives the old
-   * data. The branch's computes stop; the next connection starts them again.
+   * Replaces a branch's data with the current data of another branch. The branch `preserveAs`, if given, receives the
+   * old data. The branch's computes stop; the next connection starts them again.
    */
   restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined

@@ -112,8 +112,8 @@ export const UNSERVED_ROUTES: readonly ServiceRoute[] = ROUTES.trim()
   })
 
 /**
- * The service's route for a path below the API root, with all of its methods. If several match, the one with the fewest
- * placeholders wins.
+ * The service's route for a path below the API root, with all of the route's methods. If several match, the one with
+ * the fewest placeholders wins.
  *
  * @param served the routes of the sandbox.
  */

@@ -51,7 +51,7 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
 
   return {
     reach: async (computeId) => {
-      /** The last operation from before this client waited. If it failed, the compute is started again. */
+      /** The last operation before this client began to wait. If it failed, the compute is started again. */
       let known: string | undefined
       for (;;) {
         const compute = world.tables.compute(computeId)

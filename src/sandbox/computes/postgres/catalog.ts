@@ -15,8 +15,8 @@ const ESCAPE_ROLES = ['pg_execute_server_program', 'pg_read_server_files', 'pg_w
 
 /**
  * Statements for single-user mode, one per line, that make a new cluster safe for clients. Up to version 15, a role
- * with CREATEROLE can grant any role except superusers. So the roles that give access to the machine are removed from
- * the catalog: nobody can grant them then. Superusers do not need them.
+ * with CREATEROLE can grant any role except superusers. Therefore, the roles that give access to the machine are
+ * removed from the catalog, so that nobody can grant them. Superusers do not need them.
  */
 export const safeguards = (major: number): readonly string[] => {
   const grantable = major >= 16 ? ' WITH ADMIN OPTION' : ''

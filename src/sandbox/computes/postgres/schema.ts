@@ -45,8 +45,8 @@ const CONNECTIONS = 20
 /**
  * Removes what `pg_dump --schema-only` leaves out, except for the rows of extensions' own tables. It runs as the
  * superuser, so it must not run clients' code: the search path is restricted, foreign tables are not touched, and
- * triggers are disabled on all tables, because `CASCADE` reaches further ones. That is done in `pg_class`: unlike
- * `pg_trigger`, Postgres reads it again after a change.
+ * triggers are disabled on all tables, because `CASCADE` reaches other tables. They are disabled in `pg_class`, which
+ * Postgres reads again after a change, unlike `pg_trigger`.
  */
 const DROP_ROWS = `
 DO $$

@@ -17,7 +17,7 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
  * Writes the configuration file of a compute's server, and returns its path.
  *
  * Clients' settings come first: if a setting occurs twice, Postgres uses the last value. Servers get far less memory
- * than their size stands for, so that twenty of them fit on a laptop.
+ * than their nominal size, so that twenty of them fit on a laptop.
  *
  * @param atLeast minimum values that a replica's data requires, because its primary had them (PostgreSQL documentation,
  *   26.4.3).
