@@ -79,6 +79,7 @@ const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undef
   if (status === 404 && COMPUTE_PATH.test(path)) {
     return 'The compute, or something the change refers to, no longer exists: run `espalier plan` to see the current state.'
   }
-  const internal = (status ?? 0) >= 500 ? 'The service has an internal problem: run the same command again.' : undefined
+  const internal =
+    (status ?? 0) >= 500 ? 'The service returned an internal error: run the same command again.' : undefined
   return HINTS[code] ?? HINTS[status ?? ''] ?? internal
 }

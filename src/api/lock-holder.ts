@@ -10,7 +10,7 @@ const mayHoldLock = (operation: Operation, clock: Clock): boolean =>
 /**
  * `operation OP_ID (apply_config on ep-…, running)`; `undefined` if no operation holds the lock.
  *
- * @param operations the newest of the project, newest first.
+ * @param operations the project's most recent operations, newest first.
  */
 export const lockHolder = (operations: readonly Operation[], clock: Clock): string | undefined => {
   // The most likely holder is the oldest running operation, then the oldest scheduled one, then the newest failed one.

@@ -214,7 +214,7 @@ export interface Plan {
   readonly warnings: readonly Diagnostic[]
   /** Absent if nothing is skipped. */
   readonly skipped?: readonly SkippedChange[]
-  /** Absent if no branch with changes expires. */
+  /** Absent if no changed branch has an expiry date. */
   readonly expiring?: readonly ExpiringChange[]
   /** Absent in plans of older versions. Ignored when plans are compared. */
   readonly cost?: PlanCost

@@ -20,7 +20,7 @@ const observed = (projects: Readonly<Record<string, readonly PastOperation[]>>):
   })),
 })
 
-/** Waits for operations that run one after the other, each for its duration. */
+/** Waits for a series of operations: each starts when the previous one ends, and runs for its given duration. */
 const wait = async (
   durations: readonly number[],
   timings: Timings,

@@ -68,7 +68,7 @@ test('an annotated tag resolves to its commit, and a branch takes precedence ove
   expect(await fetched()).toBe(second)
 })
 
-test('isDescendant is false for a commit after the history was rewritten', async () => {
+test('isDescendant is false for a commit that rewritten history no longer contains', async () => {
   await commit('one')
   const second = await commit('two')
   await fetched()

@@ -59,24 +59,30 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
 }
 
 describe.concurrent('a huge or deeply nested manifest', () => {
-  test.each(part(Object.entries(MANIFEST_BOMBS), 11))('is rejected with little memory: %s', async (_name, make) => {
-    const cwd = folder()
-    writeFileSync(join(cwd, 'espalier.yaml'), make())
-    expectCalm(await run(['validate'], cwd), /E_|error/)
-  })
+  test.each(part(Object.entries(MANIFEST_BOMBS), 11))(
+    'is rejected without using much memory: %s',
+    async (_name, make) => {
+      const cwd = folder()
+      writeFileSync(join(cwd, 'espalier.yaml'), make())
+      expectCalm(await run(['validate'], cwd), /E_|error/)
+    },
+  )
 })
 
 describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
   // Both are read by the same code.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
 
-  test.each(part(runs, 8))('is rejected with little memory: %s (as a saved plan: %s)', async (_name, isPlan, make) => {
-    const cwd = folder()
-    writeFileSync(join(cwd, 'bomb.json'), make())
-    writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
-    const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
-    expectCalm(ended, isPlan ? /is not a saved plan/ : /cannot be used as a snapshot/)
-  })
+  test.each(part(runs, 8))(
+    'is rejected without using much memory: %s (as a saved plan: %s)',
+    async (_name, isPlan, make) => {
+      const cwd = folder()
+      writeFileSync(join(cwd, 'bomb.json'), make())
+      writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
+      const ended = await run(isPlan ? ['show', 'bomb.json'] : ['plan', '--live', 'bomb.json', 'espalier.yaml'], cwd)
+      expectCalm(ended, isPlan ? /is not a saved plan/ : /cannot be used as a snapshot/)
+    },
+  )
 })
 
 describe.concurrent('an endless input', () => {

@@ -181,7 +181,7 @@ test('status --project shows the other projects if one cannot be read', async ()
   expect(words).toContain('There is no project `nowhere`')
 })
 
-test('show --format html writes the page of a saved plan and requires --out', async () => {
+test('show --format html writes a saved plan as an HTML page and requires --out', async () => {
   await run('plan', 'alpha.yaml', '--out', 'plan.json')
   const { code, stderr } = await run('show', 'plan.json', '--format', 'html', '--out', 'plan.html')
   expect(code, stderr).toBe(0)

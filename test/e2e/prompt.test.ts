@@ -131,7 +131,7 @@ describe('while apply waits for confirmation', () => {
 })
 
 describe('the prompt of apply', () => {
-  test('asks for each consent beyond a restart separately', async () => {
+  test('asks separately for each impact that is more severe than a restart', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply'],
       [

@@ -11,7 +11,7 @@ const PROGRAM = resolve('build', process.platform === 'win32' ? 'espalier.exe' :
 const MANIFEST = resolve('examples/quickstart/espalier.yaml')
 const SEED = resolve('examples/quickstart/seed.yaml')
 
-/** Why no Node is available to build it. */
+/** Why there is no Node.js binary to build it with. */
 let missing: string | undefined
 let home: string
 beforeAll(() => {

@@ -184,7 +184,7 @@ describe('a permanent failure', () => {
       [
         `${CREATE} (apply-failed): The control API failed: no reason given ${AT}, status 524).`,
         'The request was sent 4 times, and the project does not show its effect.',
-        'The service has an internal problem: run the same command again.',
+        'The service returned an internal error: run the same command again.',
       ],
     ],
     [

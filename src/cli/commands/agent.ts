@@ -55,7 +55,7 @@ export const runCommand = {
       isFractional: true,
       default: 0.5,
     }),
-    once: toggle('Agent:', 'Run one round, then exit with the code of agent status'),
+    once: toggle('Agent:', 'Run one round, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
@@ -119,7 +119,7 @@ export const reconcileCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    wait: toggle('', 'Wait until the projects have been read, then exit with the code of agent status'),
+    wait: toggle('', 'Wait until the projects have been read, then exit with the exit code of `agent status`'),
     accept: text('', 'Accept rewritten history up to this commit, which must be the current one'),
   },
   examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],

@@ -236,7 +236,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_TIMEOUT: {
     rule: 'Every wait has a time limit.',
     example: '--timeout 10m',
-    wayOut: 'The operation continues on the service: wait again.',
+    wayOut: 'The operation is still running on the service: run the command again to keep waiting.',
   },
   E_USAGE: {
     rule: 'A command accepts only its own flags and arguments.',
