@@ -15,7 +15,7 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Start one with espalier sandbox serve.',
   },
   E_POSTGRES: {
-    rule: 'Real computes need Postgres 15 or newer.',
+    rule: 'Real computes need Postgres 14 or newer.',
     example: '--pg-bin /usr/lib/postgresql/17/bin',
     wayOut: 'Install Postgres, or use --computes simulated.',
   },
