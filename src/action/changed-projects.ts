@@ -1,4 +1,4 @@
-/** Finds the projects that a pull request changes, for a matrix with a job for each. */
+/** Finds the projects that a pull request changes, for a matrix with one job per project. */
 import { type Desired, waveOf } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 

@@ -81,7 +81,7 @@ const onePull = z.object({
 })
 const viewer = z.object({ login: z.string() })
 const viewerShape = z.object({ data: z.object({ viewer }) })
-/** In GraphQL, an app's login is `name`, which a user could have too. As the viewer and in REST, it is `name[bot]`. */
+/** In GraphQL, an app's login is `name`, which a user could also have. As the viewer and in REST, it is `name[bot]`. */
 const actor = z
   .object({ __typename: z.string(), login: z.string() })
   .transform(({ __typename: type, login }) => (type === 'Bot' ? `${login}[bot]` : login))

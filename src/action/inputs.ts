@@ -148,7 +148,7 @@ const DESCRIBING = [
 ]
 
 /**
- * Only the inputs that identify this step's comment, for when another input is invalid.
+ * Only the inputs that identify this step's comment, used when another input is invalid.
  *
  * @throws {EspalierError} if one of these is invalid too.
  */

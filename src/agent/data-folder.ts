@@ -40,7 +40,7 @@ const PROJECT_FILE = z.object({
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
   /** An apply that started and has not ended: its journal, relative to the data folder, and the manifest version. */
   applying: z.object({ journal: z.string(), version: z.string() }).optional(),
-  /** What was applied since the last displayed round; its event has not been raised yet. */
+  /** The changes applied since the last displayed round; their event has not been raised yet. */
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .optional(),

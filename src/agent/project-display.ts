@@ -7,7 +7,7 @@ import { commandFor } from './project-view.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
 
-/** What the round determined. The other fields of the view keep their previous value. */
+/** The fields that the round determined. The other fields of the view keep their previous value. */
 export interface Shown {
   readonly message?: string | undefined
   /** Overrides the command suggested by the state. */

@@ -33,7 +33,7 @@ export const differencesOf = (
     })
   })
 
-/** Status of the first step of a change that does not run unconditionally. */
+/** Status of a change's first step that is not simply run; otherwise of its first step. */
 const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): AgentStatus | undefined => {
   const own = all.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
   return own.find(({ action }) => action !== 'run') ?? own[0]

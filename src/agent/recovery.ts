@@ -100,7 +100,7 @@ export const unresolvedFailures = async (api: WriteApi, project: string, failed:
   const { operations } = await api.listOperations(project, { limit: 200 })
   const isSuperseded = (compute: string, operation: string): boolean => {
     const at = operations.findIndex(({ id }) => id === operation)
-    // The failed operation may itself have finished since, because the service retries.
+    // The failed operation may have finished since, because the service retries.
     const later = at < 0 ? operations : operations.slice(0, at + 1)
     return later.some(({ endpointId, status }) => endpointId === compute && status === 'finished')
   }

@@ -47,7 +47,7 @@ export interface ApplyOptions {
   readonly abort?: AbortSignal
   /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
-  /** Plans again once all is done, to check whether the project has converged. */
+  /** Plans again once all steps are done, to check whether the project has converged. */
   readonly replan?: Replan
 }
 

@@ -26,9 +26,9 @@ export interface Present {
   /** The plan as of now. */
   readonly fresh: PlanResult
   /**
-   * The same, but with each compute active or idle as it was when the plan was saved. The file is compared with this
-   * one, since impacts, counts and the order of moves depend on activity, and each step checks activity again when it
-   * runs.
+   * The same plan, but with each compute active or idle as it was when the plan was saved. The file is compared with
+   * this one, since impacts, counts and the order of moves depend on activity, and each step checks activity again when
+   * it runs.
    */
   readonly rewound: PlanResult
 }

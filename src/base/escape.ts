@@ -18,7 +18,7 @@ export const plainText = (text: string): string =>
 
 export const hasInvisible = (text: string): boolean => text.search(INVISIBLE) >= 0
 
-/** Replaces each invisible character by `spell` of its code point, for formats with their own escapes. */
+/** Replaces each invisible character with `spell` of its code point, for formats with their own escapes. */
 export const escapeInvisible = (text: string, spell: (code: number) => string): string =>
   text.replace(INVISIBLE, (char) => spell(char.codePointAt(0) ?? 0))
 

@@ -56,7 +56,7 @@ interface AdviceContext {
   readonly placeOf: (compute: string, key: SavingKey) => DeclaredPlace | undefined
 }
 
-/** Smaller savings are noise. CU-hours per month. */
+/** In CU-hours per month. Smaller savings are noise. */
 const LEAST_HOURS = 10
 const LEAST_SHARE = 0.05
 const WEEK_HOURS = 168

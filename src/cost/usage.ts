@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 /** A shorter history is not enough for a monthly projection. */
 const MIN_HISTORY_HOURS = 24
 const WEEK_HOURS = 168
-/** Counters are published every 15 minutes and may lag by an hour. */
+/** Counters are published every 15 minutes, and may lag by an hour. */
 const COUNTERS_LATE_MS = 2 * HOUR_MS
 const DEFAULT_SIZE = { min: 0.25, max: 0.25 }
 

@@ -8,7 +8,7 @@ import { SPECIFIC } from './words/specific.ts'
 import type { Words } from './words/words.ts'
 import type { Plain, Tree } from './yaml/tree.ts'
 
-/** How often to validate the rest again after invalid values were removed. */
+/** How many times to validate the rest again after invalid values were removed. */
 const MAX_ROUNDS = 16
 
 /** Keywords whose errors only repeat an inner error. */

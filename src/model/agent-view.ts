@@ -1,4 +1,4 @@
-/** The agent's state as presented on its page, in its API, metrics and events, and by `agent status`. */
+/** The agent's state as presented on its page, in its API, in metrics and events, and by `agent status`. */
 import type { Impact } from './impact.ts'
 import type { ChangeKind } from './plan.ts'
 

@@ -121,7 +121,7 @@ export const match = (
       (freeOn.get(`${branch.id} read_only`) ?? []).filter(({ id }) => free.has(id) && !ambiguous.has(id))
     claimByName(openReplicas(), replicas(), 'key')
     claimByName(openReplicas(), replicas(), 'renamedFrom')
-    // A replica with an undeclared name was named deliberately: it is renamed only where `prune` would delete it.
+    // A replica with an undeclared name was named deliberately, so it is renamed only where `prune` would delete it.
     const adoptable = replicas().filter(({ attributes: { name } }) => name === undefined || prune)
     adopt(openReplicas(), adoptable)
   }

@@ -1,4 +1,4 @@
-/** What the first and the second Ctrl-C do. SIGTERM counts as Ctrl-C. */
+/** The effects of the first and the second Ctrl-C. SIGTERM counts as Ctrl-C. */
 import { abortWith, type OnSignal } from '../base/index.ts'
 
 export interface Interruption {

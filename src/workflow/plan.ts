@@ -78,7 +78,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
 
 /**
  * The policies of the base decide, so that a pull request cannot relax them for itself. If the base has none, policies
- * that the pull request adds only warn.
+ * added by the pull request cause only warnings.
  */
 const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
   const { manifests, observed, result, comparison } = planned

@@ -128,7 +128,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
     )
   }
   printNote(selectionNote(plan), io)
-  // With --format json the events contain the plan, so it is shown only if somebody is asked.
+  // With --format json the events contain the plan, so it is shown only if the user is asked about it.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
   const stream = isJson ? io.stderr : io.stdout

@@ -1,4 +1,4 @@
-/** The page of an apply: the plan, and what happened over time. */
+/** The page of an apply: the plan, and a timeline of its steps. */
 import {
   type ApplyEvent,
   type Change,

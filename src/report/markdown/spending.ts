@@ -1,4 +1,4 @@
-/** `espalier cost` as Markdown: the total, suggestions for saving, and a collapsed table of computes. */
+/** `espalier cost` as Markdown: the total, suggestions for savings, and a collapsed table of computes. */
 import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,

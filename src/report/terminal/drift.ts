@@ -1,4 +1,4 @@
-/** Differences between manifests and live projects, by which of the two changed. */
+/** Differences between manifests and live projects, grouped by the side that changed. */
 import { plainText } from '../../base/index.ts'
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { ageOf, capitalised, counted } from '../words/counts.ts'

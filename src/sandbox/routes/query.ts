@@ -11,7 +11,7 @@ const wholeNumber = (least: number, most: number, unit = '') => {
     .refine((value) => value >= least && value <= most, error)
 }
 const limit = (most: number) => wholeNumber(1, most)
-/** Upper and lower case are equal: Python clients send `False`. */
+/** Case-insensitive: Python clients send `False`. */
 export const flag = z
   .string()
   .regex(/^(true|false)$/i, 'must be true or false')

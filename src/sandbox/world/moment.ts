@@ -18,11 +18,11 @@ export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number 
 /**
  * The requested point in history, in milliseconds since the epoch. Defaults to now.
  *
- * Simulated computes have no data, so any point within the restore window will do. Real computes keep no history: the
- * request is rejected rather than answered with current data.
+ * Simulated computes have no data, so any point within the restore window is accepted. Real computes keep no history:
+ * the request is rejected rather than answered with current data.
  *
  * @param prefix the prefix of the two request fields: `parent` or `source`.
- * @throws {ApiError} 400 if the point is outside of the branch's history, 422 if no history is kept.
+ * @throws {ApiError} 400 if the point is outside the branch's history, 422 if no history is kept.
  */
 export const momentOf = (
   world: World,

@@ -35,9 +35,9 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Install it, or use another client.',
   },
   E_SANDBOX_BRANCH: {
-    rule: "A test branch can be created only as the API allows.",
+    rule: 'A test branch can be created only as the API allows.',
     example: 'createBranch({ parent: main })',
-    wayOut: "The message says why.",
+    wayOut: 'The message says why.',
   },
   E_SANDBOX_PORT: {
     rule: 'The port must be free.',

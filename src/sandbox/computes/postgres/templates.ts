@@ -147,7 +147,7 @@ export const removeUnfinished = (parent: string): void => {
     try {
       rmSync(join(parent, name), { recursive: true, force: true })
     } catch {
-      // A program is still writing there; the next start removes it.
+      // A program is still writing there; the next start removes the folder.
     }
   }
 }
