@@ -43,13 +43,14 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     rule: 'The port must be free.',
     mistake: 'espalier sandbox serve --port 80',
     correction: 'espalier sandbox serve --port 0   # any free port',
-    wayOut: 'Choose another.',
+    wayOut: 'Choose another port.',
   },
   E_SANDBOX_STATE: {
     rule: 'A state folder must be writable, and used by only one sandbox.',
     mistake: 'espalier sandbox serve --state state &\nespalier sandbox serve --state state',
     correction: 'espalier sandbox serve --state state &\nespalier sandbox serve --state other',
-    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
+    wayOut:
+      'Connect to the other sandbox with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
   },
   E_SANDBOX_WORLD: {
     rule: 'Only a dump that a sandbox wrote can be loaded.',
