@@ -215,7 +215,7 @@ const takeLease = async (
     }
     try {
       if (!(await isDead(await leaseIn(lock)))) throw held(folder)
-      await replaceFile(lock, own(), 'The lock of the data folder', PRIVATE)
+      await replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
     } finally {
       await rm(turn, { force: true })
     }
@@ -224,7 +224,7 @@ const takeLease = async (
     // If two agents start in a new folder, only one creates the file.
     if (await isCreated(lock, own())) return
     const lease = await leaseIn(lock)
-    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock of the data folder', PRIVATE)
+    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
     if (!(await isDead(lease))) throw held(folder)
     await takeOver()
   }

@@ -156,7 +156,7 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
 /** Warnings about rules also depend on other branches. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
-/** The match and the changes of each compute, regardless of activity. */
+/** The match and the changes to each compute, regardless of activity. */
 const rolesOf = ({ changes }: Plan): unknown =>
   byId(changes, ({ kind, from, compute, attributes }) => ({
     kind,

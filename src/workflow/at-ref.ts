@@ -12,7 +12,7 @@ const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
 /** Git modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
-/** Git modes of links, which may point anywhere, and submodules, whose files are not in the commit. Neither is read. */
+/** Git file modes of symlinks (which may point anywhere) and of submodules (whose files are not in the commit). Neither is read. */
 const NOT_READ = /^(120|160)000$/
 /** Git never creates a tree with such names, but accepts one that another program created. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/

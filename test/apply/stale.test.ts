@@ -430,7 +430,7 @@ describe('changes to what a step does not touch', () => {
   })
 })
 
-describe('a compute that was idle in the plan and is active when its step runs', () => {
+describe('a compute that was idle in the plan and may be active when its step runs', () => {
   const harmless = { impact: 'none', unlessIdle: 'restart', consents: [] } as const
   const closed = { windows: [{ days: ['fri'], from: '00:00', to: '24:00', timezone: 'UTC' }] } as const
   const idle = compute('ep-1', { state: 'idle' })
@@ -478,7 +478,7 @@ describe('a compute that was idle in the plan and is active when its step runs',
     expect(api.sent).toEqual([])
   })
 
-  test('the step needs neither window nor consent while the compute is still idle', async () => {
+  test('while the compute is still idle, the step needs neither a window nor consent', async () => {
     const outcome = await apply({
       plan: planWith(step('s', { ...harmless, ...closed })),
       api: fakeApi({ computes: [idle] }),

@@ -5,7 +5,7 @@ import { globSync } from 'tinyglobby'
 import { expect, test } from 'vitest'
 import { startInProcess } from '../in-process.ts'
 
-test('only main.ts accesses the process's streams, environment, working directory, signals and clock', async () => {
+test("only main.ts accesses the process's streams, environment, working directory, signals and clock", async () => {
   const files = globSync('src/cli/**/*.ts', { ignore: ['src/cli/main.ts'] })
   expect(files.length).toBeGreaterThan(50)
   const own = /\bprocess\.(?:std\w+|env|cwd|chdir|argv|exit\w*|on|once|off)\b|\bDate\.now\b|new Date\(\)|\bconsole\.\w/

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
 /** `--help --help` skips the cached help and renders it. */
-test('the help from the build equals the help that is rendered at run time', async () => {
+test('the help text from the build matches the help text rendered at run time', async () => {
   const kept = await espalierAsProcess(['--help'])
   expect(kept.code).toBe(0)
   expect(kept.stdout).toBe((await espalierAsProcess(['--help', '--help'])).stdout)

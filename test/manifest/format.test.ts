@@ -48,7 +48,7 @@ branches:
     expect(formatManifest(manifest(before))).toBe(manifest(after))
   })
 
-  it('replaces a multi-line range with equal ends by one number', () => {
+  it('collapses a multi-line range with equal limits into one number', () => {
     const manifest = (size: string) => `${HEAD}defaults:\n  size:${size}\n  disabled: false\n`
     expect(formatManifest(manifest('\n    min: 2\n    max: 2'))).toBe(manifest(' 2'))
   })

@@ -63,7 +63,7 @@ test.each(CLOSED)('with `missing: report`, the manifests have an error if %s', a
   )
 })
 
-test('links and submodules that are not manifests are ignored', async () => {
+test('symlinks and submodules at paths that are not manifests are ignored', async () => {
   const made = repository()
   symlinkSync('/etc', join(made.folder, 'elsewhere'))
   submodule('vendor')(made)

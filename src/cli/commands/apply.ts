@@ -34,7 +34,7 @@ export const applyCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 apply', 'Show the plan, ask, apply'],
+    ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
     ['$0 apply --base origin/main --only introduced', 'What this git branch introduces; drift is left alone'],

@@ -57,7 +57,7 @@ export type ProjectRecord = Immutable<z.infer<typeof projectRecord>>
 
 const role = z.strictObject({
   name: text,
-  /** Absent if the role cannot log in, or if SQL set the password, so that the sandbox does not know it. */
+  /** Absent if the role cannot log in, or if SQL set the password, in which case the sandbox does not know it. */
   password: text.optional(),
   canLogin: flag,
   ...times,
