@@ -4,6 +4,7 @@ import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
 import type { Situation } from './decide.ts'
 import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
+import { storedSubjects } from './events/observe.ts'
 import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
 
@@ -206,7 +207,7 @@ export const openDesiredState = async (
       current = { ...current, isRewritten: false }
       return true
     },
-    events: () => file.events ?? {},
+    events: () => storedSubjects(file.events),
     keepEvents: (events) => save((before) => ({ ...before, events })),
     fetchedAt: () => fetchedAt,
     view: () => ({

@@ -41,3 +41,23 @@ test('concurrent changes to the source file are all saved, and the last write co
   expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([false, false])
   expect(written.at(-1)).toMatchObject({ introduced: [], events: { repository: { pending: ['an event'] } } })
 })
+
+test('an older data folder keeps the events of the repository, which are not taken for those of a project', async () => {
+  const kept = { conditions: {}, isSuspended: false, isRemoved: false, pending: [] }
+  const eventsOf = async (events: Readonly<Record<string, unknown>>) => {
+    const data = {
+      readSource: async () => ({ from: folder, introduced: [], events }),
+      writeSource: async () => undefined,
+    }
+    return (await openDesiredState({ ...folderSource([folder], folder), from: folder }, data, () => 1)).events()
+  }
+  const account = { 'account/default': kept }
+  expect(await eventsOf({ repository: kept, ...account })).toEqual({ 'repository/manifests': kept, ...account })
+  for (const events of [
+    account,
+    { repository: { ...kept, isRemoved: true } },
+    { repository: kept, 'repository/manifests': kept },
+  ]) {
+    expect(await eventsOf(events)).toEqual(events)
+  }
+})

@@ -70,6 +70,16 @@ export const removeProject = (project: string, json: unknown, now: number): Kept
 
 export const accountSubject = (name: string): string => `account/${name}`
 export const REPOSITORY_SUBJECT = 'repository/manifests'
+/** The repository's subject in older data folders. It can also be the id of a removed project. */
+const OLD_REPOSITORY_SUBJECT = 'repository'
+
+/** The events of a data folder by subject, with the present subject of the repository. */
+export const storedSubjects = (events: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> => {
+  const { [OLD_REPOSITORY_SUBJECT]: old, ...others } = events
+  const isProject = old === undefined || REPOSITORY_SUBJECT in events || keptOf(old).isRemoved
+  return isProject ? events : { ...others, [REPOSITORY_SUBJECT]: old }
+}
+
 /** A project id cannot contain a slash. */
 export const isProject = (subject: string): boolean => !subject.includes('/')
 

@@ -25,7 +25,7 @@ import { withEnumeratedRanges } from './size-range.ts'
 
 const protect = flag({
   default: false,
-  description: 'Prevents deletes, moves and replacements on this branch, regardless of flags.',
+  description: 'Prevents deletions, moves and replacements on this branch, regardless of flags.',
   examples: [true],
 })
 const id = text({
@@ -144,7 +144,7 @@ const price = map(
   },
   {
     required: ['cuHour', 'currency'],
-    description: 'The price for showing costs as amounts of money. `--price` takes precedence.',
+    description: 'The price that is used to show costs as money. `--price` takes precedence.',
     examples: [{ cuHour: 0.222, currency: 'USD' }],
   },
 )

@@ -53,7 +53,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'Pin the existing primary to another branch, or set `prune: true` to delete it.',
   },
   E_MOVE_CYCLE: {
-    rule: 'Primaries that swap branches need an empty branch to wait on.',
+    rule: 'Primaries can swap branches only if one of them can be parked on an empty branch.',
     mistake:
       'branches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     correction:
@@ -71,7 +71,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_ADOPTED: {
     rule: 'A live replica that matches is adopted; no new one is created.',
     example: 'replicas: { reporting: … }, and one live replica without a name',
-    wayOut: 'Pin the right one by its id.',
+    wayOut: 'If this is the wrong replica, pin the right one by its id.',
   },
   W_CONNECTIONS_SHRINK: {
     rule: 'max_connections depends on the size.',
@@ -112,7 +112,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     rule: 'Replicas are identified by name, so a renamed key declares a new replica.',
     mistake: 'branches:\n  main: { primary: {}, replicas: { olap: { size: 1 } } }',
     correction: 'branches:\n  main: { primary: {}, replicas: { olap: { renamedFrom: bi, size: 1 } } }',
-    wayOut: 'Write renamedFrom: bi under olap to rename the live replica instead.',
+    wayOut: 'To rename the live replica instead, declare its previous name, such as renamedFrom: bi.',
   },
   W_RULE_SHADOWED: {
     rule: 'If several rules match a branch, the first one wins.',
@@ -124,6 +124,6 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     rule: 'A rule should match at least one live branch.',
     mistake: 'rules:\n  - match: pr-*\n    primary: {}',
     correction: 'rules:\n  - match: spare\n    primary: {}',
-    wayOut: 'Ignore this if such branches come and go.',
+    wayOut: 'Ignore this if the branches that it matches come and go.',
   },
 }

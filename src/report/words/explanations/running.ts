@@ -152,7 +152,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'An input of the Action must have an allowed value.',
     mistake: 'with: { command: merge }',
     correction: 'with: { command: merge, plan-file: "plans/*.json" }',
-    wayOut: 'docs/github-action.md lists them.',
+    wayOut: 'docs/github-action.md lists all inputs and their values.',
   },
   E_JOURNAL: {
     rule: 'The journal must be writable, or nothing is applied.',
@@ -226,7 +226,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A snapshot is a file that espalier snapshot wrote, in the current format.',
     mistake: 'espalier plan --live plan.json   # a saved plan',
     correction: 'espalier snapshot --out live.json\nespalier plan --live live.json',
-    wayOut: 'Take it again.',
+    wayOut: 'Take the snapshot again.',
   },
   E_STALE: {
     rule: 'A saved plan is applied exactly, or not at all.',

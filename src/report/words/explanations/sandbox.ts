@@ -15,7 +15,7 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Start one with espalier sandbox serve.',
   },
   E_POSTGRES: {
-    rule: 'Real computes need Postgres 15 or newer.',
+    rule: 'Real computes need Postgres 14 or newer.',
     example: '--pg-bin /usr/lib/postgresql/17/bin',
     wayOut: 'Install Postgres, or use --computes simulated.',
   },
@@ -35,21 +35,22 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Install it, or use another client.',
   },
   E_SANDBOX_BRANCH: {
-    rule: "A test branch can be created only as the API allows.",
+    rule: 'A test branch can be created only as the API allows.',
     example: 'createBranch({ parent: main })',
-    wayOut: "The message says why.",
+    wayOut: 'The message says why.',
   },
   E_SANDBOX_PORT: {
     rule: 'The port must be free.',
     mistake: 'espalier sandbox serve --port 80',
     correction: 'espalier sandbox serve --port 0   # any free port',
-    wayOut: 'Choose another.',
+    wayOut: 'Choose another port.',
   },
   E_SANDBOX_STATE: {
     rule: 'A state folder must be writable, and used by only one sandbox.',
     mistake: 'espalier sandbox serve --state state &\nespalier sandbox serve --state state',
     correction: 'espalier sandbox serve --state state &\nespalier sandbox serve --state other',
-    wayOut: 'Connect to the other one with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
+    wayOut:
+      'Connect to the other sandbox with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
   },
   E_SANDBOX_WORLD: {
     rule: 'Only a dump that a sandbox wrote can be loaded.',
