@@ -22,13 +22,12 @@ export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' |
   readonly manifests?: readonly string[]
 }
 
-export const encodePlanFile = ({ observed, ...parts }: PlanFileParts): string =>
-  encode({
-    kind: 'espalier-plan',
-    formatVersion: PLAN_FORMAT_VERSION,
-    ...parts,
-    seen: seenOf(observed, parts.plan.projects),
-  })
+/** The header comes first, for readers of the file. */
+export const encodePlanFile = (parts: PlanFileParts): string => {
+  const { espalier, createdAt, observed, plan, ...rest } = parts
+  const header = { kind: 'espalier-plan', formatVersion: PLAN_FORMAT_VERSION, espalier, createdAt }
+  return encode({ ...header, ...rest, seen: seenOf(observed, plan.projects), plan })
+}
 
 export interface PrintedExtra {
   /** Which changes are introduced, and which are drift. */

@@ -45,7 +45,7 @@ export const checkTierReplicas = (
         {
           severity: 'warning',
           code: 'W_TIER_REPLICAS',
-          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${table.version}); this plan needs ${count}`,
+          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${table.version}); the project would have ${count}`,
           hint: 'Declare fewer, or provide a newer table with --tier-table.',
         },
       ]

@@ -22,6 +22,12 @@ describe('a plan file', () => {
     expect(decodePlanFile(saved(), 'plan.json').plan).toEqual(planOf(manifest, live))
   })
 
+  test('a plan file starts with its kind and versions, and the long parts come last', () => {
+    const keys = Object.keys(JSON.parse(saved()))
+    expect(keys.slice(0, 4)).toEqual(['kind', 'formatVersion', 'espalier', 'createdAt'])
+    expect(keys.slice(-3)).toEqual(['seen', 'plan', 'digest'])
+  })
+
   test.each([
     ['text that is not JSON', '{', 'not JSON'],
     ['a later format', saved().replaceAll('"2.0"', '"9.0"'), 'format 9.0; this program reads format 2.0'],

@@ -48,7 +48,12 @@ describe('what the tiers allow', () => {
   test('limits on replicas and CU-hours only warn, and do not warn about unknown values', () => {
     expect(checkTierReplicas(3, tier('free'), TIER_TABLE)).toEqual([])
     expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
-      { severity: 'warning', code: 'W_TIER_REPLICAS' },
+      {
+        severity: 'warning',
+        code: 'W_TIER_REPLICAS',
+        // `validate` reports it too, without a plan.
+        message: 'The Free plan allows 3 read replicas per project (table 2026-11); the project would have 4',
+      },
     ])
     expect(checkTierReplicas(400, tier('scale'), TIER_TABLE)).toEqual([])
     expect(checkTierCuHours(183, tier('free'))).toMatchObject([{ severity: 'warning', code: 'W_TIER_CU_HOURS' }])

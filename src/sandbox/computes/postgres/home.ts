@@ -1,6 +1,6 @@
 /** The folders, credentials and user of a sandbox's Postgres servers. */
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { namesIn, readIfPresent } from '../../../base/index.ts'
@@ -78,8 +78,10 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
     as.own(path)
   }
   const watchdog = startWatchdog(temporary)
-  const password = readIfPresent(join(root, 'password')) ?? randomBytes(18).toString('base64url')
-  write('password', password)
+  const passwordFile = join(root, 'password')
+  // Never written again, not even if it cannot be read: the data is lost with its password.
+  if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
+  const password = readFileSync(passwordFile, 'utf8')
   const ports = readPorts(join(root, 'ports.json'))
   const socketFolders = new Map<string, string>()
   return {
