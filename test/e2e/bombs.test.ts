@@ -90,7 +90,7 @@ describe.concurrent('an endless input', () => {
     { args: ['show', '/dev/zero'], words: /larger than 64 MiB/ },
     { args: ['plan', '--live', '/dev/zero'], words: /larger than 64 MiB/ },
     { args: ['validate', '--size-table', '/dev/zero'], words: /cannot be read/ },
-    { args: ['validate', '-'], words: /more than 32 MiB/, stdin: '/dev/zero' },
+    { args: ['validate', '-'], words: /larger than 32 MiB/, stdin: '/dev/zero' },
     { args: ['validate', '/dev/zero'], words: /neither a file nor a folder/ },
     { args: ['plan', '--api-key-file', '/dev/zero'], words: /cannot be read/ },
   ]

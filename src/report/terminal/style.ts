@@ -43,7 +43,7 @@ export const clipMiddle = (text: string, width: number): string => {
   if (textWidth(text) <= width || width < 5) return clip(text, width)
   const most = Math.floor((width - 1) / 2)
   let [tail, used] = ['', 0]
-  for (const segment of segmentsOf(text).reverse()) {
+  for (const segment of [...segmentsOf(text)].reverse()) {
     used += textWidth(segment)
     if (used > most) break
     tail = segment + tail
@@ -51,8 +51,10 @@ export const clipMiddle = (text: string, width: number): string => {
   return clip(text, width - textWidth(tail)) + tail
 }
 
-/** Grapheme clusters, whose widths can be added. */
-const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
+/** Grapheme clusters, whose widths can be added. One at a time: a line of an invalid file can have a million. */
+function* segmentsOf(text: string): Generator<string> {
+  for (const { segment } of new Intl.Segmenter().segment(text)) yield segment
+}
 
 /** Wraps at words, with a hanging indent of two. @param indent spaces before the first line. */
 export const wrapped = (text: string, style: Style, indent = 0): string =>
