@@ -21,10 +21,14 @@ export const textWidth = (text: string): number => (isNarrow(text) ? text.length
 /** Whether each character takes one column, as in nearly all strings: measuring 100,000 strings otherwise takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
+/** No visible character needs more per column; an emoji of a family has eleven in two columns. */
+const CODE_UNITS_PER_COLUMN = 16
+
 /** The longest beginning that fits into `width` columns. */
 export const fitting = (text: string, width: number): string => {
   let [kept, used] = ['', 0]
-  for (const segment of segmentsOf(text)) {
+  // Segmenting a line of 31 MiB takes gigabytes, even if only its first segments are read.
+  for (const segment of segmentsOf(text.slice(0, width * CODE_UNITS_PER_COLUMN))) {
     used += textWidth(segment)
     if (used > width) break
     kept += segment
@@ -43,7 +47,7 @@ export const clipMiddle = (text: string, width: number): string => {
   if (textWidth(text) <= width || width < 5) return clip(text, width)
   const most = Math.floor((width - 1) / 2)
   let [tail, used] = ['', 0]
-  for (const segment of [...segmentsOf(text)].reverse()) {
+  for (const segment of segmentsOf(text).reverse()) {
     used += textWidth(segment)
     if (used > most) break
     tail = segment + tail
@@ -51,10 +55,8 @@ export const clipMiddle = (text: string, width: number): string => {
   return clip(text, width - textWidth(tail)) + tail
 }
 
-/** Grapheme clusters, whose widths can be added. One at a time: a line of an invalid file can have a million. */
-function* segmentsOf(text: string): Generator<string> {
-  for (const { segment } of new Intl.Segmenter().segment(text)) yield segment
-}
+/** Grapheme clusters, whose widths can be added. */
+const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
 /** Wraps at words, with a hanging indent of two. @param indent spaces before the first line. */
 export const wrapped = (text: string, style: Style, indent = 0): string =>
