@@ -50,15 +50,17 @@ const inTurn = async (rounds: number): Promise<Times> => {
 const hyperfine = async (folder: string, rounds: number): Promise<Times | undefined> => {
   const file = join(await mkdtemp(join(folder, 'hyperfine-')), 'times.json')
   const lines = Object.values(COMMANDS).map((args) => [process.execPath, ...args].map((word) => `'${word}'`).join(' '))
+  let written: string
   try {
-    await run('hyperfine', ['--shell=none', '--warmup=2', `--runs=${rounds}`, `--export-json=${file}`, ...lines])
+    // GNU time reports a missing program as exit code 127.
+    const how = { exits: [0, 127] }
+    await run('hyperfine', ['--shell=none', '--warmup=2', `--runs=${rounds}`, `--export-json=${file}`, ...lines], how)
+    written = await readFile(file, 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    // GNU time reports a missing program as exit code 127.
-    if (error instanceof Error && error.message.includes('ended with 127')) return undefined
     throw error
   }
-  const { results } = JSON.parse(await readFile(file, 'utf8')) as { results: readonly { times: readonly number[] }[] }
+  const { results } = JSON.parse(written) as { results: readonly { times: readonly number[] }[] }
   return Object.fromEntries(
     Object.keys(COMMANDS).map((name, index) => [name, (results[index]?.times ?? []).map((seconds) => seconds * 1_000)]),
   )
