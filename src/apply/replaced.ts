@@ -16,7 +16,7 @@ export const successors = (
   )
 }
 
-/** Tells users which pins to edit. */
+/** Notes on the pins that users must edit after a replacement. */
 export const pinNotes = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,

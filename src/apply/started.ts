@@ -64,8 +64,8 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * The operations of a change whose response was lost. The list of operations may be stale; the compute's pending state,
- * or the kind of change, tells whether to expect one.
+ * The operations of a change whose response was lost. The list of operations may be stale, so the
+ * compute's pending state, or the kind of change, determines whether an operation is expected.
  *
  * @param since when this run sent the request; absent if somebody else made the change.
  */

@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SourceFile } from '../../src/agent/data-folder.ts'
 import { openDesiredState } from '../../src/agent/desired-state.ts'
@@ -20,13 +20,13 @@ const declare = (id: string) =>
 
 test('concurrent changes to the source file are all saved, and the last write contains all of them', async () => {
   const written: SourceFile[] = []
-  let delay = 20
+  let turns = 16
   const data = {
     readSource: async () => ({ from: folder, introduced: IDS, valid: { version: '1', projects: {} } }),
     // Later writes take less time than earlier ones.
     writeSource: async (file: SourceFile) => {
-      delay /= 2
-      await sleep(delay)
+      turns /= 2
+      for (let left = turns; left > 0; left -= 1) await nextTurn()
       written.push(file)
     },
   }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/data-folder.ts'
 import { ProjectStore } from '../../src/agent/project-store.ts'
@@ -10,7 +10,7 @@ test('a change counts as saved only once it is on disk', async () => {
   const onDisk: ProjectFile[] = []
   const store = open(
     async (_, file) => {
-      await sleep(5)
+      await nextTurn()
       onDisk.push(file)
     },
     () => undefined,
