@@ -1,8 +1,8 @@
 import type { Clock } from '../model/index.ts'
 
 /** The service's public rate limits: 700 requests a minute per account, bursts of 40 a second per route. */
-export const REQUESTS_A_MINUTE = 700
-export const REQUESTS_A_SECOND = 40
+const ACCOUNT = { limit: 700, ms: 60_000 }
+const ROUTE = { limit: 40, ms: 1_000 }
 
 /** How much is left of this client's share of the account's limit. */
 export interface RequestLimit {
@@ -16,16 +16,19 @@ interface Window {
   readonly sent: number[]
 }
 
-/**
- * Keeps a client below its share of the service's rate limits in any time window. Serves callers in order.
- */
+/** Requests to a route are sent in order; those to other routes do not wait for them. */
+interface Route {
+  readonly window: Window
+  turn: Promise<void>
+}
+
+/** Keeps a client below its share of the service's rate limits in any time window. */
 export class RequestBudget {
   readonly #clock: Clock
   readonly #clients: () => number
-  readonly #minute: Window
-  readonly #windows: readonly Window[]
+  readonly #account: Window = { ...ACCOUNT, sent: [] }
+  readonly #routes = new Map<string, Route>()
   readonly #onUse: (limit: RequestLimit) => void
-  #turn: Promise<void> = Promise.resolve()
 
   /** @param clients how many clients currently share the limits, including this one. */
   constructor(
@@ -36,32 +39,41 @@ export class RequestBudget {
     this.#clock = clock
     this.#clients = typeof clients === 'function' ? clients : () => clients
     this.#onUse = onUse
-    this.#minute = { limit: REQUESTS_A_MINUTE, ms: 60_000, sent: [] }
-    this.#windows = [{ limit: REQUESTS_A_SECOND, ms: 1_000, sent: [] }, this.#minute]
   }
 
-  /** Resolves when a request may be sent. Send it immediately. */
-  take(signal?: AbortSignal): Promise<void> {
-    const turn = this.#turn.then(() => this.#wait(signal))
-    this.#turn = turn.catch(() => undefined)
+  /**
+   * Resolves when a request may be sent. Send it immediately.
+   *
+   * @param path of the request, below the API root.
+   */
+  take(path: string, signal?: AbortSignal): Promise<void> {
+    const name = routeOf(path)
+    const route = this.#routes.get(name) ?? { window: { ...ROUTE, sent: [] }, turn: Promise.resolve() }
+    this.#routes.set(name, route)
+    const turn = route.turn.then(() => this.#wait(route.window, signal))
+    route.turn = turn.catch(() => undefined)
     return turn
   }
 
-  async #wait(signal?: AbortSignal): Promise<void> {
+  async #wait(route: Window, signal?: AbortSignal): Promise<void> {
+    const windows = [route, this.#account]
     for (;;) {
       const now = this.#clock.now()
       const share = (limit: number): number => Math.max(1, Math.floor(limit / this.#clients()))
-      const wait = Math.max(0, ...this.#windows.map((window) => msUntilFree(window, share(window.limit), now)))
+      const wait = Math.max(0, ...windows.map((window) => msUntilFree(window, share(window.limit), now)))
       if (wait === 0) {
-        for (const window of this.#windows) window.sent.push(now)
-        const aMinute = share(this.#minute.limit)
-        this.#onUse({ left: Math.max(0, aMinute - this.#minute.sent.length), aMinute })
+        for (const window of windows) window.sent.push(now)
+        const aMinute = share(this.#account.limit)
+        this.#onUse({ left: Math.max(0, aMinute - this.#account.sent.length), aMinute })
         return
       }
       await this.#clock.sleep(wait, signal)
     }
   }
 }
+
+/** The path without the ids, which alternate with the names of collections. */
+const routeOf = (path: string): string => path.replace(/\?.*/, '').replace(/(\/[^/]+)\/[^/]+/g, '$1/*')
 
 const msUntilFree = (window: Window, size: number, now: number): number => {
   while (window.sent[0] !== undefined && window.sent[0] <= now - window.ms) window.sent.shift()

@@ -100,7 +100,7 @@ export class Requester {
     // One timeout for all attempts together, so that a slow server cannot delay each of them.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
-      const turn = await this.#turn(source, options)
+      const turn = await this.#turn(path, source, options)
       if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
       const mayRepeat = method === 'GET' && options.once !== true && repeats < GET_REPEATS
@@ -131,17 +131,21 @@ export class Requester {
   }
 
   /** Waits for the rate limit last, just before sending. If that takes long, calls `before` again for fresh state. */
-  async #turn<Instead>(source: Source<Instead>, { signal }: CallOptions): Promise<Turn<unknown, Instead>> {
+  async #turn<Instead>(
+    path: string,
+    source: Source<Instead>,
+    { signal }: CallOptions,
+  ): Promise<Turn<unknown, Instead>> {
     const { clock, budget } = this.#options
     if ('body' in source) {
-      await budget?.take(signal)
+      await budget?.take(path, signal)
       return { send: source.body }
     }
     for (;;) {
       const turn = await source.before()
       if ('instead' in turn) return turn
       const asked = clock.now()
-      await budget?.take(signal)
+      await budget?.take(path, signal)
       if (clock.now() - asked <= FRESH_MS) return turn
     }
   }

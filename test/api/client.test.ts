@@ -460,7 +460,7 @@ describe('key and base URL', () => {
   )
 })
 
-test('requests stay below 40 per second and 700 per minute', async () => {
+test('requests stay below 40 per second on a route and 700 per minute', async () => {
   const { server, api, clock } = await setup([{ status: 200, json: { endpoints: [] } }])
   const begun = clock.now()
   await Promise.all(Array.from({ length: 41 }, () => api.listComputes('p')))
@@ -470,14 +470,27 @@ test('requests stay below 40 per second and 700 per minute', async () => {
   expect(server.asked).toHaveLength(701)
 })
 
+test('the limit per second of one route does not delay another', async () => {
+  const { api, clock } = await setup(({ path }) => ({
+    status: 200,
+    json: path.includes('/operations') ? { operations: [] } : { endpoints: [] },
+  }))
+  const begun = clock.now()
+  for (let count = 0; count < 40; count += 1) await api.listComputes(`p${count}`)
+  await api.listOperations('p')
+  expect(clock.now()).toBe(begun)
+  await api.listComputes('p')
+  expect(clock.now() - begun).toBe(1_000)
+})
+
 test('a request counts towards the rate limit when it is sent, not when it is prepared', async () => {
-  const { api, clock } = await setup(({ method }) => (method === 'GET' ? { status: 200, json: { endpoints: [] } } : ok))
+  const { api, clock } = await setup(() => ok)
   const begun = clock.now()
   await api.sendUnless(patch, async () => {
     await clock.sleep(900)
     return { send: patch.body }
   })
-  for (let count = 1; count <= 40; count += 1) await api.listComputes('p')
+  for (let count = 1; count <= 40; count += 1) await api.sendUnless(patch, async () => ({ send: patch.body }))
   // The first request is sent at 0.9 s, so the 40th after it exceeds the limit of that second.
   expect(clock.now() - begun).toBe(1_900)
 })
