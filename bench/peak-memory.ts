@@ -9,8 +9,8 @@ const readHighWaterMark = (): number => {
 }
 
 /**
- * Resets the peak, so that earlier work does not hide it. Only Linux can reset its high-water mark; elsewhere the peak
- * is that of the whole process.
+ * Resets the peak, so that it does not include earlier work. Only Linux can reset its high-water mark; elsewhere the
+ * peak is that of the whole process.
  */
 export const resetPeak = (): void => {
   globalThis.gc?.()

@@ -34,7 +34,7 @@ export const timeIsMissing = !hasTime
 const folder = mkdtempSync(join(tmpdir(), 'espalier-bench-time-'))
 let count = 0
 
-/** @throws on any other exit code. */
+/** @throws if the exit code is not one of `how.exits`. */
 export const run = async (command: string, args: readonly string[], how: HowToRun = {}): Promise<Took> => {
   count += 1
   const measured = join(folder, String(count))

@@ -89,7 +89,7 @@ const http = async (): Promise<void> => {
   report('GET requests per second, state on disk', reads.toFixed(0))
   report('writes per second, state on disk', writes.toFixed(0))
 
-  // Few projects, so that each exceeds the history it retains.
+  // Few projects, so that each gets more operations than the sandbox keeps.
   const few = 4
   const change = async (project: number, round: number): Promise<number> => {
     const body = { endpoint: { suspend_timeout_seconds: 60 + (round % 1_000) } }

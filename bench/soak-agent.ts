@@ -9,11 +9,11 @@ import { HOUR } from '../test/agent/running.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 200)
 const DAYS = Number(process.argv[3] ?? 30)
-/** The agent's default share of the account limit of 700. */
+/** The agent's default share of the account limit, 700 requests a minute. */
 const MOST_REQUESTS_A_MINUTE = 350
 /**
- * From then on one agent runs without a restart, and memory must not grow. The sandbox's list of operations (up to
- * 10,000) and compiled code still grow, by about 0.2 MiB a day.
+ * From this day on, one agent runs without a restart, and memory may grow only slightly: the sandbox's list of
+ * operations (up to 10,000) and compiled code still grow by about 0.2 MiB a day.
  */
 const WARM_DAY = Math.ceil((DAYS * 2) / 3)
 const MOST_GROWTH_MIB = 3

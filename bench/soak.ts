@@ -1,6 +1,6 @@
 /**
- * `npm run soak`: applies changes to a large fleet under constant faults, in virtual time. Prints a table, writes
- * soak.json.
+ * `npm run soak`: applies changes to a large fleet under constant faults, in virtual time. Prints a table and
+ * writes soak.json.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const PROJECTS = Number(process.argv[2] ?? 500)
 const BRANCHES = ['a', 'b', 'c', 'd', 'e']
 /** Fraction of requests or operations affected, for each kind of fault. */
 const CHANCE = 0.02
-/** More than this means that something does not converge. */
+/** If more are needed, something does not converge. */
 const MOST_APPLIES = 40
 const MOST_MINUTES = 15
 const PAUSE_MS = 60_000
@@ -61,7 +61,7 @@ branches:
   e: { primary: absent, replicas: { reporting: { size: 0.25 } } }
 `
 
-/** Computes that another client may delete: one in every fifty projects. */
+/** Computes that another client may delete: one in every fiftieth project. */
 const VICTIMS = projects.filter((project) => project % 50 === 7).map((project) => replicaId(project, 'd'))
 
 const endless = { times: 0, chance: CHANCE } as const
@@ -296,7 +296,7 @@ const soak = async (): Promise<number> => {
   return wrong.length
 }
 
-/** Checkpoints within the first apply; the one before has no fleet in memory yet. */
+/** Compares the checkpoints within the first apply. Ignores the one before it, when no fleet is in memory yet. */
 const isFlat = ([, first = 0, ...rest]: readonly number[]): boolean => rest.every((heap) => heap < first * 1.25)
 
 /** Plans may delete only computes that the manifests no longer declare. */

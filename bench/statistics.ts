@@ -20,6 +20,6 @@ export const figureOf = (values: readonly number[]): Figure => {
   }
 }
 
-/** Pairwise, so that other load on the machine affects both sides. */
+/** Divides pairs of runs, so that other load on the machine affects both sides alike. */
 export const ratioOf = (values: readonly number[], others: readonly number[]): Figure =>
   figureOf(values.map((value, index) => value / (others[index] ?? Number.NaN)))

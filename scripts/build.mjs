@@ -18,12 +18,12 @@ await cacheHelp()
 await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
 
 /**
- * Writes the types of the public entry points, including all types that they use. Self-contained, because the package
- * ships neither our sources nor the bundled libraries.
+ * Writes the types of the public entry points, including all types that they use. They must be self-contained, because
+ * the package ships neither our sources nor the types of the bundled libraries.
  */
 async function writeTypes(entries, to) {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-types-'))
-  // Checked by `npm run types`.
+  // `npm run types` checks the types.
   const emit = [
     '--noCheck',
     '--noEmit',
@@ -60,7 +60,7 @@ async function writeTypes(entries, to) {
   }
 }
 
-/** Rendered at build time, because rendering would take most of the time of `--help` (src/cli/cached-help.ts). */
+/** Renders the help at build time: rendering would take most of the time of `--help` (src/cli/cached-help.ts). */
 async function cacheHelp() {
   const widths = { piped: 100, wide: 110 }
   const texts = {}
@@ -76,5 +76,5 @@ async function cacheHelp() {
   for (const [columns, text] of Object.entries(texts)) await writeFile(`dist/help/${columns}.txt`, text)
 }
 
-// npm may have linked to the previous file; the new one must be executable too.
+// npm may have linked to the previous file, so the new one must be executable too.
 await chmod('dist/main.js', 0o755)

@@ -12,7 +12,7 @@ const TOGETHER = [
     name: 'manifest',
     test: /src[\\/]manifest[\\/](?!write|codes|definition[\\/](?!validator)|generated[\\/]tier-table)/,
   },
-  // Excludes everything that reads manifests or calls the service: completion loads only this chunk.
+  // Excludes everything that reads manifests or calls the service, because completion loads only this chunk.
   {
     name: 'cli',
     test: /src[\\/]cli[\\/](terminal|flags?|print-error|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,

@@ -96,11 +96,11 @@ const seen = (text, from = printed.length) =>
 try {
   await seen('Synced', 0)
 
-  say('A commit interrupts no one: the first request is sent within seconds.')
+  say('The change in this commit interrupts no one, so its first request is sent within seconds.')
   commit('Let staging suspend sooner', 1, '1m')
   await seen('done: update')
 
-  say('A commit restarts main: the step waits for the window.')
+  say('The change in this commit restarts main, so the step waits for the window.')
   commit('Double main', 2, '1m')
   await seen('Scheduled')
   await run('agent', 'status', PROJECT)

@@ -46,7 +46,7 @@ async function demo() {
   expect(true, 'development was resized while idle, and started for a connection', `first row after ${took} ms`)
   expect(
     (await maxConnections(development)) === '419',
-    'with its new size',
+    'development has its new size',
     `max_connections ${await maxConnections(development)}`,
   )
   for (const { client } of [again, staging, development]) await client.end()

@@ -11,7 +11,7 @@ export const MANIFEST = 'examples/quickstart/espalier.yaml'
 const start = (args, output, env = process.env) =>
   spawn(process.execPath, ['dist/main.js', ...args], { cwd: root, env, stdio: ['ignore', output, 'inherit'] })
 
-/** @returns what the sandbox prints first, and functions to run commands against it and to stop it. */
+/** @returns what the sandbox prints about its computes, and functions to run commands against it and to stop it. */
 export const startDemoSandbox = async (...flags) => {
   const seed = 'examples/quickstart/seed.yaml'
   const sandbox = start(['sandbox', 'serve', '--port', '0', '--seed', seed, ...flags], 'pipe')

@@ -111,7 +111,7 @@ for (const [projects, changes, perProject] of plans) {
   )
 }
 
-/** A restart window that is always closed now, whatever the day. */
+/** A restart window that is closed today, whatever the day of the run. */
 const tomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
 const CLOSED = { restartWindow: { days: [tomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
 
@@ -134,7 +134,7 @@ for (const columns of WIDTHS) {
         )
         if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
         isDrawn = true
-        // The current screen; the run continues below.
+        // Draws the current screen while the run continues.
         draw('apply-running', 'A running apply', ended)
       }
       await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)

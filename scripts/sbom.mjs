@@ -25,7 +25,7 @@ const components = bom.components.filter((component) => bundled.has(component['b
 const kept = new Set([own['bom-ref'], ...components.map((component) => component['bom-ref'])])
 const result = {
   ...bom,
-  // npm uses the folder name.
+  // npm names the component after the folder.
   metadata: { ...bom.metadata, component: { ...own, name } },
   components,
   dependencies: bom.dependencies

@@ -1,4 +1,4 @@
-/** Sends the same requests without any processing, equally concurrent: `floor URL KEY`, paths on stdin. */
+/** Sends the requests of a plan, equally concurrently, and discards the responses: `floor URL KEY`, paths on stdin. */
 import { text } from 'node:stream/consumers'
 import { Agent } from 'undici'
 

@@ -18,7 +18,7 @@ const CHANGES: readonly ((branches: Record<string, Compute>) => void)[] = [
   (branches) => Object.assign(branches, { 'load-test': { primary: 'absent' } }),
 ]
 
-/** Mixes the kinds of changes, so that not every one is disruptive. */
+/** Mixes the kinds of changes, so that not all of them are disruptive. */
 const kindOf = (index: number): number => [0, 1, 2, 1, 3, 1, 2, 0, 1, 4][index % 10] ?? 1
 
 const idOf = (name: string, index: number): string => `${name}-${String(10_000_000 + index * 7_654_321).slice(0, 8)}`

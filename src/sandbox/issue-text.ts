@@ -16,7 +16,7 @@ const KINDS: Readonly<Record<string, string>> = {
 /** How zod's own messages begin. */
 const ZOD_MESSAGE = /^(Invalid|Too|Unrecognized) /
 
-/** Messages that a schema defines are kept. */
+/** The message for an issue. A message that the schema itself defines is kept. */
 export const issueText = (issue: Issue): string => {
   if (!ZOD_MESSAGE.test(issue.message)) return issue.message
   switch (issue.code) {

@@ -67,7 +67,7 @@ export const openWorld = async (parts: WorldParts) => {
   const computes: Computes =
     choice.kind === 'simulated'
       ? simulatedComputes(gate)
-      : // Loaded on demand: most sandboxes need no Postgres.
+      : // Loaded on demand, because most sandboxes need no Postgres.
         await (await import('./computes/postgres/postgres-computes.ts')).postgresComputes({
           ...choice,
           gate,
@@ -82,7 +82,7 @@ export const openWorld = async (parts: WorldParts) => {
   return { world, computes, noteRequest }
 }
 
-/** Applies changes that start no operation to the compute backend: moves, and the deletion of idle computes. */
+/** Applies moves, and deletions of idle computes, to the compute backend, because no operation does. */
 const followMoves = (
   world: World,
   computes: Computes,
@@ -103,7 +103,7 @@ const followMoves = (
     },
     computeDeleted: (compute) => {
       branches.delete(compute.id)
-      // For a running compute, its `suspend_compute` operation does this.
+      // A running compute is forgotten by its `suspend_compute` operation.
       if (compute.state === 'idle') work(computes.forget(compute.id))
     },
   })

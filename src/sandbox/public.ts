@@ -1,7 +1,7 @@
 /**
  * `espalier/sandbox`: an embedded control plane, for testing programs that use the service.
  *
- * All exported types are defined in this file, so that the package needs only one file of types.
+ * All exported types are defined in this file, so that one declaration file contains all of them.
  */
 import { EspalierError } from '../model/index.ts'
 import { manualClock as newManualClock } from './clock/clock.ts'
@@ -113,7 +113,7 @@ export interface Sandbox {
   /** Base URL for API clients, including the version. */
   readonly apiUrl: string
   readonly apiKey: string
-  /** The sandbox's own API (faults, clock, requests). It needs `controlToken` as its bearer token. */
+  /** The sandbox's own API (faults, clock, requests). Requests need `controlToken` as their bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
   readonly clock: Clock
@@ -122,10 +122,10 @@ export interface Sandbox {
   /**
    * A connection string for applications. Needs real computes.
    *
-   * @param compute an id, the name of a branch for its primary, or `branch/name` for a replica.
+   * @param compute the id of a compute, the name of a branch (for its primary), or `branch/name` (for a replica).
    */
   connectionString(compute: string, options?: { pooled?: boolean }): Promise<string>
-  /** Creates a branch and a compute on it. It gets the data of `parent`, by default the default branch. */
+  /** Creates a branch with a compute. The branch gets the data of `parent` (default: the default branch). */
   createBranch(options?: { name?: string; parent?: string; project?: string }): Promise<Branch>
   /** Stops the sandbox; its state stays on disk. */
   close(): Promise<void>
@@ -171,7 +171,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
   }
 }
 
-/** Only these clocks can run the sandbox's timers. */
+/** Only clocks from `manualClock()` can run the sandbox's timers. */
 const ownClock = (clock: Clock) => {
   if (isOwn(clock)) return clock
   throw new EspalierError('E_USAGE', 'The clock must come from manualClock().')

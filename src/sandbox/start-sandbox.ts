@@ -58,7 +58,7 @@ export interface Sandbox {
   /** Root of the API, including the version segment. */
   readonly apiUrl: string
   readonly apiKey: string
-  /** Root of the sandbox's own API. It needs `controlToken` as its bearer token. */
+  /** Root of the sandbox's own API. Requests need `controlToken` as their bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
   /** The sandbox's own API without HTTP. */
@@ -94,7 +94,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   // Log lines quote clients and Postgres: escape newlines and control characters.
   const log = (line: string): void => options.log?.(plainText(line))
   const kept = opened?.read() ?? []
-  // The clock must not run backwards. If it ran faster than real time before, it is ahead of it now.
+  // The clock must not run backwards. If it ran faster than real time before, the stored times may be in the future.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
@@ -123,7 +123,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   })
   const control = openControl(parts)
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
-  // Do not replace Node's globals: the sandbox may run inside another program.
+  // Do not replace Node's globals, because the sandbox may run inside another program.
   const server = createServer(
     // Node's default of 5 s is too short: a client may send a change on a connection that is just being closed.
     { keepAliveTimeout: 65_000 },

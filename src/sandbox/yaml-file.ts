@@ -9,13 +9,13 @@ import { issueText } from './issue-text.ts'
 const MAX_ALIASES = 100
 
 export interface FileKind {
-  /** Code of its errors. */
+  /** Code of the errors about such a file. */
   readonly code: string
   readonly title: string
   readonly hint: string
 }
 
-/** @throws {EspalierError} the kind's code, if the file cannot be read. */
+/** @throws {EspalierError} with the kind's code, if the file cannot be read. */
 export const readYaml = async (path: string, { code, title, hint }: FileKind): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
@@ -28,7 +28,7 @@ export const readYaml = async (path: string, { code, title, hint }: FileKind): P
  * The value as written, without the schema's defaults.
  *
  * @param name the file's name for messages.
- * @throws {EspalierError} the kind's code: one line for each mistake.
+ * @throws {EspalierError} with the kind's code and one line for each mistake.
  */
 export const parseYaml = (text: string, name: string, schema: z.ZodType, { code, hint }: FileKind): unknown => {
   const lines = new LineCounter()

@@ -89,7 +89,7 @@ export interface RestoreWork {
 }
 
 /**
- * Promises settle when the work is done; `undefined` means that there is none to do. Calls are idempotent. Calls for
+ * Promises settle when the work is done; `undefined` means that there is no work to do. Calls are idempotent. Calls for
  * the same compute run one after the other.
  */
 export interface Computes {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ConnectionInfo } from './computes.ts'
 
-/** Ended connections to remember. */
+/** How many ended connections to remember. */
 const REMEMBERED = 1_000
 
 export class ConnectionLog {

@@ -1,4 +1,4 @@
-/** Postgres settings that affect the machine rather than the database: clients may not set them. */
+/** Postgres settings that affect the machine rather than the database. Clients may not set them. */
 
 /** Settings that run programs, load libraries, open files or sockets, or set permissions. */
 const MACHINE_SETTINGS = [

@@ -37,7 +37,7 @@ export interface WorldDump {
 
 const dumpShape = z.strictObject({ version: z.literal(1), changes: z.array(worldChange) })
 
-/** For a dump from a file, which anyone may have written. */
+/** Checks a dump from a client, which may contain anything. */
 export const isWorldDump = (value: unknown): value is WorldDump => dumpShape.safeParse(value).success
 
 export interface ControlParts {

@@ -47,7 +47,7 @@ export const record =
     const path = url.slice(url.indexOf(root) + root.length)
     const { status } = context.res
     if (method === 'GET') return recorder.add({ at, method, path, status })
-    // A client without a key must not fill the memory.
+    // Omit the body if the key is wrong, so that a client without a key cannot fill the memory.
     const body = status === 401 ? '' : await context.req.text()
     const answer = status === 204 ? undefined : await readJson(context.res.clone())
     recorder.add({

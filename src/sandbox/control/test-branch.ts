@@ -64,7 +64,7 @@ const onlyProject = (world: World): string => {
   throw new EspalierError('E_USAGE', `The sandbox has ${ids.length} projects: choose one with the option \`project\`.`)
 }
 
-/** Runs a command and waits for its operations. Waits while the project is locked: tests may run concurrently. */
+/** Runs a command and waits for its operations. Waits for the project's lock first, as tests may run concurrently. */
 const finished = async <T extends { readonly operations: readonly OperationRecord[] } | undefined>(
   world: World,
   command: () => T,
@@ -94,7 +94,7 @@ const untilOver = async (world: World, { id, projectId }: OperationRecord): Prom
 const failed = (reason: string): EspalierError =>
   new EspalierError('E_SANDBOX_BRANCH', `The branch cannot be created or deleted: ${reason}.`)
 
-/** Advances a manual clock: operations would never finish otherwise. */
+/** Advances a manual clock, because operations would never finish otherwise. */
 const moment = async ({ clock }: World): Promise<void> => {
   if (clock.scale === 0) await clock.advance(POLL_MS)
   await pause(POLL_MS / Math.max(1, clock.scale))

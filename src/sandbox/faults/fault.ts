@@ -5,7 +5,7 @@ import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
-/** Faults of requests: what the client sees. */
+/** Request faults: what happens to a request. */
 const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) }),
   /** The connection is cut before the request is executed, or after. */

@@ -7,7 +7,7 @@ import { type Fault, type FaultOrder, faultShape, type OperationEffect, type Req
 export interface PendingFault {
   readonly id: string
   readonly fault: Fault
-  /** How often it was injected. */
+  /** How often the fault was injected. */
   readonly struck: number
 }
 

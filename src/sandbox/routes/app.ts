@@ -25,8 +25,8 @@ const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api
 /** Segments after `/projects/` that are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /**
- * Not available in the sandbox, but answered with 404 rather than 501: clients ask first, and expect 404 if the feature
- * is off.
+ * Not available in the sandbox, but answered with 404 rather than 501, because clients ask whether the feature is on
+ * and expect 404 if it is off.
  */
 const FEATURES: Readonly<Record<string, string>> = {
   '/projects/{}/branches/{}/auth': 'Neon Auth',
@@ -69,7 +69,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
     })
   }
 
-  // When each key was last used, by digest. Not stored: it would take a write for every request.
+  // When each key was last used, by digest. Not stored, because that would take a write for every request.
   const keyUse = new Map<string, number>()
   sqlRoute(app, computes)
 
@@ -77,7 +77,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   api.use('*', limitBody(MAX_BODY_BYTES))
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
-  // After `injectFaults`: responses that a fault damages are not published.
+  // After `injectFaults`, so that responses are published before a fault damages them.
   api.use('*', publishResponse)
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
@@ -111,7 +111,7 @@ const publishResponse: MiddlewareHandler = async (context, next) => {
   responses.publish({ method, path: path.slice(API_ROOT.length), status: context.res.status, body })
 }
 
-/** Taken from the request if it has one (public OpenAPI). Error responses repeat it in their body. */
+/** The client's request id, if it sent one, or a new one (public OpenAPI). Error responses repeat it in their body. */
 const requestIdOf = (context: Context): string => {
   const given = context.req.header('x-request-id')
   const id = given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()

@@ -45,14 +45,14 @@ export const checkProject = (identity: Identity, projectId: string, world: World
   }
 }
 
-/** @throws {ApiError} 404 for keys of organizations and projects: they have no routes about users. */
+/** @throws {ApiError} 404 for keys of organizations and projects, which cannot use routes about users. */
 export const checkUser = (identity: Identity): void => {
   if (identity.of === 'organization' || identity.of === 'project') {
     throw new ApiError(404, 'not allowed for organization API keys')
   }
 }
 
-/** @throws {ApiError} 403 for a project-scoped key: it can neither create projects nor delete its own. */
+/** @throws {ApiError} 403 for a project-scoped key, which can neither create projects nor delete its own. */
 export const checkAccount = (identity: Identity): void => {
   if (identity.of === 'project') throw new ApiError(403, 'not allowed for project-scoped API keys')
 }
@@ -69,7 +69,7 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
 /**
  * The organization whose projects to list; `undefined`: all projects.
  *
- * @throws {ApiError} 400 if a personal key has to name one and does not; otherwise as {@link ownerOf}.
+ * @throws {ApiError} 400 if a personal key must name an organization but does not; otherwise as {@link ownerOf}.
  */
 export const organizationOf = (identity: Identity, requested: string | undefined, world: World): string | undefined => {
   if (identity.of === 'personal' && requested === undefined && organizationIds(world).length > 0) {

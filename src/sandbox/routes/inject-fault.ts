@@ -1,4 +1,4 @@
-/** Injects faults into requests: what a client sees when the network or an intermediary fails. */
+/** Injects faults into requests, such as failures of the network or of an intermediary. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
@@ -77,7 +77,7 @@ const replace = (context: Context, response: Response): undefined => {
   return undefined
 }
 
-/** Destroys the request's socket: the returned response never reaches the client. */
+/** Destroys the request's socket, so the returned response never reaches the client. */
 const cut = (context: Context): Response => {
   const { incoming } = context.env as { incoming?: { socket?: { destroy(): void } } }
   incoming?.socket?.destroy()
@@ -87,7 +87,7 @@ const cut = (context: Context): Response => {
 type ConcurrentWrite = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
 
 /**
- * Acts as another client that changes the project just before a request. The API's rules apply to it too.
+ * Acts as another client that changes the project just before a request. The API's rules apply to that client too.
  *
  * @param path of the client's request, below the API root.
  */

@@ -147,7 +147,7 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   provisioner: compute.provisioner ?? 'k8s-neonvm',
 })
 
-/** @param isNew whether to show the password: only the response that creates or resets it does. */
+/** @param isNew whether to show the password. Only the responses to its creation and its reset show it. */
 export const presentRole = (role: RoleRecord, branchId: string, isNew = false) => ({
   branch_id: branchId,
   name: role.name,

@@ -40,7 +40,7 @@ export const branchesQuery = z.object({
     .enum(['asc', 'desc', 'ASC', 'DESC'], { error: 'must be asc or desc' })
     .default('desc')
     .transform((order) => (order.toLowerCase() === 'asc' ? 'asc' : 'desc')),
-  /** Has no effect: the sandbox cannot recover branches, so it does not list deleted ones. */
+  /** Has no effect, because the sandbox cannot recover branches and so does not list deleted ones. */
   include_deleted: flag.optional(),
 })
 export const countQuery = z.object({ search: text.default('') })

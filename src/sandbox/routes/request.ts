@@ -35,7 +35,7 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
 }
 
 /**
- * @param what what to call the value if no single field is invalid.
+ * @param what the name of the whole value in messages, if no single field is invalid.
  * @throws {ApiError} 400 with the field's path.
  */
 const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
@@ -63,7 +63,7 @@ export const readQuery = <T extends object>(context: Context, schema: z.ZodType<
 /** Limits memory use if a client sends random names. */
 const MOST_LOGGED = 1_000
 
-/** @param log called with one line for each field that a route ignores for the first time. */
+/** @param log called with one line when a route ignores a field for the first time. */
 export const watchIgnored = (log: (line: string) => void): MiddlewareHandler => {
   const known = new Set<string>()
   return async (context, next) => {
@@ -84,7 +84,7 @@ const reportIgnored = (context: Context, fields: readonly string[]): void => {
   if (fields.length > 0) report?.(fields)
 }
 
-/** Paths of the fields of `given` that are missing in `read`, the result of parsing it. */
+/** Paths of the fields of `given` that are missing from `read`, the result of parsing it. */
 const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
   if (Array.isArray(given)) {
     return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []

@@ -11,7 +11,8 @@ const LOOPBACK = '127.0.0.1'
 /**
  * Connects clients to this sandbox's computes only, whatever address they request.
  *
- * @returns a function that ends all connections. Closing the server does not: it does not track upgraded sockets.
+ * @returns a function that ends all connections. Closing the server does not end them, because it does not track
+ *   upgraded sockets.
  */
 export const serveWebSockets = (server: Server, computes: Computes): (() => void) => {
   const open = new Set<Duplex>()

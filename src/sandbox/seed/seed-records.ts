@@ -8,7 +8,7 @@ import type { ComputeRecord, OperationRecord, WorldRecord } from '../world/recor
 import type { ResolvedSeed } from './seed.ts'
 
 interface SeedOptions {
-  /** Major version of Postgres for its projects. */
+  /** Major version of Postgres for the seed's projects. */
   readonly pgVersion?: number
   /** Durations that differ from the defaults, by action. */
   readonly durations?: Durations
@@ -75,7 +75,6 @@ const withNewIds = ({ roles, databases }: Catalog): Catalog => ({
 
 const APART_MS = 3_600_000
 const CYCLE = ['start_compute', 'apply_config', 'suspend_compute'] as const
-/** For a branch without a compute. */
 const WITHOUT_COMPUTE = ['create_branch'] as const
 
 /** Generates past operations for the project's first branch and its first compute, an hour apart. */

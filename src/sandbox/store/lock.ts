@@ -1,10 +1,10 @@
-/** A lock file with the process id: only one sandbox can use a folder. */
+/** A lock file with the process id, so that only one sandbox uses a folder. */
 import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 
-/** Folders in use by this process. The file alone cannot tell these from a lock left by a process with the same id. */
+/** Folders in use by this process. Their lock files look like those that an earlier process with the same id left. */
 const heldHere = new Set<string>()
 
 /**
@@ -37,7 +37,7 @@ export const takeLock = (directory: string): (() => void) => {
 
 const inUse = (directory: string, holder: number): EspalierError =>
   new EspalierError('E_SANDBOX_STATE', `Another sandbox (process ${holder}) is using the folder ${directory}.`, {
-    hint: `To use it, leave out --sandbox and set ESPALIER_BASE_URL and ESPALIER_API_KEY to the address and key that it printed. Or stop it, or choose another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
+    hint: `To use that sandbox, leave out --sandbox and set ESPALIER_BASE_URL and ESPALIER_API_KEY to the address and key that it printed. Otherwise stop it, or choose another folder. If process ${holder} is not a sandbox, delete ${join(directory, 'lock')}.`,
   })
 
 const tryLink = (from: string, to: string): boolean => {

@@ -20,9 +20,10 @@ const DETACH_QUIET_MS = 30 * DAY_MS
 const BUSY_MS = 60_000
 
 /**
- * Returns a function to call for each request about a project: a detached project is attached again.
+ * Returns a function to call for each request about a project. It notes the request, and reattaches the project if it
+ * is detached.
  *
- * @param isOn if false, only reattaches detached projects.
+ * @param isOn if false, the only background work is to reattach detached projects.
  */
 export const startBackground = (world: World, isOn: boolean): ((tables: ProjectTables) => void) => {
   const lastRequests = new Map<string, number>()

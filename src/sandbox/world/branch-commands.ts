@@ -130,7 +130,7 @@ const checkAllowances = (
 export const annotationOf = (value: Annotation = {}, now: number): BranchRecord['annotation'] =>
   Object.keys(value).length === 0 ? undefined : { value, createdAt: now, updatedAt: now }
 
-/** Deletes a branch and its computes. Returns `undefined` if there is no such branch: deleting is idempotent. */
+/** Deletes a branch and its computes. Returns `undefined` for an unknown branch, because deleting is idempotent. */
 export const deleteBranch = (
   world: World,
   projectId: string,

@@ -47,7 +47,7 @@ export const resetPassword = (world: World, at: BranchPath, name: string): RoleA
   return { role, operations: change(world, at, { roles: changed }, [{ kind: 'put-role', role }]) }
 }
 
-/** Returns `undefined` if there is no such role: deleting is idempotent. */
+/** Returns `undefined` if there is no such role, because deleting is idempotent. */
 export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnswer | undefined => {
   const role = catalogAt(world, at).roles.find((known) => known.name === name)
   if (role === undefined) return undefined
@@ -93,7 +93,7 @@ export const updateDatabase = (
   return { database, operations: change(world, at, { databases: all }, changes) }
 }
 
-/** Returns `undefined` if there is no such database: deleting is idempotent. */
+/** Returns `undefined` if there is no such database, because deleting is idempotent. */
 export const deleteDatabase = (world: World, at: BranchPath, name: string): DatabaseAnswer | undefined => {
   const database = catalogAt(world, at).databases.find((known) => known.name === name)
   if (database === undefined) return undefined
@@ -161,8 +161,8 @@ const change = (
 }
 
 /**
- * An idle compute is started for the change and suspended again (public OpenAPI). A disabled one applies it when it is
- * next started.
+ * An idle compute is started for the change and suspended again (public OpenAPI). A disabled compute gets the change
+ * when it next starts.
  */
 const configure = (branch: BranchRecord, primary: ComputeRecord): readonly NewOperation[] => {
   const apply = operationOn(primary, 'apply_config')

@@ -10,7 +10,7 @@ export interface Catalog {
   readonly databases: readonly DatabaseRecord[]
 }
 
-/** Letters and digits only: needs no escaping in a connection string. */
+/** Letters, digits and `_` only, which need no escaping in a connection string. */
 export const newPassword = (): string => {
   const text = randomBytes(32).toString('base64').replaceAll(/[+/=]/g, '')
   return `npg_${text.slice(0, 24)}`
@@ -39,8 +39,8 @@ export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'ro
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
 
 /**
- * Updates the record with the changes that SQL has made in Postgres. Discards the result if the record was ahead of
- * Postgres when the read began, or has changed since: it would undo a change that Postgres executed in the meantime.
+ * Updates the record with the changes that SQL has made in Postgres. Does nothing if the record is ahead of Postgres.
+ * Discards what was read if the record has changed since the read began, because the older data would undo that change.
  */
 export const refreshCatalog = async (
   world: World,

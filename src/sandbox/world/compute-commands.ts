@@ -61,7 +61,7 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
 
 /**
  * An idle compute is started for its new configuration and suspended again (public OpenAPI, update example). A disabled
- * one cannot be started: it gets the configuration the next time it starts.
+ * compute cannot be started until it is enabled, so it gets the configuration when it next starts.
  */
 const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly NewOperation[] => {
   const restarts = restartingOf(before) !== restartingOf(after)
@@ -72,15 +72,15 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** What restarts the compute when it changes: its size (docs/control-api.md) and libraries that load at start-up. */
+/** The attributes whose change restarts the compute: size (docs/control-api.md) and libraries loaded at start-up. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** Configuration of the running compute. Its name and branch are not part of it (docs/control-api.md). */
+/** What else `apply_config` changes in a running compute. Name and branch are not included (docs/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
-/** Returns `undefined` if there is no such compute: deleting is idempotent. */
+/** Returns `undefined` if there is no such compute, because deleting is idempotent. */
 export const deleteCompute = (world: World, projectId: string, id: string): ComputeAnswer | undefined => {
   const compute = world.project(projectId).computes.get(id)
   if (compute === undefined) return undefined
@@ -138,7 +138,8 @@ const checkPrimary = (tables: ProjectTables, branchId: string, type: ComputeReco
 
 /**
  * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the
- * project's defaults. If it gives only one size limit and the default of the other contradicts it, both get that limit.
+ * project's defaults. If the request has only one size limit, and the default for the other contradicts it, both limits
+ * get the requested value.
  *
  * @throws {ApiError} 400 if a limit is exceeded.
  */

@@ -27,7 +27,7 @@ export const defaultLogin = (branch: BranchRecord | undefined): Login | undefine
   return undefined
 }
 
-/** Connects to this machine if the compute is real Postgres; otherwise the strings are those the service would show. */
+/** A real compute's strings lead to this machine. A simulated compute's strings are those the service would show. */
 export const connectionTo = async (
   compute: ComputeRecord,
   project: ProjectRecord,

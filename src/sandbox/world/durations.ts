@@ -1,5 +1,5 @@
 /**
- * How long operations take, in milliseconds. The service documents none; these are slow enough for a person to follow.
+ * How long operations take, in milliseconds. The service does not document it. These are slow enough to follow.
  */
 export type Durations = Readonly<Record<string, number>>
 

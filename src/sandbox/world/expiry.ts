@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 
 /**
- * The expiration that a request sets: none if it is null. Rounds down to the second, as the service does.
+ * The expiration that a request sets: none if `text` is null or absent. Rounds down to the second, as the service does.
  *
  * @throws {ApiError} 400 if the time is not within the next 30 days.
  */

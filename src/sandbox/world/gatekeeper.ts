@@ -35,7 +35,7 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
   const change = (computeId: string): Promise<void> =>
     new Promise((resolve) => waiting.set(computeId, (waiting.get(computeId) ?? new Set()).add(resolve)))
 
-  /** Ignores the project's lock: the control plane itself starts the compute (docs/control-api.md). */
+  /** Ignores the project's lock, because the control plane itself starts the compute (docs/control-api.md). */
   const wake = (compute: ComputeRecord, branch: BranchRecord | undefined): void =>
     void world.commit(
       compute.projectId,
@@ -51,7 +51,7 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
 
   return {
     reach: async (computeId) => {
-      /** The last operation before this client began to wait. If it failed, the compute is started again. */
+      /** The last operation, if it ended before this client began to wait. Only another one's failure ends the wait. */
       let known: string | undefined
       for (;;) {
         const compute = world.tables.compute(computeId)

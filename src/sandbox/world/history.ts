@@ -13,7 +13,7 @@ interface Entry {
   readonly before: Listed | undefined
 }
 
-/** Changes to remember. Lists lag by seconds, so more are not needed. */
+/** How many changes to remember: enough for lists that lag by seconds. */
 const KEPT = 5_000
 
 export class History {

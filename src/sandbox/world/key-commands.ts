@@ -51,7 +51,7 @@ export const revokeKey = (world: World, owner: KeyOwner, number: string): KeyRec
 
 const isOwned = (key: KeyRecord, { orgId }: KeyOwner, projects: World['tables']['projects']): boolean => {
   if (orgId === undefined) return key.of === 'personal'
-  // In a seed, a project-scoped key names its project only.
+  // In a seed, a project-scoped key names only its project, not the organization.
   const home = key.orgId ?? projects.get(key.projectId ?? '')?.project.orgId
   return key.of !== 'personal' && home === orgId
 }

@@ -77,7 +77,7 @@ export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = '
 }
 
 const UNLIMITED = Number.POSITIVE_INFINITY
-/** How many of each a plan allows in a project. */
+/** How many of each kind a plan allows in a project. */
 const COUNTS = {
   branches: { free: 10, paid: 5_000, code: 'BRANCHES', count: ({ branches }) => branches.size },
   'root branches': {
@@ -125,12 +125,12 @@ export const checkCount = (tables: ProjectTables, what: keyof typeof COUNTS, mor
   throw new ApiError(422, `${what} limit exceeded: the plan allows ${most}`, `${code}_LIMIT_EXCEEDED`)
 }
 
-/** A compute of the default branch may always start. @throws {ApiError} 422 if the plan allows no other active compute. */
+/** A compute of the default branch may always start. @throws {ApiError} 422 if the plan allows no more active ones. */
 export const checkActiveCount = (tables: ProjectTables, branchId: string): void => {
   if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints')
 }
 
-/** @throws {ApiError} 422 if the plan is free: it only has the default timeout. */
+/** @throws {ApiError} 422 for any timeout but the default on the free plan. */
 export const checkSuspendTimeout = ({ plan }: ProjectRecord, seconds: number | undefined): void => {
   if (plan === 'free' && seconds !== undefined && seconds !== 0) {
     throw new ApiError(422, 'suspend interval changing is not allowed for your account')

@@ -103,7 +103,7 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     return { ...operation, status: 'running', startedAt: now, updatedAt: now }
   }
 
-  /** Starts the operation that waits for this one, or cancels it if this one failed. */
+  /** If the operation finished or was skipped, starts the one that waits for it. Otherwise cancels that one too. */
   const end = (ending: OperationRecord): void => {
     const now = clock.now()
     const isFinished = ending.status === 'finished'

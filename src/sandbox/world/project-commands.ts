@@ -153,7 +153,7 @@ const changed = (project: ProjectRecord, request: ProjectChange, now: number): P
 
 /** A deleted project is hidden from clients and can be recovered for this long. Then its data is deleted. */
 const RECOVERABLE_MS = 7 * 86_400_000
-/** Keeps tests that create and delete projects all day from filling the disk. */
+/** How many deleted projects to keep, so that tests that create and delete projects all day do not fill the disk. */
 const MOST_RECOVERABLE = 10
 
 /** Starts `suspend_compute` for each running compute, then `tenant_detach`. */
@@ -210,7 +210,7 @@ export const recoverProject = (
   return { project, branches: [...branches.values()] }
 }
 
-/** Deletes the data of a deleted project: it starts `delete_tenant`. Returns false if an operation is in the way. */
+/** Starts `delete_tenant`, which deletes the data of a deleted project. Returns false if an operation is in the way. */
 export const purgeProject = (world: World, id: string): boolean => {
   const tables = world.tables.projects.get(id)
   if (tables === undefined || !isRecoverable(tables.project)) return true

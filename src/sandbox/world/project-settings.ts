@@ -28,7 +28,7 @@ export const shownSettings = (given: ProjectSettings = {}) => ({
     protected_branches_only: given.allowed_ips?.protected_branches_only ?? false,
   },
   enable_logical_replication: given.enable_logical_replication ?? false,
-  // The service gives every project a window. Its time does not matter here: the sandbox runs no maintenance.
+  // The service gives every project a window. Its time does not matter, because the sandbox runs no maintenance.
   maintenance_window: given.maintenance_window ?? { weekdays: [7], start_time: '04:00', end_time: '05:00' },
   block_public_connections: given.block_public_connections ?? false,
   block_vpc_connections: given.block_vpc_connections ?? false,

@@ -104,7 +104,7 @@ const branchRecord = z.strictObject({
   expiresAt: z.iso.datetime().optional(),
   /** Length of the expiration period, counted from when it was set. */
   ttlSeconds: number.optional(),
-  /** When a restore or reset last replaced its data. */
+  /** When a restore or reset last replaced the branch's data. */
   lastResetAt: number.optional(),
   /** Key-value pairs that a client attached to the branch. */
   annotation: z.strictObject({ value: strings, ...times }).optional(),
@@ -152,9 +152,9 @@ const operationRecord = z.strictObject({
   branchId: text,
   computeId: id.optional(),
   action: text,
-  /** All statuses of the public OpenAPI document (docs/control-api.md lacks `error`). */
+  /** All statuses of the public OpenAPI document. */
   status: z.enum(['scheduling', 'running', 'finished', 'failed', 'error', 'cancelling', 'cancelled', 'skipped']),
-  /** Microseconds since the epoch, unique within the project: pages use it as their cursor. */
+  /** Microseconds since the epoch, unique within the project, because pages use it as their cursor. */
   createdAtUs: number,
   updatedAt: number,
   startedAt: number.optional(),

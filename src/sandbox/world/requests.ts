@@ -5,7 +5,7 @@ import { isMachineSetting } from '../computes/machine-settings.ts'
 /** The id of a branch, project or organization. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must have 1 to 60 lower-case letters, digits and hyphens')
 
-/** A field that the service has and the sandbox lacks: it is rejected by name rather than ignored. */
+/** A field that the service has and the sandbox lacks. A request that uses it is rejected. */
 const unsupported = (why: string) => z.never({ error: `is not supported by the sandbox: ${why}` })
 
 export const pgSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {

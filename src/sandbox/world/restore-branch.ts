@@ -1,6 +1,6 @@
 /**
- * Replaces a branch's data with that of another branch or with its own earlier data. Its id, computes and host names
- * stay (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
+ * Replaces a branch's data with that of another branch or with its own earlier data. The branch keeps its id, computes
+ * and host names (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
 
 import { ApiError } from './api-error.ts'
@@ -76,7 +76,7 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
   }
 }
 
-/** The branch that receives the old data. It becomes the restored branch's parent, unless that is a root branch. */
+/** The branch that receives the old data. If the restored branch has a parent, this one becomes its new parent. */
 const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
   const tables = world.project(before.projectId)
   checkName(tables, name)

@@ -25,7 +25,7 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
     if (compute === undefined || dueTime(compute) === undefined) return
     const activity = activityOf(id)
     if (activity === undefined) suspend(compute)
-    // No answer: the compute is stopping, or busy.
+    // If there is no answer, the compute is stopping or busy, so check again later.
     const retry = (): void => checkAt(id, world.clock.now() + BUSY_MS)
     void activity?.then((seen) => judge(id, seen), retry)
   }

@@ -53,12 +53,12 @@ export class Tables {
     this.#projectIds = undefined
   }
 
-  /** Finds it in any project. */
+  /** Finds a compute in any project. */
   compute(id: string): ComputeRecord | undefined {
     return this.projects.get(this.#home.get(id) ?? '')?.computes.get(id)
   }
 
-  /** Finds it in any project. */
+  /** Finds a branch in any project. */
   branch(id: string): BranchRecord | undefined {
     return this.projects.get(this.#home.get(id) ?? '')?.branches.get(id)
   }

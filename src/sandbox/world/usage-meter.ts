@@ -1,6 +1,7 @@
 /**
  * Counts usage as the service does: active seconds, and active seconds times size. Counters are published every 15
- * minutes and reset each calendar month. An autoscaling compute counts at its minimum size: the sandbox produces no load.
+ * minutes and reset each calendar month. An autoscaling compute counts at its minimum size, because the sandbox
+ * produces no load.
  */
 import type { ComputeRecord } from './records.ts'
 

@@ -20,7 +20,7 @@ import type {
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
-/** Called after a record was stored, and for every existing record when the world is restored. */
+/** Called after a record has been stored, and for every existing record when the world is restored. */
 export interface Watcher {
   readonly project?: (project: ProjectRecord) => void
   readonly branch?: (branch: BranchRecord) => void
@@ -126,7 +126,7 @@ export class World {
     this.tables.clear()
     this.#history.clear()
     for (const watcher of this.#watchers) watcher.emptied?.()
-    // Announced as idle: no operation will follow to suspend them.
+    // Announced as idle, because no operation will follow to suspend them.
     for (const compute of before) this.#announceDeletion({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
@@ -188,8 +188,8 @@ export class World {
   }
 
   /**
-   * Stores records and starts operations, all or nothing. They are on disk before this returns. The first operation
-   * runs at once; each later one waits for the one before it.
+   * Writes records and new operations to the store, all or nothing, before it returns. The first operation runs at
+   * once; each later one waits for the one before it.
    */
   commit(
     projectId: string,

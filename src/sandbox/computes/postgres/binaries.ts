@@ -120,7 +120,7 @@ export const packageFolder = (): string | undefined => {
   }
 }
 
-/** The package lists the symlinks that its libraries need in a file. Creates them in a folder of our own. */
+/** A file in the package lists the symlinks that its libraries need. Creates them in a folder of our own. */
 const linkLibraries = (native: string, scratch: string): string => {
   const folder = join(scratch, 'lib')
   mkdirSync(folder, { recursive: true, mode: 0o755 })

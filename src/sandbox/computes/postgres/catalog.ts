@@ -7,7 +7,7 @@ import { type Query, SUPERVISOR, withSession } from './session.ts'
 
 const { escapeIdentifier: name, escapeLiteral: text } = pg
 
-/** A role that cannot log in. Membership gives the roles of the API their privileges. */
+/** A role that cannot log in. Roles created through the API are its members, and get their privileges from it. */
 export const SUPERUSER_LIKE = 'neon_superuser'
 
 /** Roles whose members can run programs or access any file (PostgreSQL documentation, 22.5). */

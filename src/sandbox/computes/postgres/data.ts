@@ -87,7 +87,7 @@ export class DataFolders {
     return folder
   }
 
-  /** Copies a branch's current data. If a server runs on it, by an online backup. */
+  /** Copies a branch's current data, with an online backup if a server is running on it. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
     const [data, draft] = [this.branch(from), draftOf(to)]
     await (server === undefined ? copyAtRest(data, draft) : this.#backUp(data, server, draft))
@@ -96,8 +96,8 @@ export class DataFolders {
   }
 
   /**
-   * Replaces a branch's data with a copy of another branch's, or removes it if the other has none. The branch
-   * `preserveAs`, if given, receives the old data. Can be repeated if it was interrupted at any point.
+   * Replaces a branch's data with a copy of another branch's, or removes it if the other branch has none. The branch
+   * `preserveAs`, if given, receives the old data. A restore that was interrupted at any point can be repeated.
    */
   async restoreBranch(
     branchId: string,
@@ -157,7 +157,7 @@ export class DataFolders {
   }
 }
 
-/** Ignores files that disappear during the copy: the WAL covers them. */
+/** Ignores files that disappear during the copy, because the WAL covers them. */
 const copyLive = async (paths: readonly string[], to: string): Promise<void> => {
   try {
     await run('cp', ['-a', ...paths, `${to}/`], { env: withoutSecrets(process.env) })

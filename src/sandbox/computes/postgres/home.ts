@@ -79,7 +79,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
   }
   const watchdog = startWatchdog(temporary)
   const passwordFile = join(root, 'password')
-  // Never written again, not even if it cannot be read: the data is lost with its password.
+  // Never overwrite the file, not even if it cannot be read: without the old password, the data is lost.
   if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
   const password = readFileSync(passwordFile, 'utf8')
   const ports = readPorts(join(root, 'ports.json'))
@@ -92,7 +92,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
     watchdog,
     /** The superuser's password. Clients never learn it. */
     password,
-    /** The password in libpq's file format: clients could read a password in a setting. */
+    /** A file with the password in libpq's format, because clients could read a password in a setting. */
     passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
     write,
     makeFolder,

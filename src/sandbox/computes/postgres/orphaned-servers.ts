@@ -1,4 +1,4 @@
-/** Stops servers that a killed sandbox left running: they would block their data folders. */
+/** Stops servers that a killed sandbox left running, because they would block their data folders. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'

@@ -40,7 +40,7 @@ export class Poolers {
     this.#home = home
   }
 
-  /** Returns the socket of a compute's pooler, which it starts if needed. @param program path of PgBouncer. */
+  /** Returns the socket of a compute's pooler. Starts the pooler if needed. @param program path of PgBouncer. */
   async reach(program: string, running: RunningServer): Promise<string> {
     const { id } = running.spec
     const pooler = this.#running.get(id) ?? startPooler(program, running, this.#home)

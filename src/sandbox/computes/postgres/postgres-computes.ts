@@ -111,7 +111,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
   })
   const versions = [...home.versions.keys()].sort((a, b) => a - b)
-  // Created in advance. If it fails, the first branch that needs it reports the error.
+  // Create the template in advance. If this fails, the first branch that needs the template reports the error.
   void data.prepare(defaultVersion(versions)).catch(() => undefined)
 
   return {
@@ -138,7 +138,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       const { from } = restoration
       await Promise.all(servers.list({ branchId: id }).map(({ spec }) => stop(spec.id)))
       const restore = async (): Promise<void> => {
-        // A client may have started it again.
+        // A client may have started the primary again.
         for (const { spec } of servers.list({ branchId: id, type: 'read_write' })) await servers.end(spec.id)
         await data.restoreBranch(id, restoration, servers.primaryOf(from))
       }
@@ -157,8 +157,8 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       work.run(spec.id, async () => {
         const running = servers.get(spec.id)
         if (running !== undefined) await servers.configure(spec, running)
-        // A compute that was active before the sandbox started is launched by its first connection. Changes cannot wait
-        // for it.
+        // A compute that was active before the sandbox started is launched by its first connection. Changes to roles
+        // and databases cannot wait for that.
         else if (spec.changes.length > 0) await launch(spec)
       }),
     forget: (id) =>
@@ -191,7 +191,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       isClosing = true
       endHeld()
       await work.allIdle()
-      // Replicas first: a primary waits on shutdown until its replicas have all of its WAL.
+      // Replicas first, because on shutdown a primary waits until its replicas have all of its WAL.
       for (const type of ['read_only', 'read_write'] as const) {
         await Promise.all(servers.list({ type }).map(({ spec }) => stop(spec.id)))
       }

@@ -34,7 +34,7 @@ export const runAs = async (own: string, programs: readonly string[]): Promise<R
       own: (path) => chownSync(path, NOBODY, NOBODY),
     }
   }
-  // Root under another user id, in a user namespace: it can still enter folders of root.
+  // In a user namespace, Postgres has another user id but can still enter root's folders.
   const mapped = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
   try {
     await promisify(execFile)('unshare', [...mapped, 'true'], { env: withoutSecrets(process.env) })

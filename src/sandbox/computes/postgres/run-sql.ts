@@ -2,7 +2,7 @@
 import pg from 'pg'
 import type { Login, Statement, StatementResult } from '../computes.ts'
 
-/** Returns values as text: the client converts them. */
+/** Returns values as text, because the client converts them. */
 const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
 /** @param begin the BEGIN of a transaction around all statements. Default: each is its own transaction. */

@@ -10,9 +10,10 @@ import { withSession } from './session.ts'
 const MAX_BYTES = 64 * 1024 * 1024
 
 /**
- * Runs `pg_dump`, which must not be older than the server, as the owner of the database, so that code in the database has the owner's privileges only.
+ * Runs `pg_dump` as the owner of the database, so that code in the database has only the owner's privileges. `pg_dump`
+ * must not be older than the server.
  *
- * @throws {ConnectionError} `0A000` if no `pg_dump` of that version or newer is installed.
+ * @throws {ConnectionError} `0A000` if no `pg_dump` of version `major` or newer is installed.
  */
 export const dumpSchema = async (
   versions: ReadonlyMap<number, Binaries>,
@@ -27,7 +28,7 @@ export const dumpSchema = async (
       `the schema needs pg_dump ${major} or newer, which is not installed: install Postgres' client programs`,
     )
   }
-  // Not as an argument: `pg_dump` would take a name such as `host=elsewhere` for a connection string.
+  // The database is not an argument: `pg_dump` would take a name such as `host=elsewhere` for a connection string.
   const target = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database }
   const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only'], {
     env: { PATH: process.env.PATH, ...best.env, ...target, LC_ALL: 'C' },
@@ -43,10 +44,10 @@ const withoutKeys = (sql: string): string => sql.replaceAll(/^\\(un)?restrict .*
 const CONNECTIONS = 20
 
 /**
- * Removes what `pg_dump --schema-only` leaves out, except for the rows of extensions' own tables. It runs as the
- * superuser, so it must not run clients' code: the search path is restricted, foreign tables are not touched, and
- * triggers are disabled on all tables, because `CASCADE` reaches other tables. They are disabled in `pg_class`, which
- * Postgres reads again after a change, unlike `pg_trigger`.
+ * Removes what `pg_dump --schema-only` leaves out, except for the rows of extensions' own tables. This script runs as
+ * the superuser, so it must not run clients' code: the search path is restricted, foreign tables are not touched, and
+ * triggers are disabled on all tables, because `CASCADE` reaches other tables. Triggers are disabled in `pg_class`,
+ * which Postgres reads again after a change, unlike `pg_trigger`.
  */
 const DROP_ROWS = `
 DO $$

@@ -21,7 +21,7 @@ const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead 
 const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
 
 /**
- * Starts a server on a data folder. If the data requires larger settings, tries again with those.
+ * Starts a server on a data folder. If the data requires larger values of some settings, tries again with those.
  *
  * @throws {Error} with Postgres' message, if the server does not start.
  */

@@ -4,7 +4,7 @@ import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { type ProcessOptions, startProcess } from './start-process.ts'
 
-/** Always the same port: servers differ by the folder of their socket. */
+/** The same port for all servers, because their sockets are in different folders. */
 export const SOCKET_PORT = 5432
 
 export interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'> {

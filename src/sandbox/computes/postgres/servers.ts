@@ -45,7 +45,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
     try {
       await changeCatalog(spec, server)
     } catch (error) {
-      // Do not leave the server running: it would block the data folder.
+      // Do not leave the server running, because it would block the data folder.
       await server.stop()
       throw error
     }
@@ -71,7 +71,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
     return server
   }
 
-  /** Executes pending changes. A pooler must be restarted for new passwords. */
+  /** Executes pending changes, then stops the pooler, which reads passwords only when it starts. */
   const changeCatalog = async ({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> => {
     await executeChanges(server, changes, isLogical)
     if (changes.length > 0) await poolers.stop(id)
@@ -88,7 +88,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
     const { server, spec } = running.get(id) ?? {}
     if (server === undefined) return
     if (spec?.type === 'read_write') {
-      // Failures are ignored: the server is about to be stopped anyway.
+      // Failures are ignored, because the server is about to be stopped anyway.
       const found = await readCatalog(server).catch(() => undefined)
       if (found !== undefined) onCatalog(spec.branchId, found)
     }

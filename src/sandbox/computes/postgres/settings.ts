@@ -16,12 +16,12 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 /**
  * Writes the configuration file of a compute's server, and returns its path.
  *
- * Clients' settings come first: if a setting occurs twice, Postgres uses the last value. Servers get far less memory
- * than their nominal size, so that twenty of them fit on a laptop.
+ * Clients' settings come first, so that the sandbox's own override them: if a setting occurs twice, Postgres uses the
+ * last value. Servers get far less memory than the nominal size of their computes, so that twenty fit on a laptop.
  *
  * @param atLeast minimum values that a replica's data requires, because its primary had them (PostgreSQL documentation,
  *   26.4.3).
- * @throws {Error} if a name is invalid, or if clients may not set it.
+ * @throws {Error} if the name of a setting is invalid, or if clients may not set it.
  */
 export const writeConfiguration = (
   spec: ComputeSpec,
@@ -77,7 +77,7 @@ export const writeConfiguration = (
 export const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
   home.socketFolder(type === 'read_write' ? branchId : id)
 
-/** Newlines cannot be escaped in a configuration file: they would start another setting. */
+/** Replaces newlines, which cannot be escaped in a configuration file and would start another setting. */
 const quote = (value: string): string =>
   `'${value
     .replaceAll(/[\r\n]/g, ' ')

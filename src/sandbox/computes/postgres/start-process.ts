@@ -16,7 +16,7 @@ export interface ProcessOptions {
   readonly explain: () => string
 }
 
-/** Starts a server under the watchdog, and waits until it is ready. @throws {Error} if it ends before. */
+/** Starts a server under the watchdog, and waits until it is ready. @throws {Error} if it ends before that. */
 export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...start }: ProcessOptions) => {
   const [program, args] = runAs.command(start.program, start.args)
   const child = spawn(program, args, {

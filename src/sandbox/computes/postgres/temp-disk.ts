@@ -1,20 +1,20 @@
 /**
  * Limits the temporary files of a compute (docs/control-api.md). Postgres' own limit applies to each session; this one
- * applies to all sessions together. If it is exceeded, the sessions with temporary files are stopped, as on a full
- * disk.
+ * applies to all sessions together. If it is exceeded, the queries of all sessions with temporary files are cancelled,
+ * as if the disk were full.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../../base/index.ts'
 
 const CHECK_EVERY_MS = 200
-/** Time for a stopped session to report it. */
+/** How long the session of a cancelled query has to report the error. */
 const REMEMBERED_MS = 2_000
 /** Files such as `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
 const SESSION_FILE = /^pgsql_tmp(\d+)\./
 
 export class TempDisks {
-  /** When each session was stopped, by process id. */
+  /** When the query of each session was cancelled, by process id. */
   readonly #stopped = new Map<number, number>()
 
   /** Checks a server until it ends. @param data the server's data folder. */
@@ -24,7 +24,7 @@ export class TempDisks {
     void ended.then(() => clearInterval(timer))
   }
 
-  /** Whether this session was just stopped because the disk was full. */
+  /** Whether this session's query was just cancelled because the disk was full. */
   isFull(pid: number): boolean {
     const at = this.#stopped.get(pid)
     this.#stopped.delete(pid)

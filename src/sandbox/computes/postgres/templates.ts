@@ -1,4 +1,4 @@
-/** Templates for new branches: for each version an empty cluster, and one with the default roles and databases. */
+/** Templates for new branches: for each version, an empty cluster and one with roles and databases. */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -106,7 +106,7 @@ export class Templates {
     return folder
   }
 
-  /** Runs statements in single-user mode: nobody else can connect meanwhile. */
+  /** Runs statements in single-user mode, in which nobody else can connect. */
   #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
     const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
     return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))

@@ -1,5 +1,6 @@
 /**
- * Temporary folders of a sandbox. In memory if possible: creating a branch's thousand small files is much faster there.
+ * Temporary folders of a sandbox. The data is in memory if possible, because creating a branch's thousand small files
+ * is much faster there.
  */
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,7 +37,7 @@ const hasRoom = (parent: string): boolean => {
 
 /**
  * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can
- * create folders there, so those without our mark are left alone.
+ * create folders in `parent`, so those without our mark are left alone.
  */
 export const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {
@@ -50,7 +51,7 @@ export const removeStale = (parent: string): void => {
   }
 }
 
-/** Does not follow links. Root gives its folders to another user, but keeps the mark in them. */
+/** Does not follow links. A sandbox run by root gives its folders to another user, but root still owns the mark. */
 const isOwn = (folder: string): boolean => {
   const user = process.getuid?.()
   const mark = join(folder, MARK)

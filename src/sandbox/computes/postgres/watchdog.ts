@@ -1,6 +1,6 @@
 /**
  * Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the processes. When its input
- * ends, the sandbox is gone.
+ * ends, the sandbox has died, so the shell stops them.
  */
 import { spawn } from 'node:child_process'
 import { withoutSecrets } from '../../../model/index.ts'

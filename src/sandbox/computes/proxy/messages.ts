@@ -81,11 +81,11 @@ export const keyOf = (type: number, message: Buffer): string | undefined =>
 export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16)
 
 /**
- * Translates errors to the service's error for a full temporary disk: 53100, "No space left on device"
+ * Replaces the errors of a full temporary disk with the service's: 53100, "No space left on device"
  * (docs/control-api.md). In the sandbox, Postgres reports its own limit (53400), or a cancelled query (57014) if
- * several sessions together exceeded it.
+ * several sessions together exceeded the compute's limit.
  *
- * @param wasStopped called once for a cancelled query: whether it was stopped because the disk was full.
+ * @param wasStopped called once for a cancelled query. Returns whether it was cancelled because the disk was full.
  */
 export const asFullDisk = (type: number, message: Buffer, wasStopped: () => boolean): Buffer => {
   if (type !== ERROR_RESPONSE) return message

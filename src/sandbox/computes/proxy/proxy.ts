@@ -23,7 +23,7 @@ export interface ProxyOptions {
   /** Resolves with the socket of a compute's server once it accepts connections. */
   readonly reach: (target: Target) => Promise<string>
   readonly certificate: () => Certificate
-  /** Whether a server process was just stopped because the temporary disk was full. */
+  /** Whether a server process's query was just cancelled because the temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
   /** The sandbox's own superuser. */
@@ -146,7 +146,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     client.pipe(server)
   }
 
-  /** Over TLS, clients may use channel binding. Pooled connections log in to the pooler instead. */
+  /** Offers channel binding over TLS, except for pooled connections, whose login the pooler handles. */
   const logIn = async (
     client: Socket,
     server: Socket,
