@@ -93,7 +93,7 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
   const last = names.at(-1)
   const word = words.slice(last === undefined ? 0 : words.indexOf(last) + 1).find((one) => !isCommon(one)) ?? ''
   if (word.startsWith('-')) {
-    return command === undefined ? noFlag(word, {}, 'espalier') : `Which command of ${command.command}?`
+    return command === undefined ? noFlag(word, {}, 'espalier') : `${command.command} needs a subcommand.`
   }
   const near = nearest(word, (command?.subcommands ?? COMMANDS).flatMap(namesOf))
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`

@@ -119,11 +119,11 @@ const effectOf = (command: ComputeAction, { observed }: Target): string => {
     case 'start':
       return 'no one is interrupted'
     case 'suspend':
-      return 'existing connections end, and the next one wakes it'
+      return 'existing connections end, and the next connection wakes it'
     case 'restart':
       return 'existing connections drop'
     case 'delete':
-      return `${isIdle(observed) ? '' : 'existing connections end, and '}its host is lost for good`
+      return `${isIdle(observed) ? '' : 'existing connections end, and '}its hostname is lost permanently`
   }
 }
 

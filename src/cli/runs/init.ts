@@ -74,7 +74,7 @@ const pick = (answer: string, projects: readonly Project[]): string => {
     projects.find(({ id }) => id === answer) ?? projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
   if (chosen !== undefined) return chosen.id
   throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
-    hint: 'Run it again, or use --project ID.',
+    hint: 'Run `espalier init` again, or use --project ID.',
   })
 }
 

@@ -65,7 +65,7 @@ const untilEnded = async (io: Io): Promise<void> => {
 }
 
 const NOT_REGISTERED =
-  'Warning  The folder for running sandboxes in the temporary folder belongs to someone else, so `sandbox connect` will not find this one.'
+  'Warning  The folder for running sandboxes in the temporary folder belongs to another user, so `sandbox connect` will not find this sandbox.'
 
 /** Postgres is not installed, or cannot run here. (Data of another version is an error.) */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
