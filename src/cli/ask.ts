@@ -26,13 +26,13 @@ export const requireTerminal = (io: Io, hint: string): void => {
   })
 }
 
-/** True only for a typed `yes`. `no`, end of input and Ctrl-C mean no; anything else is asked again. */
+/** True only for a typed `yes`. `no`, `n`, end of input and Ctrl-C mean no; after any other answer, it asks again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>
   (await asking(io, (ask) => ask(question))) ?? false
 
 /**
- * Asks for a `yes` to the plan, then for each consent that it needs and `policy` lacks, showing the steps. Steps whose
- * consent is declined do not run.
+ * Asks for a `yes` to the plan, then for each consent that the plan needs and `policy` lacks, showing the steps. Steps
+ * whose consent is declined do not run.
  *
  * @returns what may run; `undefined` for no, end of input or Ctrl-C.
  */
@@ -80,7 +80,7 @@ const asking = <T>(
         const typed = (await answerTo(next)).trim()
         const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
-        // A single letter is too easy to type by mistake.
+        // `y` is not accepted: a single letter is too easy to type by mistake.
         next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
       }
     }),

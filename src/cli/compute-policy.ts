@@ -42,7 +42,7 @@ export interface Interruption {
 }
 
 /**
- * @returns with `now`, those whose restart window is closed.
+ * @returns those whose closed restart window `now` overrides.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
 export const enforcePolicies = <T extends Interruption>(

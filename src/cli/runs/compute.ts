@@ -153,7 +153,7 @@ const perform = async (
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  // Without an operation, the compute was already in this state, except that a delete may start none.
+  // If there is no operation, the compute was already in this state. A delete may start no operation.
   const isDone = operations.length > 0 || command === 'delete'
   print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
 }

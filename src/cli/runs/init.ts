@@ -162,7 +162,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   }
 }
 
-/** @returns whether they exist now. */
+/** @returns whether the workflows exist now. */
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {

@@ -43,11 +43,11 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
 }
 
 interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
-  /** The base commit, and the comparison with it. */
+  /** The git ref that the plan is compared with, and the result. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-/** The same for the command line, at any length. */
+/** The plan as Markdown for the command line, without a length limit. */
 export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions = {}): string => {
   const origin = since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] }
   const introducedBy = since === undefined ? {} : { introducedBy: { since: since.ref } }
