@@ -18,10 +18,10 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
 /** A longer list would push the question off the screen; the plan above shows all steps. */
 const MOST_NAMED = 12
 
-/** @throws {EspalierError} `E_CONSENT` if there is no terminal to ask at. */
+/** @throws {EspalierError} `E_CONSENT` without a terminal, or if CI is set. */
 export const requireTerminal = (io: Io, hint: string): void => {
   if (canAsk(io)) return
-  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+  throw new EspalierError('E_CONSENT', 'Cannot ask for confirmation without a terminal or in CI. Nothing was changed.', {
     hint,
   })
 }
