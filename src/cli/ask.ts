@@ -21,7 +21,7 @@ const MOST_NAMED = 12
 /** @throws {EspalierError} `E_CONSENT` without a terminal, or if CI is set. */
 export const requireTerminal = (io: Io, hint: string): void => {
   if (canAsk(io)) return
-  throw new EspalierError('E_CONSENT', 'Cannot ask for confirmation without a terminal or in CI. Nothing was changed.', {
+  throw new EspalierError('E_CONSENT', 'Nothing was changed: confirmation needs a terminal, and does not work in CI.', {
     hint,
   })
 }
