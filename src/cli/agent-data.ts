@@ -24,7 +24,7 @@ export const agentIn = async (folder: string): Promise<{ readonly url: string; r
   const [url, token] = [await textOf(join(folder, 'address')), await textOf(join(folder, 'token'))]
   if (url !== undefined && token !== undefined) return { url, token }
   throw new EspalierError('E_AGENT_UNREACHABLE', `No agent has run with the data folder ${folder}.`, {
-    hint: 'Name the folder of the agent with --data; start one with `espalier agent run`.',
+    hint: 'Name the folder of the agent with --data, or start an agent with `espalier agent run`.',
   })
 }
 

@@ -18,21 +18,21 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
 /** A longer list would push the question off the screen; the plan above shows all steps. */
 const MOST_NAMED = 12
 
-/** @throws {EspalierError} `E_CONSENT` if there is no terminal to ask at. */
+/** @throws {EspalierError} `E_CONSENT` without a terminal, or if CI is set. */
 export const requireTerminal = (io: Io, hint: string): void => {
   if (canAsk(io)) return
-  throw new EspalierError('E_CONSENT', 'There is no terminal to ask for confirmation, so nothing was changed.', {
+  throw new EspalierError('E_CONSENT', 'Nothing was changed: confirmation needs a terminal, and does not work in CI.', {
     hint,
   })
 }
 
-/** True only for a typed `yes`. `no`, end of input and Ctrl-C mean no; anything else is asked again. */
+/** True only for a typed `yes`. `no`, `n`, end of input and Ctrl-C mean no; after any other answer, it asks again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>
   (await asking(io, (ask) => ask(question))) ?? false
 
 /**
- * Asks for a `yes` to the plan, then for each consent that it needs and `policy` lacks, showing the steps. Steps whose
- * consent is declined do not run.
+ * Asks for a `yes` to the plan, then for each consent that the plan needs and `policy` lacks, showing the steps. Steps
+ * whose consent is declined do not run.
  *
  * @returns what may run; `undefined` for no, end of input or Ctrl-C.
  */
@@ -80,7 +80,7 @@ const asking = <T>(
         const typed = (await answerTo(next)).trim()
         const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
-        // A single letter is too easy to type by mistake.
+        // `y` is not accepted: a single letter is too easy to type by mistake.
         next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
       }
     }),

@@ -1,4 +1,4 @@
-/** Parses a command line. Messages are our own, and suggest the nearest valid name. */
+/** Parses a command line. Error messages are not the parser's, so that they can suggest the nearest valid name. */
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
@@ -9,7 +9,7 @@ import { COMMON_FLAGS, usageError } from './flags.ts'
 
 export interface CommandLine {
   readonly command: Runnable
-  /** Flags and positionals by name, flags in camel case too. */
+  /** Flags and positionals by name; flags also by their name in camel case. */
   readonly values: Readonly<Record<string, unknown>>
 }
 
@@ -93,7 +93,7 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
   const last = names.at(-1)
   const word = words.slice(last === undefined ? 0 : words.indexOf(last) + 1).find((one) => !isCommon(one)) ?? ''
   if (word.startsWith('-')) {
-    return command === undefined ? noFlag(word, {}, 'espalier') : `Which command of ${command.command}?`
+    return command === undefined ? noFlag(word, {}, 'espalier') : `${command.command} needs a subcommand.`
   }
   const near = nearest(word, (command?.subcommands ?? COMMANDS).flatMap(namesOf))
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`

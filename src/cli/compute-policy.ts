@@ -42,7 +42,7 @@ export interface Interruption {
 }
 
 /**
- * @returns with `now`, those whose restart window is closed.
+ * @returns those whose closed restart window `now` overrides.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
 export const enforcePolicies = <T extends Interruption>(
@@ -64,7 +64,7 @@ export const enforcePolicies = <T extends Interruption>(
       'E_OUTSIDE_WINDOW',
       `${closed.map((one) => closedMessage(one, clock)).join('\n')}\nNothing was changed.`,
       {
-        hint: 'Run it again in the window, or with --now to interrupt immediately.',
+        hint: 'Run the command again in the window, or use --now to interrupt immediately.',
         exitCode: EXIT.scheduled,
       },
     )

@@ -81,4 +81,4 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
 
 /** Otherwise users would think that the seed was used. */
 export const seedIgnored = (folder: string): string =>
-  `Note  The sandbox in ${folder} already has a state, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`
+  `Note  The sandbox in ${folder} already exists, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`

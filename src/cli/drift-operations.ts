@@ -3,7 +3,7 @@ import { countReads, type OnReading, type Operation, optionalRead, type ReadApi 
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'
 
-/** One request for each project with drift. */
+/** How many operations to read, in one request, for each project with drift. */
 const NEWEST = 200
 const AT_ONCE = 8
 

@@ -4,7 +4,7 @@ import type { Options } from 'yargs'
 export interface Flag extends Options {
   /** The value is written as `10m`, and read as milliseconds. */
   readonly isDuration?: boolean
-  /** For a number. Default: 0. */
+  /** The smallest number allowed. Default: 0. */
   readonly min?: number
   readonly max?: number
   /** Accepts fractions too. */
@@ -13,7 +13,7 @@ export interface Flag extends Options {
 
 export type Flags = Readonly<Record<string, Flag>>
 
-/** @param group its heading in the help; empty for the general one. */
+/** @param group the heading that the flag is listed under in the help; empty for the general heading. */
 export const toggle = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'boolean', group, describe, ...(more as More) }) as const
 
@@ -38,7 +38,7 @@ type ValueOf<O extends Options> = O extends { array: true }
 
 type AlwaysSet = { readonly default: unknown } | { readonly demandOption: true }
 
-/** By name in camel case. */
+/** Values of flags by name in camel case. */
 export type FlagValues<F extends Flags> = {
   readonly [K in keyof F & string as F[K] extends AlwaysSet ? CamelCase<K> : never]: ValueOf<F[K]>
 } & {

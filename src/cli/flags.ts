@@ -42,14 +42,14 @@ type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: str
 
 /** For cost, account limits and policies. */
 export const REVIEW_FLAGS = {
-  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show cost in money'),
+  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show costs in that currency'),
   tier: text('Review:', `Check the limits of this account plan: ${TIER_NAMES}, or none (default: the account's own)`),
   'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
   policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
   override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
   'no-project': toggle(
     'Control API:',
-    'Do not read project settings (one request less each): limits, maintenance and most of the cost are unknown',
+    'Do not read project settings (saves a request per project); limits, maintenance and most of the cost are unknown',
   ),
 } as const
 
@@ -64,7 +64,7 @@ export const PLANNING_FLAGS = {
   }),
   shard: text(
     'Manifests:',
-    'Only the I-th of N parts of the projects: I/N; each run uses its share of the request limit',
+    'Only the I-th of N parts of the projects: I/N; each run uses 1/N of the request limit',
   ),
 } as const
 
@@ -72,7 +72,7 @@ export const PLANNING_FLAGS = {
 export const BUDGET_FLAGS = {
   'max-restarts': number('Consent:', 'Reject a plan that restarts more computes than this'),
   'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),
-  'max-cu-increase': number('Consent:', 'Reject a plan that raises the upper limits by more CU than this', {
+  'max-cu-increase': number('Consent:', 'Reject a plan that raises the sum of maximum sizes by more CU than this', {
     isFractional: true,
   }),
   'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours a month than this', {

@@ -22,7 +22,7 @@ export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
 
 /** For all commands that connect to the control API. */
 export const API_ENVIRONMENT = `Environment:
-  ESPALIER_API_KEY   the API key; NEON_API_KEY if that is not set
+  ESPALIER_API_KEY   the API key (default: the value of NEON_API_KEY)
   ESPALIER_BASE_URL  root of the control API
   NO_COLOR           no colour; FORCE_COLOR=1 colours piped output`
 

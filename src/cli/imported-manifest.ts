@@ -42,7 +42,7 @@ export const exportChecked = (project: ObservedProject, options: ExportOptions):
 export interface ImportedFile {
   readonly path: string
   readonly project: ObservedProject
-  /** An existing file is left unchanged. */
+  /** `exists`: the file already existed and was left unchanged. */
   readonly result: Exported | { readonly error: EspalierError } | 'exists'
 }
 

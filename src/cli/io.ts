@@ -18,7 +18,7 @@ export interface Io {
   readonly env: Environment
   /** The current folder, absolute. */
   readonly cwd: string
-  /** Resolves a path from the command line. The process itself leaves it relative, for shorter error messages. */
+  /** Resolves a path from the command line. main.ts leaves the path relative, for shorter error messages. */
   readonly locate: (path: string) => string
   readonly clock: Required<Clock>
   readonly onSignal: OnSignal
@@ -32,5 +32,5 @@ export const onStop = ({ onSignal }: Io, stop: () => void): (() => void) => {
   }
 }
 
-/** The current time, as in events and plans. */
+/** The current time in the format of events and plans, ISO 8601. */
 export const timeOf = ({ clock }: Io): string => new Date(clock.date()).toISOString()

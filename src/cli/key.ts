@@ -31,7 +31,7 @@ export const findKey = async (
   return key
 }
 
-/** Only for regular files, since a pipe is used up once it is read. Windows has no such permission bits. */
+/** Checks only regular files: the contents of a pipe are gone once read. Windows has no such permission bits. */
 const isOpenToOthers = async (file: string): Promise<boolean> => {
   const info = await stat(file).catch(() => undefined)
   return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0

@@ -79,7 +79,7 @@ export const unknownProject = (idOrName: string): EspalierError =>
   )
 
 export interface LiveProjects {
-  /** Each once. */
+  /** Without duplicates. */
   readonly ids: readonly string[]
   /** Projects of the key that no pattern matches; 0 if there was no glob. */
   readonly leftOut: number

@@ -19,14 +19,14 @@ if (help !== undefined) {
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
   process.stdout.write(`${VERSION}\n`)
 } else {
-  // Not in Node 20.
+  // Node 20 lacks this function.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
   // Loaded only now, so that --version and --help stay fast.
   const { onProcessSignal, systemClock } = await import('../base/index.ts')
   const io: Io = {
     stdout: process.stdout,
     stderr: process.stderr,
-    // Accessing it opens stdin, so only when a command needs it.
+    // A getter, because accessing `process.stdin` opens it.
     get stdin() {
       return process.stdin
     },

@@ -15,9 +15,9 @@ import { readStdin } from './stdin.ts'
 import { print } from './terminal.ts'
 
 interface ReviewFlags extends ReviewSettings {
-  /** A git ref whose policies count too. */
+  /** A git ref whose policies apply too. */
   readonly base?: string | undefined
-  /** Files. */
+  /** Paths of policy files. */
   readonly policy?: readonly string[] | undefined
 }
 

@@ -43,7 +43,8 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
 
 /**
  * Shows running steps at the bottom, and ended steps above as a log. listr2 provides only the spinner: steps are not
- * its tasks, since each task needs a promise, and steps that never start would have to be resolved one by one.
+ * its tasks, since each task needs a promise, and the promises of steps that never start would have to be resolved one
+ * by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))

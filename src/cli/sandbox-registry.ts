@@ -23,7 +23,7 @@ const folder = ({ env }: Pick<Io, 'env'>): string =>
   join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /**
- * Readable by this user only.
+ * Adds an entry that only this user can read.
  *
  * @returns a function that removes the entry; `undefined` if the folder belongs to another user.
  */
@@ -37,7 +37,7 @@ export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() =
   return () => rmSync(file, { force: true })
 }
 
-/** The running sandboxes. Entries of others are removed; other files are left alone. */
+/** The running sandboxes. Entries of sandboxes that have ended are removed; other files are left alone. */
 export const registered = (io: Pick<Io, 'env'>): readonly RegisteredSandbox[] =>
   entryNames(io).flatMap((name) => {
     const file = join(folder(io), name)

@@ -11,7 +11,7 @@ const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
-/** @param read is not interrupted: after a signal, the loop ends once it has returned. */
+/** @param read is not interrupted: after a signal, the loop ends once `read` has returned. */
 export const untilInterrupted = async (everyMs: number, read: () => Promise<void>, io: Io): Promise<void> => {
   const interrupted = new AbortController()
   const release = onStop(io, () => interrupted.abort())
@@ -28,7 +28,7 @@ export const untilInterrupted = async (everyMs: number, read: () => Promise<void
 export interface Watch<T> {
   readonly title: string
   readonly everyMs: number
-  /** @throws {EspalierError} On the first read it ends the watch; later it is shown on the screen. */
+  /** @throws {EspalierError} An error of the first read ends the watch; a later error is shown on the screen. */
   readonly read: () => Promise<T>
   /** All lines; those that do not fit on the terminal are left out. */
   readonly draw: (value: T) => string

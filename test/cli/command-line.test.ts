@@ -10,7 +10,7 @@ test.each([
   ['xyzzyxyzzy', 'There is no command xyzzyxyzzy.'],
   ['--debug plann', 'There is no command plann: did you mean plan?'],
   ['sandbox serv', 'There is no command serv: did you mean serve?'],
-  ['operations --limit 3', 'Which command of operations?'],
+  ['operations --limit 3', 'operations needs a subcommand.'],
   ['-V', 'There is no flag -V: did you mean --version?'],
   ['plan --fromat json', 'There is no flag --fromat: did you mean --format?'],
   ['plan --api-key=s3cret', 'There is no flag --api-key: did you mean --api-key-file?'],

@@ -59,7 +59,7 @@ test('suspend, restart and delete change nothing without confirmation', async ()
   for (const command of ['suspend', 'restart', 'delete']) {
     const { code, stdout, stderr } = await run(command, 'main')
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
-    expect(stdout).toMatch(/existing connections|host is lost/)
+    expect(stdout).toMatch(/existing connections|hostname is lost/)
   }
   expect(await stateOf('ep-main')).toBe('active')
 })

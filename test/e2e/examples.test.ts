@@ -38,7 +38,7 @@ test('a compute that moves to the restored branch keeps its host', async () => {
   })
 })
 
-test('plan reports that --seed was ignored because the sandbox already has a state', async () => {
+test('plan reports that --seed was ignored because the sandbox already exists', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
   const plan = (name: string) =>
     espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])

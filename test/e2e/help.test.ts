@@ -72,7 +72,7 @@ test.each([
   ['plan --format xml', 'it must be one of'],
   ['-v', 'There is no flag -v: did you mean --version?'],
   ['-V', 'There is no flag -V: did you mean --version?'],
-  ['operations --limit 3', 'Which command of operations?'],
+  ['operations --limit 3', 'operations needs a subcommand.'],
   ['plann', 'Error  E_USAGE: '],
 ])('espalier %s fails with the message: %s', async (line, hint) => {
   const { code, stderr, stdout } = await espalier(line.split(' '))

@@ -42,7 +42,7 @@ export const runCommand = {
     }),
     allow: text(
       'Decisions:',
-      'Impacts to allow, separated by commas: restart (always, unless none is given), disconnect, move, replace, delete, none',
+      'Impacts to allow, separated by commas: restart (allowed by default), disconnect, move, replace, delete, or none, which disallows restart',
       { array: true },
     ),
     ...BUDGET_FLAGS,
@@ -60,7 +60,7 @@ export const runCommand = {
     keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
     keys: text('Control API:', 'YAML file with several keys, each with its projects and paths'),
-    listen: text('Serving:', 'Address of the page and the API; beyond this machine, both require the token', {
+    listen: text('Serving:', 'Address of the page and the API; except on loopback, reads also require the token', {
       default: '127.0.0.1:7790',
     }),
     'listen-public': text('Serving:', 'Address that serves only health, metrics and the git webhook'),
@@ -75,11 +75,14 @@ export const runCommand = {
     ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
     ['$0 agent run --repo . --once', 'One round, for a scheduler'],
   ],
-  notes: `SIGTERM or Ctrl-C: running steps complete, then it exits. Twice: stop immediately.
+  notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
+immediately.
 
 ${STATE_CODES}
-  Without --once, it exits with 0 after it was stopped, and with 1 if it cannot start or continue.
-  With --once and --notify, it waits up to 30 s for events to be delivered; the next run sends the rest.`,
+  Without --once, the agent exits with 0 if it was stopped, and with 1 if it cannot start or
+  continue.
+  With --once and --notify, the agent waits up to 30 s for events to be delivered; the next run
+  sends the rest.`,
 } as const satisfies Command
 
 export const statusCommand = {
@@ -102,11 +105,11 @@ export const statusCommand = {
 
 export const historyCommand = {
   command: 'history [projects..]',
-  summary: 'Show the changes of the agent, with time, commit and impact',
+  summary: 'Show what the agent changed, with time, commit and impact',
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'One project']],
-  notes: `It reads the journals in the data folder, so the agent need not be running.
+  notes: `Reads the journals in the data folder, so the agent need not be running.
 
 Exit codes:
   0   shown
@@ -123,7 +126,7 @@ export const reconcileCommand = {
     accept: text('', 'Accept rewritten history up to this commit, which must be the current one'),
   },
   examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],
-  notes: `It overrides no restart window, consent or suspension.
+  notes: `Restart windows, required consents and suspensions still apply.
 
 ${STATE_CODES}
   Without --wait, 0 means that the agent has received the request.`,
@@ -131,7 +134,7 @@ ${STATE_CODES}
 
 export const suspendCommand = {
   command: 'suspend [projects..]',
-  summary: 'Stop applying to projects for a while; the agent still reads and reports them',
+  summary: 'Stop applying changes to projects for a while; the agent still reads and reports them',
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,

@@ -6,7 +6,7 @@ const SUMMARIES = {
   start: 'Wake idle computes',
   suspend: 'Suspend computes: existing connections end, and the next connection wakes them',
   restart: 'Restart active computes: existing connections drop',
-  delete: 'Delete computes: their hosts are lost for good',
+  delete: 'Delete computes: their hostnames are lost permanently',
 } as const
 
 export type ComputeAction = keyof typeof SUMMARIES
@@ -29,7 +29,7 @@ export const actionCommand = (action: ComputeAction) =>
       ...API_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'The primary of staging']],
-    notes: `Shows the effect on connections, asks for confirmation, and waits.
+    notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
 
 The manifests of the current folder are enforced as in apply: no flag overrides \`protect: true\`,
 and restart windows apply unless --now is given.

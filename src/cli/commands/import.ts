@@ -24,12 +24,12 @@ export const importCommand = {
     ['$0 import --project shop --out fleet.yaml', 'Add the missing parts to an existing file'],
     ["$0 import --project shop --branch 'preview/*'", 'Some branches, to stdout'],
   ],
-  notes: `Settings that most computes share become \`defaults\`. Three or more branches that share a prefix and a shape are suggested
-as a rule, in a comment. stderr lists inferred values with their reasons, and settings that a
-manifest cannot express, which are not managed.
+  notes: `Settings that most computes share become \`defaults\`. Three or more branches with the same name
+prefix and the same settings are suggested as a rule, in a comment. stderr lists inferred values
+with their reasons, and settings that a manifest cannot express, which are not managed.
 
-If FILE exists, missing computes are added and differing values are set to the live ones; everything else is
-kept, including declared computes that are not live.
+If FILE exists, missing computes are added and differing values are set to the live ones. Everything
+else is kept, including declared computes that are not live.
 
 Exit codes:
   0   written

@@ -19,7 +19,7 @@ const LIST_FLAGS = {
   status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
   since: duration('Filters:', 'Only operations that started within this time: 2h, 7d'),
   limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
-  all: toggle('Filters:', 'List all of them'),
+  all: toggle('Filters:', 'List all operations; --limit is ignored'),
   ...COMMON,
 } as const
 
@@ -42,7 +42,7 @@ export const listCommand = {
 export const getCommand = {
   command: 'get <ref>',
   summary: 'Show one operation',
-  positionals: { ref: { describe: 'Its id' } },
+  positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
   examples: [['$0 operations get ID --format json', 'All fields that the API returns']],
   notes: EXIT_NOTES,
@@ -51,9 +51,9 @@ export const getCommand = {
 export const waitCommand = {
   command: 'wait <refs..>',
   summary: 'Wait until operations have ended',
-  positionals: { refs: { describe: 'Their ids', array: true } },
+  positionals: { refs: { describe: 'Operation ids', array: true } },
   flags: {
-    timeout: duration('', 'How long to wait for all of them', { default: '10m' }),
+    timeout: duration('', 'How long to wait in total', { default: '10m' }),
     ...COMMON,
   },
   examples: [['$0 operations wait ID --timeout 5m', 'In a script']],

@@ -11,14 +11,14 @@ export const serveCommand = {
     port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
     state: text('', 'Directory for persistent state (default: memory only)'),
     seed: text('', 'File with the initial projects, branches and computes'),
-    'time-scale': number('', 'How many times faster than real time it runs', TIME_SCALE),
+    'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
     key: text('', 'API key to accept (default: a new one)'),
     faults: text('', 'File of faults to inject'),
     'rate-limits': toggle(
       '',
-      'Answer 429 beyond the published limits: 700 requests at once, then 700 a minute; 40 a second on a route',
+      'Answer with 429 above the published limits: a burst of 700 requests, then 700 a minute; 40 a second on each route',
     ),
-    computes: text('Computes:', 'Compute backend: auto is postgres if it is installed', {
+    computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, else simulated', {
       choices: ['auto', 'postgres', 'simulated'],
       default: 'auto',
     }),
@@ -36,12 +36,13 @@ export const serveCommand = {
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'Use a free port and persistent state'],
   ],
-  notes: `The first lines on stdout show the API's address and key, the control API with its token, and the compute
-backend. The log follows:
+  notes: `The first lines on stdout show the API's address and key, the address and token of the sandbox's own
+control API, and the compute backend:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
   Control  http://127.0.0.1:PORT/_sandbox  TOKEN
   Computes  Postgres 17.10, all on port 7799
+The log follows.
 
 Exit codes:
   0   ended by SIGINT or SIGTERM
@@ -58,7 +59,7 @@ export const connectCommand = {
   flags: {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
-    port: number('', "The sandbox's API port, if several are running", PORT),
+    port: number('', "The sandbox's API port, if several sandboxes are running", PORT),
     project: text('', 'Project id or name, if several projects have a branch of that name'),
   },
   examples: [

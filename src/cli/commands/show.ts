@@ -27,7 +27,7 @@ export const showCommand = {
   notes: `Exit codes:
   0   shown
   1   not a saved plan, or a problem in the manifests
-  4   it was edited after it was saved`,
+  4   the plan was edited after it was saved`,
 } as const satisfies Command
 
 export type ShowFlags = ValuesOf<typeof showCommand>

@@ -6,7 +6,7 @@ export const sizesCommand = {
   command: 'sizes',
   summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
   flags: {
-    format: text('Output:', 'Output format; --size-table reads json', {
+    format: text('Output:', 'Output format; --size-table reads the json format', {
       choices: ['terminal', 'json'],
       default: 'terminal',
     }),

@@ -29,9 +29,10 @@ export const statusCommand = {
   in sync     a manifest declares it, and it matches
   differs     a plan would change it
   unmanaged   no manifest declares it
-  unknown     its project cannot be planned, or a manifest has errors; the error below the table says why
+  unknown     its project cannot be planned or a manifest has errors, as shown below the table
 
-With --project, manifests are optional: where those here do not declare the project, it is listed without SYNC.
+With --project, manifests are optional. If the manifests here do not declare the project, it is
+listed without SYNC.
 
 On a terminal, columns that do not fit are left out. In a pipe all of them are printed.
 

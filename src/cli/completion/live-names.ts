@@ -26,7 +26,10 @@ const FRESH_MS = 300_000
 const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 
-/** The last known names if the service does not respond in time; then the next TAB does not ask again. */
+/**
+ * If the service does not respond in time, returns the last known names, and caches them as if they had just been read,
+ * so that the next TAB does not wait again.
+ */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {
     const baseUrl = flagValue(words, '--base-url') ?? io.env.ESPALIER_BASE_URL?.trim() ?? DEFAULT_BASE_URL

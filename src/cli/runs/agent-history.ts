@@ -11,7 +11,7 @@ const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[
 /** Prints the newest last, as in a log. */
 export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io): Promise<ExitCode> => {
   const journals = join(io.locate(data), 'journals')
-  const of = projects.length === 0 ? '' : plainText(` of ${projects.join(', ')}`)
+  const of = projects.length === 0 ? '' : plainText(` in ${projects.join(', ')}`)
   let shown = 0
   for (const day of (await readdir(journals).catch(() => [])).sort()) {
     for (const name of (await readdir(join(journals, day))).sort()) {

@@ -125,7 +125,7 @@ const settingsOf = (flags: AgentRunFlags) => {
   } as const
 }
 
-/** Policies and size table belong to the operator: commits do not change them. */
+/** The operator chooses policies and the size table, so commits cannot change them. */
 const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
   const { repo, ref, paths, sizeTable, policy = [] } = flags
   const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)

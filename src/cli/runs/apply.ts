@@ -123,7 +123,7 @@ const manifestsFor = async (
 const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: ApplyFlags, io: Io): void => {
   if (again) {
     print(
-      'The project has changed since the plan above was made. Nothing was changed. This is the new plan:',
+      'The project has changed since the plan above was made, so it was not applied. This is the new plan:',
       io.stderr,
     )
   }

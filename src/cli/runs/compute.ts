@@ -119,11 +119,11 @@ const effectOf = (command: ComputeAction, { observed }: Target): string => {
     case 'start':
       return 'no one is interrupted'
     case 'suspend':
-      return 'existing connections end, and the next one wakes it'
+      return 'existing connections end, and the next connection wakes it'
     case 'restart':
       return 'existing connections drop'
     case 'delete':
-      return `${isIdle(observed) ? '' : 'existing connections end, and '}its host is lost for good`
+      return `${isIdle(observed) ? '' : 'existing connections end, and '}its hostname is lost permanently`
   }
 }
 
@@ -153,7 +153,7 @@ const perform = async (
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  // Without an operation, the compute was already in this state, except that a delete may start none.
+  // If there is no operation, the compute was already in this state. A delete may start no operation.
   const isDone = operations.length > 0 || command === 'delete'
   print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
 }

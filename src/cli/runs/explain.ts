@@ -29,7 +29,7 @@ export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCo
     const near = nearest(code.toUpperCase(), [...ALL.keys()])
     throw usageError(
       `There is no code ${code}${near === undefined ? '.' : `: did you mean ${near}?`}`,
-      'espalier explain lists all of them.',
+      'Run `espalier explain` to list all codes.',
     )
   }
   print(explanationText(found, explanation), io.stdout)

@@ -29,7 +29,7 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     changed += 1
     print(plainText(path), io.stdout)
     showDiff(path, text, formatted, flags, io)
-    // Write through a link, which points to a file in the same tree.
+    // If it is a link, write the file that it points to, which is in the same tree.
     if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
   if (problems.length > 0) {

@@ -74,7 +74,7 @@ const pick = (answer: string, projects: readonly Project[]): string => {
     projects.find(({ id }) => id === answer) ?? projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
   if (chosen !== undefined) return chosen.id
   throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
-    hint: 'Run it again, or use --project ID.',
+    hint: 'Run `espalier init` again, or use --project ID.',
   })
 }
 
@@ -162,7 +162,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   }
 }
 
-/** @returns whether they exist now. */
+/** @returns whether the workflows exist now. */
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {

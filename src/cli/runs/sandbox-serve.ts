@@ -65,9 +65,9 @@ const untilEnded = async (io: Io): Promise<void> => {
 }
 
 const NOT_REGISTERED =
-  'Warning  The folder for running sandboxes in the temporary folder belongs to someone else, so `sandbox connect` will not find this one.'
+  'Warning  The folder for running sandboxes in the temporary folder belongs to another user, so `sandbox connect` will not find this sandbox.'
 
-/** Postgres is not installed, or cannot run here. (Data of another version is an error.) */
+/** Postgres is not installed, or cannot run here. Data of another Postgres version remains an error. */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 
 /** Uses Postgres if it is available, else simulated computes, unless flags require Postgres. */

@@ -36,5 +36,5 @@ const left = (policies: readonly string[]): readonly string[] =>
   policies.length === 0
     ? []
     : [
-        `${policies.length === 1 ? 'One policy is' : `${policies.length} policies are`} checked by plan: ${policies.join(', ')}.`,
+        `${policies.length === 1 ? 'One policy needs' : `${policies.length} policies need`} live values and can be checked only by plan: ${policies.join(', ')}.`,
       ]

@@ -73,7 +73,7 @@ const verdictOf = (name: AgentGroup, count: number): string => {
   return `${counted(count, 'project')} ${count === 1 ? one : many}`
 }
 
-/** tenant-2 before tenant-10. */
+/** Sorts tenant-2 before tenant-10. */
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
 const byState = (a: AgentPageProject, b: AgentPageProject): number =>

@@ -161,7 +161,7 @@ const stepsSection = (plan: Plan, run: Run): Markup => {
     },
   )
   const moments = run.interrupts.map(({ at }) => ({ at, words: 'interrupted' }))
-  const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. The line below is an operation of the service.</p>
+  const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. A line below a bar is an operation of the service.</p>
 ${HATCH}${chart({ label: 'Timeline of the steps as they ran', lanes, scale, moments })}`
   return section('steps', 'Timeline', body)
 }

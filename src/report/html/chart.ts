@@ -121,7 +121,7 @@ ${rows.map((row, index) => [
 ])}</svg>`
 }
 
-/** From the end of the step that it waits for to its own start. */
+/** From the end of a step to the start of a step that waits for it. */
 const arrow = (
   from: { readonly row: Row; readonly middle: number } | undefined,
   to: Row,
@@ -133,7 +133,7 @@ const arrow = (
   const { start: end } = to.span
   const x = percent(start, scale)
   const target = percent(end, scale)
-  // Straight down if it starts immediately, else along the row.
+  // Straight down if the waiting step starts immediately, else along its row.
   const isStraight = end - start < scale.end / 100
   return markup`<g class="after" data-c="${to.change}">${
     isStraight

@@ -37,7 +37,7 @@ export const effectsOf = (plan: Plan, outcomeOf: (step: Step) => StepOutcome | u
   return { done, uncertain, counts: countChanges(done), capacity: { before: plan.summary.capacity.before, after } }
 }
 
-/** The request was accepted, or interrupted while pending. */
+/** Whether the request of a failed step was accepted, or was interrupted while pending. */
 const mayHaveHappened = (outcome: StepOutcome | undefined): boolean =>
   outcome?.status === 'failed' && (outcome.operations.length > 0 || outcome.reason === 'interrupted')
 

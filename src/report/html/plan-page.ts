@@ -30,7 +30,7 @@ export interface PlanPageOptions extends PageFrame {
   readonly age?: string
   /** The snapshot, with past operations. */
   readonly observed?: Observed
-  /** The base, and how the plan compares with it. */
+  /** The git ref that the plan is compared with, and the result. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
   /** Projects processed concurrently. */
   readonly concurrency: number

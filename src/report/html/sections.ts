@@ -130,7 +130,7 @@ export const legend = (more: readonly Markup[] = []): Markup => {
     legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'lower bar of a pair'),
     ...more,
   ]
-  const body = markup`<dl>${rows}</dl><p class="lead">Changes that a plain yes does not cover need <code>--allow</code>: ${CONSENTS.join(', ')}. <code>espalier explain CODE</code> explains each code.</p>`
+  const body = markup`<dl>${rows}</dl><p class="lead"><code>--allow</code> accepts ${CONSENTS.join(', ')}; restart is allowed by default. <code>espalier explain CODE</code> explains each code.</p>`
   return section('legend', 'How to read this', body, 'legend')
 }
 

@@ -53,7 +53,7 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
   return [linked(shown, link)]
 }
 
-/** A diff of the computes as YAML, before and after. Diffing each branch separately keeps it linear. */
+/** A diff of the computes as YAML, before and after. Diffing each branch separately keeps the time linear. */
 export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
   const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]

@@ -37,5 +37,5 @@ export const COMMENT_LIMIT: Limit = { most: 65_536, measure: (text) => text.leng
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a step summary: 1 MiB (docs of GitHub Actions), less a margin for line endings. */
+/** Bytes of a step summary: GitHub allows 1 MiB, less a margin for line endings. */
 export const SUMMARY_LIMIT: Limit = { most: 1024 * 1024 - 16, measure: (text) => utf8.encode(text).length }

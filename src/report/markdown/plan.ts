@@ -43,11 +43,11 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
 }
 
 interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
-  /** The base commit, and the comparison with it. */
+  /** The git ref that the plan is compared with, and the result. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-/** The same for the command line, at any length. */
+/** The plan as Markdown for the command line, without a length limit. */
 export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions = {}): string => {
   const origin = since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] }
   const introducedBy = since === undefined ? {} : { introducedBy: { since: since.ref } }
@@ -70,7 +70,9 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(origin.introduced.length === 0 ? reviewPart(view) : introduced(origin.introduced, view, detail)),
     ...(detail.shows('released') ? releasedPart(view) : []),
     ...drift(view, detail),
-    ...(origin.settled.length === 0 ? [] : [`Settles the drift of ${counted(origin.settled.length, 'compute')}.`]),
+    ...(origin.settled.length === 0
+      ? []
+      : [`The manifests now accept the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.shows('steps') ? [...order(plan, detail), ...reviewDetails(plan)] : []),
     ...(detail.shows('unmanaged') ? [...skippedPart(plan), ...unmanagedPart(plan)] : []),
     ...plan.warnings.map(withNamesOf(plan)).map((warning) => `- ${diagnosticText(warning)}`),
@@ -180,7 +182,7 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
   const { subject, act } = introducerWords(view.introducedBy)
-  const what = `Not introduced by ${subject}: the live project differs from the base's manifests. ${capitalised(act)} settles it too: ${verdict(changes)}`
+  const what = `Not introduced by ${subject}: the live project differs from the base's manifests. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.shows('driftRows')

@@ -11,7 +11,7 @@ export interface PlanContext {
   readonly now?: string
   /** `--now`: steps also run outside their windows. */
   readonly overridesWindows?: boolean
-  /** The base, and the comparison with it. */
+  /** The git ref that the plan is compared with, and the result. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
   /** Defaults to `compact` for more than twelve changes. */
   readonly view?: 'compact' | 'detail' | undefined
@@ -32,7 +32,7 @@ export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overri
   readonly remarks: ReturnType<typeof remarksOf>
 }
 
-/** Except for restarts, which a yes covers. */
+/** The consents that each change needs, except for restarts, which a yes covers. */
 export const requiredConsents = ({ steps }: Plan): PlanFrame['consents'] =>
   new Map(
     [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [

@@ -67,7 +67,7 @@ export const skippedSection = (frame: PlanFrame): string => {
   return lines.length === 0 ? '' : list(title, lines, String, frame)
 }
 
-/** Of each code; JSON has all of them. */
+/** Warnings shown of each code; the JSON plan has all of them. */
 const MOST_ALIKE = 3
 
 export const warningsSection = (frame: PlanFrame): string =>
@@ -101,7 +101,7 @@ export const leftOutSection = (frame: PlanFrame): string => {
   ].join('\n')
 }
 
-/** @param isAsked `undefined`: only if the order matters: for moves, replacements, and steps with a restart window. */
+/** @param isAsked if `undefined`, shows the order only if it matters: for moves, replacements and restart windows. */
 export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
   if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isOrderRelevant))) return ''
   const titleOf = stepTitles(plan)

@@ -49,7 +49,7 @@ export interface ComputeStatus {
   readonly lastActive: string | null
   /** ISO 8601: when the branch expires; `null` if it does not. */
   readonly expiresAt: string | null
-  /** ISO 8601: when a service update may restart it; `null` if none is planned. */
+  /** ISO 8601: when a service update may restart the compute; `null` if none is planned. */
   readonly updateAt: string | null
   readonly sync: Sync
 }

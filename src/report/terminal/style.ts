@@ -21,10 +21,10 @@ export const textWidth = (text: string): number => (isNarrow(text) ? text.length
 /** Whether each character takes one column, as in nearly all strings: measuring 100,000 strings otherwise takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
-/** No visible character needs more per column; an emoji of a family has eleven in two columns. */
+/** No visible character has more code units per column: a family emoji has eleven in two columns. */
 const CODE_UNITS_PER_COLUMN = 16
 
-/** The longest beginning that fits into `width` columns. */
+/** The longest prefix that fits into `width` columns. */
 export const fitting = (text: string, width: number): string => {
   let [kept, used] = ['', 0]
   // Segmenting a line of 31 MiB takes gigabytes, even if only its first segments are read.

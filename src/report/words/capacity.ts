@@ -2,7 +2,7 @@
 import type { CapacityTotal, PlanSummary } from '../../model/index.ts'
 import { number } from './counts.ts'
 
-/** Both numbers are equal if it is not a range. */
+/** For a single number, `from` and `to` are equal. */
 export interface Range {
   readonly from: number
   readonly to: number

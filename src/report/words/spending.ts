@@ -25,7 +25,7 @@ export const SPENDING_COLUMNS = [
   { title: 'compute', key: 'compute', type: 'name' },
 ] as const
 
-/** A compute, a branch or a project. Keys that do not apply are absent, and `project` if there is only one. */
+/** A compute, a branch or a project. Keys that do not apply are absent; so is `project` if there is only one. */
 export type SpendingRow = Readonly<Partial<Record<(typeof SPENDING_COLUMNS)[number]['key'] | 'saving', string>>>
 
 export const spendingRows = (report: CostReport, by: SpendingBy): readonly SpendingRow[] => {
@@ -55,7 +55,7 @@ export const spendingRows = (report: CostReport, by: SpendingBy): readonly Spend
   }))
 }
 
-/** Columns that are not empty in all rows. */
+/** Columns that have a value in at least one row. */
 export const spendingColumns = (rows: readonly SpendingRow[]) =>
   SPENDING_COLUMNS.filter(({ key }) => rows.some((row) => (row[key] ?? '') !== ''))
 
