@@ -119,6 +119,7 @@ export interface DataFolder {
   writeProject(project: string, file: ProjectFile): Promise<void>
   /** Projects with stored state. */
   projects(): Promise<readonly string[]>
+  /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**

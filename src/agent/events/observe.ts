@@ -53,7 +53,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   }
 }
 
-/** Whether there is something to raise between rounds: a condition is due, or a user suspended or resumed the project. */
+/** Whether there is something to raise between rounds: a condition is due, or the project was suspended or resumed. */
 export const isOverdue = (project: ProjectView, json: unknown, now: number): boolean => {
   const kept = keptOf(json)
   return (nextRaise(kept) ?? Number.POSITIVE_INFINITY) <= now || kept.isSuspended !== (project.state === 'Suspended')
