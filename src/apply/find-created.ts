@@ -12,8 +12,8 @@ export interface Search {
 const OPERATIONS = 20
 
 /**
- * Finds the primary of the branch, or the replica with the requested name, that the plan did not know about. The list of
- * computes may be stale, so computes named only by recent operations are read too, and every candidate is read by id.
+ * Finds the primary of the branch, or the replica with the requested name, that the plan did not know about. The list
+ * of computes may be stale, so computes named only by recent operations are read too. Every candidate is read by id.
  */
 export const findInPlace = async (
   step: Step,
