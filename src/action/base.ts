@@ -12,7 +12,7 @@ export interface Base {
 /**
  * The base's manifests; `undefined` if its commit cannot be read.
  *
- * @param find returns its commit.
+ * @param find returns the commit of the base.
  * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in place of a manifest.
  */
 export const readBase = async (
@@ -30,11 +30,11 @@ export const readBase = async (
 }
 
 export const NO_BASE =
-  'The base could not be read, so drift is shown as introduced, and its policies are unknown. Check out with `fetch-depth: 0`, or keep `persist-credentials` enabled.'
+  'The base could not be read, so existing drift is shown as introduced, and the policies of the base are unknown. Check out with `fetch-depth: 0`, or keep `persist-credentials` enabled.'
 
 /**
  * For a pull request, the checked-out commit is usually its merge commit, whose first parent is the current base.
- * Otherwise it is the base in the event, fetched if it is missing in a shallow clone.
+ * Otherwise, the base is the commit that the event names, fetched if a shallow clone lacks it.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')

@@ -1,4 +1,4 @@
-/** A check run with all annotations: a step's log shows at most ten per level. */
+/** Creates a check run with all annotations, because a step's log shows at most ten per level. */
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import type { CheckRun } from './github.ts'
 import { masked } from './inputs.ts'

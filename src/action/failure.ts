@@ -2,11 +2,11 @@
 import { ApiError } from '../api/index.ts'
 import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
-/** Every failure needs one of these: an empty reason means success. */
+/** Every failure needs one of these, because an empty reason means success. */
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests are invalid or do not match the live project; the other projects are still planned',
+    'the manifests are invalid or do not match the live project; projects without errors are still planned',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',

@@ -3,7 +3,7 @@ import { errors, type RetryHandler } from 'undici'
 
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** Without a `Retry-After`, wait at least a minute (GitHub's docs, secondary rate limits). */
+/** GitHub asks for a pause of at least a minute after a secondary rate limit without a `Retry-After`. */
 const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 

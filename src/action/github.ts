@@ -17,7 +17,7 @@ export interface Comment {
   readonly url: string
 }
 
-/** The request body of GitHub's API. */
+/** The body of a request that creates a check run. */
 export interface CheckRun {
   readonly name: string
   readonly head_sha: string
@@ -37,7 +37,7 @@ export interface CheckRun {
   }
 }
 
-/** Opened by {@link openGitHub}. All of its calls throw a {@link GitHubError}. */
+/** Opened by {@link openGitHub}. Unless documented otherwise, calls throw a {@link GitHubError} if a request fails. */
 export type GitHub = ReturnType<typeof openGitHub>
 
 /** GitHub rejected a request, or did not respond. */
@@ -207,7 +207,6 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     /** @returns its id. */
     createCheckRun: async (run: CheckRun): Promise<number> =>
       (await call('create a check run', z.object({ id: z.number() }), 'POST', `${repo}/check-runs`, run)).id,
-    /** Adds annotations. */
     annotateCheckRun: (id: number, output: CheckRun['output']) =>
       call('annotate a check run', z.unknown(), 'PATCH', `${repo}/check-runs/${id}`, { output }),
     /** The text of a comment by the token's account, and the last editor if that is someone else; `undefined` if unknown. */

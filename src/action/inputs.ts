@@ -170,7 +170,7 @@ export const secretsOf = (env: Environment): readonly string[] =>
 
 /** Removes the values of the input `masks`. */
 export const masked = ({ masks }: Pick<Inputs, 'masks'>, markdown: string): string => {
-  // The longest first, since one may contain another. Also in the form that Markdown output uses.
+  // Each mask is also hidden in the form that Markdown output uses. Longest first, since a mask may contain another.
   const shown = masks.flatMap((mask) => [mask, plainText(mask).replaceAll('|', '\\u{7c}')])
   const sorted = [...new Set(shown)].toSorted((a, b) => b.length - a.length)
   return sorted.reduce((rest, mask) => rest.replaceAll(mask, '***'), markdown)

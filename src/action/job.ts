@@ -59,7 +59,7 @@ const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): stri
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
-/** The URL of a manifest line at the run's commit; `undefined` if there is none. */
+/** The URL of a manifest line at the run's commit; `undefined` if it cannot be linked. */
 export const linkTo = (
   { env, event, prefix }: Pick<Job, 'env' | 'event' | 'prefix'>,
   file: string,

@@ -1,4 +1,4 @@
-/** The GitHub Action as a process of the runner. */
+/** The entry point of the GitHub Action. */
 import { onProcessSignal, systemClock } from '../base/index.ts'
 import { runAction } from './run-action.ts'
 

@@ -7,13 +7,13 @@ import { withGitHub } from './with-github.ts'
 /**
  * The job, as if triggered by the pull request.
  *
- * @throws {EspalierError} `E_INPUT` if the checked-out commit is not its merge.
+ * @throws {EspalierError} `E_INPUT` if the checked-out commit is not the pull request's merge commit.
  */
 export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   const { inputs, event, cwd } = job
   const { pullRequest: number } = inputs
   if (number === undefined || event.pullRequest !== undefined) return job
-  const reading = { warning: `The pull request #${number} could not be read`, permission: 'pull-requests: read' }
+  const reading = { warning: `Pull request #${number} could not be read`, permission: 'pull-requests: read' }
   const found = await withGitHub(job, reading, (github) => github.pullRequest(number))
   const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
   if (found === undefined || baseSha === undefined || headSha !== found.headSha) {

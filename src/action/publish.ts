@@ -68,7 +68,7 @@ export const comment = async (
 }
 
 const TAKEN_OVER =
-  'Another step of this run wrote the same comment, and this step has replaced it. Give each step an input `label`.'
+  'Another step of this run wrote the same comment, and this step has replaced it. Give each step a different `label`.'
 
 /** Identifies the run and command, so that steps notice if they write the same comment. */
 const runOf = ({ env, inputs }: Job): string => {

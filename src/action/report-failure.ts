@@ -20,7 +20,7 @@ export const annotateError = (runner: Runner, error: unknown): void => {
   }
 }
 
-/** Reports in the summary and in an existing comment; with `comment: always`, in a new one. */
+/** Reports in the summary and in an existing comment. With `comment: always`, creates the comment if there is none. */
 export const reportFailure = async (job: Job, error: unknown): Promise<FailureReason> => {
   const reason = reasonOfError(error)
   const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'

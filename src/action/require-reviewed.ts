@@ -20,7 +20,7 @@ export interface Review {
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
-/** @throws {EspalierError} `E_NOT_REVIEWED` if no pull request was merged, `E_INPUT` without a token. */
+/** @throws {EspalierError} `E_NOT_REVIEWED` if the run contains no merged pull request, `E_INPUT` without a token. */
 export const findReview = async (job: Job): Promise<Review> => {
   const { inputs, event } = job
   if (inputs.githubToken === '') {
@@ -84,14 +84,14 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
     else problems.push(` ${url} was edited by ${plainText(proven.editor)}, so it does not count.`)
   }
   const of = `#${number} at ${headSha.slice(0, 12)}`
-  const note = digests.length > 0 ? `Reviewed: ${of}.` : `There is no plan of ${of} with changes.`
+  const note = digests.length > 0 ? `Reviewed: ${of}.` : `No plan with changes was recorded for ${of}.`
   return { digests, note: `${note}${problems.join('')}` }
 }
 
 /**
  * Selects the reviewed changes. Unrelated drift is not applied.
  *
- * @throws {EspalierError} `E_NOT_REVIEWED` if another change was not reviewed.
+ * @throws {EspalierError} `E_NOT_REVIEWED` if a change is neither reviewed nor unrelated drift.
  */
 export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
   const { cwd, runner } = job
@@ -105,7 +105,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   for (const note of review.notes) runner.print(note)
   if (verdict.unrelated.length === 0) return manifests
   runner.notice(
-    `Not applied, since it drifted after the review and is unrelated to this merge: ${listed(verdict.unrelated)}.`,
+    `Not applied, because this drift was not reviewed and is unrelated to this merge: ${listed(verdict.unrelated)}.`,
   )
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
@@ -122,7 +122,7 @@ const refuse = (differing: readonly Change[], { notes }: Review): void => {
   )
 }
 
-const HOW_TO_REVIEW = 'Open a pull request whose plan shows them and merge it, or apply without require-reviewed.'
+const HOW_TO_REVIEW = 'Merge a pull request whose plan shows the changes, or apply without require-reviewed.'
 
 const notReviewed = (message: string, hint: string): EspalierError =>
   new EspalierError('E_NOT_REVIEWED', `${message} Nothing was changed.`, { hint, exitCode: EXIT.stale })

@@ -11,7 +11,7 @@ export const reviewRecord = (changes: readonly Change[], commit: string): string
   return digests.length > MOST_RECORDED ? '' : `${['<!-- espalier reviewed', commit, ...digests].join(' ')} -->\n`
 }
 
-/** A move whose compute is already on its branch continues as an update. */
+/** A move whose compute is already on the target branch continues as an update. */
 const leftOfMove = ({ from, ...change }: Change): readonly Change[] =>
   from === undefined ? [] : [{ ...change, kind: 'update' }]
 
@@ -49,7 +49,7 @@ export interface ReviewVerdict {
   readonly reviewed: readonly Change[]
   /** Not reviewed, and introduced by the merge or related to it. */
   readonly differing: readonly Change[]
-  /** Not reviewed, but unrelated drift. */
+  /** Not reviewed, but drift that is unrelated to the merge. */
   readonly unrelated: readonly Change[]
 }
 

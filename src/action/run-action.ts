@@ -64,7 +64,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
 }
 
 /**
- * Without its pull request, the run would count as one for merged manifests.
+ * A run whose payload lacks the pull request would be treated as a run for merged manifests.
  *
  * @throws {EspalierError} `E_INPUT` if the event is for a pull request or merge group, but its payload contains none.
  */
@@ -90,7 +90,10 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
   })
 }
 
-/** If an input is invalid: just enough to find the comment; `undefined` if one of these inputs is invalid too. */
+/**
+ * The job with only the inputs that identify its comment, to report that another input is invalid; `undefined` if one
+ * of these is invalid too.
+ */
 const describedJob = (io: ActionIo): Job | undefined => {
   try {
     return jobOf(readDescribingInputs(io.env), io)
@@ -105,7 +108,7 @@ const COUNTS = [
   ...['restarts', 'may-restart', 'disconnects', 'refused', 'unmanaged', 'introduced', 'drifted', 'scheduled'],
 ]
 
-/** Initial values, in case the process is killed: in an expression, an empty output would count as 0. */
+/** Sets initial values in case the process is killed, because an empty output counts as 0 in an expression. */
 const presetOutputs = (runner: Runner): void => {
   runner.output('failure-reason', 'interrupted' satisfies FailureReason)
   for (const name of ['has-changes', ...COUNTS]) runner.output(name, 'unknown')

@@ -72,7 +72,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
     budgets: inputs,
     keepGoing: inputs.keepGoing,
     ignoreWindows: inputs.now,
-    // A cancelled workflow sends SIGINT, and SIGTERM some seconds later.
+    // A job that is cancelled receives SIGINT, and SIGTERM some seconds later.
     onSignal: job.onSignal,
     notify: runner.print,
     onPlan: (planned) => {
@@ -117,7 +117,7 @@ const refuseUnmerged = ({ event }: Job): void => {
 }
 
 /**
- * Checks that the saved plan belongs to this step: a job may have several.
+ * Checks that the saved plan belongs to this step, because a job may have several plan steps.
  *
  * @throws {EspalierError} `E_OTHER_PLAN` if the plan was saved with another label or shard, or from other manifests.
  */
@@ -144,7 +144,7 @@ const refuseOtherPlan = async (
   if (saved !== here) throw differs('paths', saved, here)
 }
 
-/** The lines contain responses of the service, which the runner must not treat as commands. */
+/** The printed lines may quote responses of the service, so the runner must not treat them as commands. */
 const watch = (plan: Plan, runner: Runner): Watcher => {
   const names = stepNamesOf(plan)
   const resumeCommands = runner.stopCommands()

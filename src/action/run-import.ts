@@ -7,7 +7,7 @@ import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
 import { type Ending, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './problems.ts'
 
-/** Only branches with drift are imported, so other unmanaged computes stay unmanaged. */
+/** Only branches with drift are imported, so unmanaged computes on other branches stay unmanaged. */
 export const runImport = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd, event } = job
   if (event.pullRequest !== undefined) {

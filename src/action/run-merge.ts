@@ -9,7 +9,7 @@ import type { Ending, Job } from './job.ts'
 import { introducerOf, setOutputs, showPlan } from './run-plan.ts'
 import { stepFiles, writeFile } from './step-files.ts'
 
-const NO_BASE = 'The plans were made without a base, so drift is shown as introduced.'
+const NO_BASE = 'The plans were made without a base, so existing drift is shown as introduced.'
 
 export const runMerge = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd } = job
@@ -22,7 +22,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   const paths = (await glob(patterns, { cwd, absolute: true, expandDirectories: false })).sort()
   if (paths.length === 0) {
     throw new EspalierError('E_MERGE', `There is no plan at ${inputs.planFile}.`, {
-      hint: 'Check why the jobs that plan the shards failed.',
+      hint: 'Check the input plan-file, and whether the jobs that plan the shards failed.',
     })
   }
   const { plan, origin, missing, createdAt } = await mergePresentPlans(paths)

@@ -57,7 +57,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  // Before the merge, this plan is the one to review.
+  // Before the merge there is no review to compare with, because this plan is the one to review.
   const manifests = inputs.requireReviewed && !hasBase ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)

@@ -1,4 +1,4 @@
-/** Talks to the runner: workflow commands on stdout, and files for outputs and the summary (GitHub Actions' docs). */
+/** Communicates with the runner: workflow commands on stdout, and files for outputs and the summary. */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { defined } from '../base/index.ts'
@@ -25,7 +25,7 @@ export interface Runner {
 }
 
 /**
- * @param prefix added to files in annotations, which are relative to the repository's root.
+ * @param prefix added to file names in annotations, because GitHub expects paths relative to the repository's root.
  * @param hide removes secrets from summaries: the runner masks them only in logs.
  */
 export const openRunner = (

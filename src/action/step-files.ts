@@ -6,8 +6,8 @@ import { PRIVATE, replaceFile } from '../base/index.ts'
 import type { Job } from './job.ts'
 
 /**
- * Paths of the saved plan, unless `plan-file` is given, and of its view as JSON. They contain the label and the shard,
- * so that artifacts of several jobs can be downloaded into one folder.
+ * Paths of the saved plan, unless `plan-file` is given, and of its view as JSON. The names contain the label and the
+ * shard, so that artifacts of several jobs can be downloaded into one folder.
  */
 export const stepFiles = ({ env, inputs: { label, shard } }: Job): { readonly plan: string; readonly view: string } => {
   const root = env.RUNNER_TEMP || tmpdir()

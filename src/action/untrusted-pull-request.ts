@@ -74,7 +74,7 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   }
 }
 
-/** Only GitHub writes this ref. It may be stale, and refer to an older head. */
+/** Only GitHub writes this ref. It may be stale and still refer to an older head. */
 const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
   try {
     const merge = await remoteCommit(cwd, `refs/pull/${number}/merge`)

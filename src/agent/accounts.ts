@@ -5,7 +5,7 @@ import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits } from './request
 
 export interface AgentKey {
   readonly name: string
-  /** Called on every refresh, because the file may be rotated. */
+  /** Called whenever the manifests are read, because the key file may be rotated. */
   read(): Promise<string>
   /** Globs over project ids. Absent: all projects. */
   readonly projects?: readonly string[] | undefined
@@ -35,7 +35,7 @@ export interface KeyOfProject {
 export interface Accounts {
   /** `undefined` if no key covers the project. */
   of(project: string): KeyOfProject | undefined
-  /** In milliseconds; stretched until the account's projects fit its request allowance. */
+  /** In milliseconds; stretched until refreshing the account's projects fits the request allowance. */
   intervalOf(project: string, projects: readonly string[]): number
   /** @throws {EspalierError} `E_KEY` */
   rereadKeys(): Promise<void>

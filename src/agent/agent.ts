@@ -107,12 +107,12 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const pollUntilStopped = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // Before the poll, so that a fetch requested while one is running triggers another.
+      // Created before the poll, so that a fetch requested during the poll triggers another one.
       fetchAlarm = new AbortController()
       await poll()
       await rereadKeys()
       const earliest = polledAt + EARLIEST_FETCH_MS
-      // Not `AbortSignal.any`: it leaves a reference in the signal that lasts as long as the agent (Node 20).
+      // Not `AbortSignal.any`, which in Node 20 leaks a reference into a signal that lasts as long as the agent.
       await clock.sleep(options.gitInterval, fetchAlarm.signal).catch(() => undefined)
       if (fetchAlarm.signal.aborted && now() < earliest)
         await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
@@ -183,7 +183,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       const chosen = projects.named(asked)
       if (accept !== undefined && !(await desired.accept(accept))) {
         throw new EspalierError('E_USAGE', `${accept} is not the current commit.`, {
-          hint: `The current commit is ${desired.view().version ?? 'none'}: review it, then accept it.`,
+          hint: `The current commit is ${desired.view().version ?? 'none'}. Review it, then accept it.`,
         })
       }
       await forEach(chosen, (project) => project.clearFailures())

@@ -32,7 +32,7 @@ const PROJECT_FILE = z.object({
       isChanging: z.boolean(),
     }),
   ),
-  /** Consecutive failed attempts. `retryAt`: when the next one is made. */
+  /** Consecutive failed attempts. `retryAt`: when the next attempt is made. */
   failures: z.number(),
   retryAt: z.number().optional(),
   failure: z.string().optional(),
@@ -44,9 +44,9 @@ const PROJECT_FILE = z.object({
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .optional(),
-  /** Changes that one of our applies was making when it failed or ended, and their computes. */
+  /** Ids of the changes that an incomplete apply of this agent started, and of their computes. */
   moving: z.array(z.string()).optional(),
-  /** Changes of a chain that started and is not complete. */
+  /** Ids of the changes of chains that started and are not complete. */
   chain: z.array(z.string()).optional(),
   /** Steps started in the last 24 hours that disrupted connections or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
@@ -91,7 +91,7 @@ const SOURCE_FILE = z.object({
   valid: z.object({ version: z.string(), projects: declared }).optional(),
   /** The last version that descends from its predecessor, or was accepted explicitly. */
   accepted: z.object({ version: z.string(), projects: declared }).optional(),
-  /** Projects first declared by a commit whose record is not written yet. */
+  /** Newly declared projects whose record is not written yet. */
   introduced: z.array(z.string()),
   fetchedAt: z.number().optional(),
   /** State of the event keeper by subject: accounts, the repository, projects no longer declared. */
@@ -110,11 +110,16 @@ const DAY_MS = 24 * 60 * 60_000
 export interface DataFolder {
   readonly path: string
   readonly renewEveryMs: number
-  /** `undefined` if nothing is stored for the project. */
+  /**
+   * `undefined` if nothing is stored for the project.
+   *
+   * @throws {EspalierError} `E_AGENT_DATA` if the file is damaged, or a newer version wrote it.
+   */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
   /** Projects with stored state. */
   projects(): Promise<readonly string[]>
+  /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
@@ -139,7 +144,7 @@ export interface DataFolder {
  * Acquires the folder, or takes it over from an agent that is dead or has not renewed its lease for 45 s.
  *
  * @param holder random, so that a restarted process does not mistake its predecessor's lease for its own.
- * @throws {EspalierError} `E_AGENT_DATA` while another agent holds it, or if a newer version wrote it.
+ * @throws {EspalierError} `E_AGENT_DATA` while another agent holds it.
  */
 export const openDataFolder = async (
   folder: string,
@@ -205,7 +210,7 @@ const takeLease = async (
     now() - lease.renewedAt >= LEASE_MS ||
     (lease.process !== undefined && (await isGone(lease.process)))
 
-  /** Serialized: two agents that find the same dead lease must not overwrite each other's. */
+  /** Serialized, because two agents that find the same dead lease must not overwrite each other's new lease. */
   const takeOver = async (): Promise<void> => {
     const turn = `${lock}.turn`
     if (!(await isCreated(turn, own()))) {
@@ -279,5 +284,5 @@ const held = (folder: string): EspalierError =>
 
 const unreadable = (path: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {
-    hint: 'Use that version, or delete the file. Its differences then count as unrecorded.',
+    hint: 'Use the newer version, or delete the file. The differences recorded in it then count as unrecorded.',
   })

@@ -55,7 +55,7 @@ const hold = (row: number, state: AgentState, reason: AgentReason): Verdict => (
 
 const isDrift = ({ origin }: Difference): boolean => origin === 'drift'
 
-/** Reverting it could do more harm than the drift itself. */
+/** Whether reverting this drift could do more harm than the drift itself. */
 const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
   (kind !== 'update' && kind !== 'create') ||
   impact === 'disconnect' ||
@@ -101,9 +101,9 @@ export interface StepContext {
   readonly isOverBudget: boolean
   /** A project of an earlier wave is not complete. */
   readonly isWaveHeld: boolean
-  /** Whether the step is below the 24-hour limit on attempts. */
+  /** Whether the step's compute is below the 24-hour limit on attempts. */
   readonly mayInterrupt: (step: Step) => boolean
-  /** Steps that continue a chain started in its window. */
+  /** Ids of the steps that continue a chain that has started. */
   readonly continuing: ReadonlySet<string>
 }
 
@@ -130,7 +130,7 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (isOverBudget) return skip(11, 'Budget')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
-  // A branch without a primary has no connections to disrupt.
+  // A chain continues only while its branch has no primary, so there are no connections to disrupt.
   if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(13)
   if (continuing.has(step.id)) return run(14)

@@ -51,7 +51,7 @@ const withoutPlaces = (value: unknown): unknown => {
   )
 }
 
-/** The manifests of one project, without diagnostics of others. */
+/** The manifests of one project, without diagnostics. */
 export const onlyOf = (manifests: Manifests, project: string): Manifests => {
   const { loaded } = manifests
   const documents = loaded.desired.documents.filter((document) => document.project === project)

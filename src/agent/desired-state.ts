@@ -23,7 +23,7 @@ export interface Declaration {
   /** A command that fixes the problem. */
   readonly command: string | undefined
   readonly history: Situation['history']
-  /** No earlier version known to this agent declared it. */
+  /** No earlier version known to this agent declared the project. */
   readonly isNew: boolean
   /** Projects of earlier waves. */
   waitsFor(): readonly string[]
@@ -38,7 +38,7 @@ export interface DesiredState {
   refresh(): Promise<readonly string[]>
   projects(): readonly string[]
   of(project: string): Declaration | undefined
-  /** The project's record is on disk, so it is no longer new. */
+  /** Called once the project's record is on disk: the project is then no longer new. */
   recorded(project: string): Promise<void>
   /** @returns whether this is the current version, and therefore accepted. */
   accept(commit: string): Promise<boolean>
@@ -75,7 +75,7 @@ export const openDesiredState = async (
   let isMissing = false
 
   let writing: Promise<void> = Promise.resolve()
-  /** Serialized: recording projects and delivering events change it concurrently. */
+  /** Serialized, because recording projects and delivering events change the file concurrently. */
   const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
     const written = writing.then(async () => {
       const next = { ...change(file), fetchedAt }
@@ -114,7 +114,7 @@ export const openDesiredState = async (
   const isDeclared = (project: string): boolean => {
     const { declared, isRewritten = false } = current ?? {}
     if (declaredOf(declared, project) !== undefined) return true
-    // The unreadable manifests may still declare it.
+    // The unusable or rewritten manifests may still declare it.
     return (
       (isUnusable() || isRewritten) &&
       [file.valid, file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
@@ -144,7 +144,7 @@ export const openDesiredState = async (
     const known = state.projects()
     current = { ...current, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
   }
-  /** Errors that no project displays: a file with an unknown project, or no projects at all. */
+  /** An error that no project displays: in the source, in a file without a known project, or a lack of projects. */
   const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
     if (error !== undefined) return { error, errorState: 'Failing' }
     const unshown = problemOfAll() ?? current?.unshown

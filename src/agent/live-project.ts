@@ -4,8 +4,9 @@ import type { Observed } from '../model/index.ts'
 import type { Shared } from './shared.ts'
 
 /**
- * How many light refreshes, which read only computes, follow a full one, with branches and project settings. The number
- * is random: projects that were read in full together, after a start or a commit, must not stay in step.
+ * How many light refreshes, which read only computes, follow a full one, which also reads branches and project
+ * settings. The number is random, so that projects that were read in full together, after a start or a commit, do not
+ * stay in step.
  */
 const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
@@ -39,7 +40,7 @@ export class LiveProject {
     return this.#observed
   }
 
-  /** `undefined` if a compute refers to an unknown branch. */
+  /** `undefined` if nothing was read before, or a compute refers to an unknown branch. */
   async #readComputes(api: WriteApi): Promise<Observed | undefined> {
     const [known] = this.#observed?.projects ?? []
     if (this.#observed === undefined || known === undefined) return undefined

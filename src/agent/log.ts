@@ -1,5 +1,5 @@
 import type { ProjectView } from '../model/index.ts'
-/** The agent's log: one line per state change and per apply. */
+/** The agent's log: one line per completed step, missed window and state change. */
 
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
   const lines: string[] = []

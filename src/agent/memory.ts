@@ -1,4 +1,4 @@
-/** Updates of a project's file after a refresh, a step and an apply. Pure. */
+/** Updates of a project's file: after a refresh, before a step, and before and after an apply. Pure. */
 import type { Budgets } from '../apply/index.ts'
 import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../model/index.ts'
 import { differenceKey, factsOf } from '../planner/index.ts'
@@ -95,7 +95,7 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 const INTERRUPTIONS_A_DAY = 3
 
-/** Keeps a value that the service ignores from restarting a database all day. */
+/** Limits restarts, so that a value that the service ignores does not restart a database all day. */
 export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: Step, now: number): boolean =>
   attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
   INTERRUPTIONS_A_DAY
@@ -177,7 +177,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
     failedOperations: { ...file.failedOperations, ...Object.fromEntries(operations) },
     failures,
     retryAt: first && now + waitAfter(failures),
-    failure: first && (first.message ?? 'A step failed without a reason.'),
+    failure: first && (first.message ?? 'A step failed, but no reason was reported.'),
     wait: file.wait && { ...file.wait, failed: file.wait.failed || first !== undefined },
   }
 }

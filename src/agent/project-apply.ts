@@ -1,4 +1,4 @@
-/** Applies the outcome of a round, and recovers applies that an earlier run of the agent left incomplete. */
+/** Applies what a round decided, and recovers applies that an earlier run of the agent left incomplete. */
 import { join, relative } from 'node:path'
 import type { WriteApi } from '../api/index.ts'
 import { type ApplyEvent, type Observed, type Outcome, type Plan, type Step, stepTitle } from '../model/index.ts'
@@ -30,7 +30,7 @@ export class ProjectApply {
     this.#store = store
   }
 
-  /** The running step completes. */
+  /** Stops the apply once the running step completes. */
   stop(): void {
     this.#suspending.abort()
   }
@@ -96,7 +96,7 @@ export class ProjectApply {
   }
 
   /**
-   * Records what that apply did, so that its event is raised.
+   * Records what an interrupted apply did, so that its event is raised.
    *
    * @param rest the remaining changes, if known: a started change that is not among them is done.
    */
@@ -111,7 +111,7 @@ export class ProjectApply {
     })
   }
 
-  /** Before each call: renews the lease, and writes the attempt to disk. */
+  /** Before each call, renews the lease. Before each step, writes the attempt to disk. */
   async #onEvent(event: ApplyEvent): Promise<void> {
     try {
       if (event.type === 'call') await this.#shared.data.renew()

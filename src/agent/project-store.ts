@@ -10,7 +10,7 @@ export class ProjectStore {
   #written = ''
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param lost called if a write fails: no further work may be done. */
+  /** @param lost called if a write fails, because no further work may be done then. */
   constructor(
     id: string,
     data: Pick<DataFolder, 'writeProject'>,

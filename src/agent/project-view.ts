@@ -33,13 +33,13 @@ export const differencesOf = (
     })
   })
 
-/** Status of a change's first step that is not simply run; otherwise of its first step. */
+/** Status of a change's first step that does not run; if all run, of its first step. */
 const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): AgentStatus | undefined => {
   const own = all.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
   return own.find(({ action }) => action !== 'run') ?? own[0]
 }
 
-/** The command with which a user resolves it. */
+/** The command with which a user resolves the state. */
 export const commandFor = (
   project: string,
   { state, reason }: AgentStatus,

@@ -21,7 +21,7 @@ import type { Shared } from './shared.ts'
 import type { Suspension } from './suspension.ts'
 import type { RoundView } from './view.ts'
 
-/** An apply may unblock another. Whatever remains after this many applies waits for the next wake. */
+/** An apply may unblock further steps. What remains after this many applies waits for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
@@ -33,7 +33,7 @@ export class AgentProject {
   readonly #display: ProjectDisplay
   readonly #plan: ProjectPlan
   #readFailures = 0
-  /** When a round last read everything; later ones may have read only the computes. */
+  /** When a round last ended without an API error. */
   #completedAt: number
   /** The digest of the declaration that the displayed state is about. */
   #concluded: string | undefined
@@ -58,18 +58,18 @@ export class AgentProject {
     return this.#plan.last
   }
 
-  /** From disk: after a crash, an event sent before it was saved would be raised again under a new id. */
+  /** From disk, because an event sent before it was saved would be raised again under a new id after a crash. */
   get kept(): unknown {
     return this.#store.saved.events
   }
 
-  /** Work left over from an earlier run takes precedence. */
+  /** Whether an earlier run left work over, which takes precedence. */
   get isPending(): boolean {
     const { applying, failures, wait } = this.#store.file
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
-  /** Whether it is reconciled with the current declaration as far as possible, so that a later wave may start. */
+  /** Whether the project is reconciled with its declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
     const { state } = this.view
     const isCurrent = this.#concluded !== undefined && this.#concluded === this.#shared.desired.of(this.id)?.digest
@@ -186,7 +186,7 @@ export class AgentProject {
     return applies > 0
   }
 
-  /** Outside its window, a chain continues only if stopping would leave a branch without its primary. */
+  /** Continues a chain, even outside its window, but only if stopping would leave a branch without its primary. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined) return
     if (!leavesGap(decided.round.plan.steps, decided.observed))

@@ -53,8 +53,8 @@ const baseOf = (known: Entry | undefined, fact: Fact, isRecorded: boolean): Valu
   if (agrees) return live
   if (known === undefined) {
     if (!isRecorded) return undefined
-    // A compute that is declared absent and was never seen before was created outside the manifests: deleting it is a
-    // revert.
+    // A compute that is declared absent and was never seen before was created outside the manifests, so deleting it is
+    // a revert.
     return want === null ? null : live
   }
   if (want !== known.want) return known.seen

@@ -3,7 +3,7 @@ const MINUTE = 60_000
 
 /** Limit of the service, shared by all programs that use the account. */
 export const ACCOUNT_LIMIT_PER_MINUTE = 700
-/** Every sixth refresh also reads the branches and the settings. */
+/** On average, every sixth refresh also reads the branches and the settings. */
 export const REQUESTS_PER_REFRESH = 8 / 6
 /** Part of the allowance that refreshes may use. The rest is for applies, so that they need not queue behind refreshes. */
 const REFRESH_PART = 0.8
@@ -23,7 +23,7 @@ export const allowance = ({ share, limitedAt }: Share, now: number): number => {
   return ACCOUNT_LIMIT_PER_MINUTE * share * (isHalved ? 0.5 : 1)
 }
 
-/** The requested interval, stretched until refreshing all projects of the account fits its part of the allowance. */
+/** The requested interval, stretched until refreshing all projects fits the part of the allowance for refreshes. */
 export const intervalThatFits = (wanted: number, projects: number, requestsPerMinute: number): number =>
   Math.max(wanted, SHORTEST_INTERVAL, ((projects * REQUESTS_PER_REFRESH) / (requestsPerMinute * REFRESH_PART)) * MINUTE)
 

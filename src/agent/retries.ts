@@ -42,6 +42,6 @@ export interface Sighting {
   readonly isChanging: boolean
 }
 
-/** Keeps a stale list, a running change or an apply after a merge from being reported as drift. */
+/** Prevents reporting a stale list, a running change or an apply after a merge as drift. */
 export const isConfirmed = ({ firstSeenAt, refreshedAt, fetchedAt, isChanging }: Sighting): boolean =>
   !isChanging && refreshedAt - firstSeenAt >= MINUTE && fetchedAt > firstSeenAt && fetchedAt <= refreshedAt

@@ -86,7 +86,7 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
   const first = held.length === 0 ? whole : plan(select)
   const decided = decide(first)
-  // No check in the apply blocks these, so they must not be in the plan.
+  // No check in `apply` blocks these steps, so they must not be in the plan.
   const exhausted = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
   const changes = new Set(exhausted.map(({ change }) => change))
   const left = exhausted.length === 0 ? first : plan((change) => !changes.has(change.id) && select(change))

@@ -1,4 +1,4 @@
-/** Runs projects when due: several concurrently, in queue order, each project one at a time. */
+/** Runs projects when they are due: several concurrently, but never two rounds of one project. */
 import { compare } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
 
@@ -14,10 +14,10 @@ export interface Wake {
   readonly cause: WakeCause
 }
 
-/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep, so the wall clock is checked this often. */
+/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep, so the wall clock is checked regularly. */
 const LONGEST_TIMER = 60_000
 
-/** The wakes that are due: open windows first, then by cause, then longest overdue. */
+/** The wakes that are due: by cause, windows first; for the same cause, the longest overdue first. */
 export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =>
   wakes
     .filter(({ at }) => at <= now)
@@ -47,7 +47,7 @@ export interface SchedulerOptions {
   /** Current time, milliseconds since the epoch. */
   readonly now: () => number
   readonly concurrency: number
-  /** Must not reject. @param dueAt when the first of its wakes was due. */
+  /** Must not reject. @param dueAt when the wake that started the work was due. */
   readonly work: (project: string, cause: WakeCause, dueAt: number) => Promise<void>
 }
 
@@ -89,7 +89,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
           if (!running.has(wake.project)) start(wake)
         }
         const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
-        // Due projects beyond the concurrency limit start when another one ends.
+        // Due projects beyond the concurrency limit start when a running one ends.
         const next = running.size >= concurrency ? [] : idle
         const ms = timerFor(next, now())
         alarmAt = now() + ms

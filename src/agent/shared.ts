@@ -41,13 +41,13 @@ export interface Shared extends AgentOptions {
   readonly accounts: Accounts
   /** SIGTERM, first and second. */
   readonly onSignal: OnSignal
-  /** In milliseconds; stretched until all projects fit. */
+  /** In milliseconds; stretched until refreshing the account's projects fits the request allowance. */
   intervalOf(project: string): number
   isSettled(project: string): boolean
   wake(project: string, at: number, cause: WakeCause): void
   forget(project: string): void
   changed(): void
   isStopping(): boolean
-  /** Called when another agent holds the data folder, or it cannot be written. */
+  /** Called when another agent holds the data folder, or the folder cannot be written. */
   lost(error: unknown): void
 }

@@ -8,11 +8,11 @@ export interface Suspension {
 
 const LONGEST = 30 * 24 * 60 * 60_000
 
-/** @throws {EspalierError} `E_USAGE` without a reason, or for longer than 30 days. */
+/** @throws {EspalierError} `E_USAGE` if the reason is empty, or the duration is not between 0 and 30 days. */
 export const suspend = (now: number, duration: number, reason: string): Suspension => {
   if (reason.trim() === '') throw new EspalierError('E_USAGE', 'A suspension needs a reason: --reason TEXT.')
   if (!(duration > 0 && duration <= LONGEST)) {
-    throw new EspalierError('E_USAGE', 'A suspension lasts at most 30 days.')
+    throw new EspalierError('E_USAGE', 'A suspension must be longer than 0 and at most 30 days.')
   }
   return { until: now + duration, reason }
 }

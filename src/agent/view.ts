@@ -43,8 +43,8 @@ export interface AgentControl {
    */
   watchRounds(listener: (round: RoundView) => void): () => void
   /**
-   * State of the {@link EventKeeper} by subject: a project id, `account/NAME` or `repository/manifests`. The state of a project
-   * no longer declared is kept until its events are delivered and it is `undefined`.
+   * State of the {@link EventKeeper} by subject: a project id, `account/NAME` or `repository/manifests`. The state of a
+   * project no longer declared is kept until its events are delivered.
    */
   kept(): ReadonlyMap<string, unknown>
   /** Updates one subject's state, on disk too. Calls for a subject must not overlap, nor happen within `afterRound`. */

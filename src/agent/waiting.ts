@@ -6,7 +6,7 @@ import type { Round } from './round.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
 
-/** Steps that run in a window, now or later. One that was tried too often in this window may run in the next. */
+/** Steps that run in a window, now or later. A step that was tried too often in this window may run in the next one. */
 export const windowedSteps = ({
   plan,
   steps,

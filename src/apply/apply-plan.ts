@@ -45,7 +45,7 @@ export interface ApplyOptions {
   readonly stop?: AbortSignal
   /** Aborted: everything stops immediately. */
   readonly abort?: AbortSignal
-  /** Awaited before the call that an event announces; when it rejects, nothing new is started. */
+  /** Awaited before the call that an event announces. If it rejects, no new step starts. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
   /** Plans again once all steps are done, to check whether the project has converged. */
   readonly replan?: Replan
@@ -54,7 +54,7 @@ export interface ApplyOptions {
 /** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent, observed } = options
-  // Every pending request adds a listener, which Node would report as a leak.
+  // Every pending request adds a listener to these signals. Node would report the number of listeners as a leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const outcomes = new Map<string, StepOutcome>()
@@ -140,8 +140,8 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
 }
 
 /**
- * A step without impact may start: right before its request, a check confirms that its compute is still idle. A
- * disruptive step waits even if its compute has become idle, since nobody has consented to running it now.
+ * A step without impact may start, because its impact is checked again right before its request. A disruptive step
+ * waits even if its compute has become idle, since nobody has consented to running it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined
@@ -149,7 +149,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
   return opening.isOpen ? undefined : scheduledStep(step, opening)
 }
 
-/** A protected step does not run, whatever consents are given. */
+/** A refused step does not run, whatever consents are given. */
 const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undefined => {
   if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
   const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
@@ -187,7 +187,7 @@ const blockedBy = (
     : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
 }
 
-/** Steps that belong together are finished even after the window closes, or a branch could be left without a primary. */
+/** Coupled steps are completed even after the window closes: otherwise, a branch could be left without a primary. */
 const isContinuation = (
   step: Step,
   steps: ReadonlyMap<string, Step>,

@@ -6,7 +6,7 @@ export interface Budgets {
   readonly maxDeletes?: number | undefined
   /** Increase in the sum of upper limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Increase in expected CU-hours a month; of the upper bound if there is no expected value. */
+  /** Increase in expected CU-hours a month; for a compute without an expected value, in the upper bound. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 

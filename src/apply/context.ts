@@ -24,14 +24,14 @@ export interface RunContext {
   readonly knowledge: Knowledge
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
-  /** For the delete step of a replacement: its create step. */
+  /** The create step of a replacement, given its delete step. */
   readonly successorOf: (step: Step) => Step | undefined
-  /** Whether its restart windows are open; always, for a step without windows. */
+  /** Whether a step's restart windows are open. A step without windows counts as open. */
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean
-  /** Before an action: rejects if the event cannot be recorded, so that the action is not taken. */
+  /** Called before an action. Rejects if the event cannot be recorded, so that the action is not taken. */
   readonly emit: (event: UntimedEvent) => Promise<void>
-  /** After something has happened: never rejects. */
+  /** Called after something has happened. Never rejects. */
   readonly record: (event: UntimedEvent) => Promise<void>
 }
 

@@ -24,7 +24,7 @@ export interface ReadCompute {
 /** @param read computes that replace those in the list. */
 export type Replan = (pinAliases: Readonly<Record<string, string>>, read: readonly ReadCompute[]) => Promise<PlanResult>
 
-/** The list may lag behind the reads by id. */
+/** Pauses between checks, because the list of computes may lag behind the reads by id. */
 const DELAYS_MS = [0, 250, 1_000, 3_000]
 
 export const converge = async (
@@ -44,7 +44,7 @@ export const converge = async (
       const open = result.ok ? result.plan.steps.filter(({ id }) => !scheduled.has(id)) : []
       if (result.ok && open.length === 0) return { converged: true }
       const delayMs = DELAYS_MS[round]
-      // If the plan cannot be made, any of the computes may be missing from the list.
+      // If planning failed, any of the computes may be missing from the list.
       const doubtful = result.ok ? open.flatMap(({ change }) => done.get(change) ?? []) : [...done.values()].flat()
       if (delayMs === undefined || doubtful.length === 0) return { converged: false, left: leftOf(result, scheduled) }
       await context.clock.sleep(delayMs, context.abort)
@@ -59,7 +59,7 @@ export const converge = async (
 
 type Touched = Omit<ReadCompute, 'compute'>
 
-/** The computes of changes that are done. If a new plan lists one of these again, it may have used a stale list. */
+/** The computes of changes that are done. A new plan that contains such a change may be based on a stale list. */
 const doneBy = (plan: Plan, outcomes: readonly StepOutcome[]): ReadonlyMap<string, readonly Touched[]> => {
   const ended = new Map(outcomes.map((outcome) => [outcome.step, outcome]))
   const done = new Map<string, readonly Touched[]>()

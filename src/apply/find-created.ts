@@ -1,19 +1,19 @@
-/** Finds a compute that already exists where a step would create one: by a lost request or another client. */
+/** Finds a compute where a step would create one. A lost request or another client may have created it. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
 /** What a search has ruled out so far. */
 export interface Search {
-  /** Ids of other computes. */
+  /** Ids of computes that were read and do not match. */
   readonly others: Set<string>
 }
 
-/** The create's operation is among the newest; the control plane may have started a few since. */
+/** The create's operation is among the newest, although the control plane may have started a few others since. */
 const OPERATIONS = 20
 
 /**
- * Finds the primary of the branch, or the replica of that name, that the plan did not know about. The list of computes
- * may be stale, so computes named only by recent operations are read too, and every candidate is read by id.
+ * Finds the primary of the branch, or the replica with the requested name, that the plan did not know about. The list
+ * of computes may be stale, so computes named only by recent operations are read too. Every candidate is read by id.
  */
 export const findInPlace = async (
   step: Step,

@@ -10,7 +10,7 @@ export interface Journal {
 }
 
 /**
- * Appends to `path`; creates it readable by its owner only.
+ * Appends to `path`. A new file is readable only by its owner.
  *
  * @throws {EspalierError} `E_JOURNAL` if it cannot be opened.
  */

@@ -8,7 +8,7 @@ import type { Timings } from './timings.ts'
 const FIRST_ROUND_MS = 250
 /** The interval that the public API reference suggests. */
 const LONGEST_ROUND_MS = 5_000
-/** Read by then at the latest, because a user may be watching. */
+/** The first read is not later than this, because a user may be watching. */
 const LONGEST_FIRST_MS = 15_000
 /** If an operation is late, it is read again after this share of its expected duration. */
 const LATE_SHARE = 0.05
@@ -19,7 +19,7 @@ type WaitResult<Verified> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
-      /** The result of `verify`, if it was read together with their end. */
+      /** The result of `verify`, if it was read in the same round as the end of the operations. */
       readonly verified?: { readonly value: Verified }
     }
   | {
@@ -49,7 +49,8 @@ interface Reading {
 /**
  * Resolves once every operation has ended, one has failed, or the timeout has passed.
  *
- * @param verify what to read once they have ended. Started concurrently when they have probably ended.
+ * @param verify reads the effect of the operations. Called once, together with the first read of the operations, when
+ *   they have probably ended.
  */
 export const waitForOperations = async <Verified = never>(
   started: readonly Operation[],
@@ -102,13 +103,13 @@ const paceOf = (
   const expected = timings?.expectMs(project, actions)
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
-    // They started before our request was answered, and a read takes time to arrive: together one round trip.
+    // The operations started before our request was answered, and a read takes time to arrive: one round trip in total.
     firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
 
-/** The list may be stale and holds only the newest operations: missing ones are read by id. */
+/** The list may be stale and contains only the newest operations, so operations missing from it are read by id. */
 const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: WaitOptions,
@@ -124,7 +125,7 @@ const readOpen = async (
   return found.filter((operation) => operation !== undefined)
 }
 
-/** A failed read says nothing about the operation: the next round tries again, until the timeout. */
+/** A failed read says nothing about the operation, so the next round tries again, until the timeout. */
 const unlessTransient = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
   try {
     return await read
@@ -161,7 +162,7 @@ const failed = (operations: readonly Operation[], reason: FailureReason, message
   operations: operations.map(toProgress),
 })
 
-/** Causes before consequences: operations are cancelled because an earlier one failed. */
+/** Causes come before consequences, because operations are cancelled when an earlier one fails. */
 const CAUSES = ['error', 'failed', 'cancelling', 'cancelled']
 
 const causeOf = (operations: readonly Operation[]): readonly Operation[] => {

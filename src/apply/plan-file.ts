@@ -22,7 +22,7 @@ export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' |
   readonly manifests?: readonly string[]
 }
 
-/** The header comes first, for readers of the file. */
+/** The header comes first, for people who open the file. */
 export const encodePlanFile = (parts: PlanFileParts): string => {
   const { espalier, createdAt, observed, plan, ...rest } = parts
   const header = { kind: 'espalier-plan', formatVersion: PLAN_FORMAT_VERSION, espalier, createdAt }
@@ -90,7 +90,7 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
     throw new EspalierError(
       'E_PLAN_EDITED',
       `${name} was edited after espalier wrote it: its digest does not match its contents.`,
-      { hint: 'Plan again: a plan is changed by changing its manifests.', exitCode: EXIT.stale },
+      { hint: 'Plan again. To change a plan, change its manifests.', exitCode: EXIT.stale },
     )
   }
   return parsed.data

@@ -144,7 +144,7 @@ const reasonOf = ({ status }: ApiError): FailureReason => {
   return 'apply-failed'
 }
 
-/** The known changes made by the step. */
+/** What is known about the effect of a failed step. */
 const fateOf = ({ code }: ApiError, { accepted, lost }: Progress): string | undefined => {
   if (code === 'E_READ_BACK') return undefined
   if (accepted) return 'The request was accepted, but its result could not be read.'
@@ -160,7 +160,7 @@ const read = async (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
-/** Requested values that are missing when read back. */
+/** Requested values that the compute still does not show. */
 const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
   for (let round = 0; ; round += 1) {
     const missing = unmet(step, await read(computeId, step, context), context)

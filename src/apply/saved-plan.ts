@@ -51,8 +51,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
     return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
   }
-  // Whoever wrote the file chose its digest and version. A mismatch in these may explain a difference, but does not
-  // excuse it.
+  // Whoever wrote the file chose its digest and version. A mismatch in these may explain a difference, but the plan is
+  // refused all the same.
   const isSame = causes.length === 0
   const actions = differences(actionsOf(file.plan), actionsOf(rewound.plan))
   if (actions.length > 0) {
@@ -77,7 +77,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
 }
 
-/** As time passes, more branches are about to expire. */
+/** Changes that are skipped now, but were not in the saved plan: as time passes, more branches are about to expire. */
 const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
@@ -126,8 +126,8 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * Everything else that a reader relies on. Computes that the plan does not touch may come and go (previews, unmanaged
- * ones); those that have are left out of the comparison.
+ * Everything else that a reader relies on. Computes that the plan does not touch, such as previews and unmanaged ones,
+ * may have changed since. Those that have are left out of the comparison.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
@@ -156,7 +156,7 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
 /** Warnings about rules also depend on other branches. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
-/** The match and the changes to each compute, regardless of activity. */
+/** The compute that each change is matched with, and its attributes, regardless of activity. */
 const rolesOf = ({ changes }: Plan): unknown =>
   byId(changes, ({ kind, from, compute, attributes }) => ({
     kind,

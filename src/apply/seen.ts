@@ -72,7 +72,7 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
 
 const fingerprint = (value: unknown): string => createHash('sha256').update(canonicalJson(value)).digest('hex')
 
-/** The projects as they are now, but with each compute active or idle as it was then. */
+/** The projects as they are now, but with each compute active or idle as it was when the plan was saved. */
 export const withActivityOf = (seen: Seen, observed: Observed): Observed => {
   const projects = mapOf(seen)
   return {
@@ -109,7 +109,7 @@ export interface Moved {
   readonly branches: boolean
 }
 
-/** A sentence for each id in the plan that is missing in `seen`, although both come from the same snapshot. */
+/** A sentence for each id in the plan that is missing from `seen`, although both come from the same snapshot. */
 export const unseenIn = (seen: Seen, { projects, changes, unmanaged }: Plan): readonly string[] => {
   const known = mapOf(seen)
   const named = [...changes, ...unmanaged].flatMap(({ project, compute: { id } }) =>

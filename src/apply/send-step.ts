@@ -34,7 +34,7 @@ export interface Sending {
 const RESENDS = 3
 /** The effect of a lost request may take a while to show, so it is read several times before the request is sent again. */
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
-/** A repeated update or delete does no harm, but a repeated create makes a second compute: worth waiting half a minute. */
+/** A repeated update or delete does no harm. A repeated create makes a second compute, so it waits half a minute. */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
 /** Rejections that may be caused by another client's change right before the request. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])

@@ -7,7 +7,7 @@ import type { RunContext } from './context.ts'
 import { toProgress } from './operations.ts'
 import type { Sent } from './send-step.ts'
 
-/** @param wasLost whether an earlier request of the step may have changed it. */
+/** @param wasLost whether the response to an earlier request of the step was lost, so the change may be its own. */
 export const staleStep = async (
   step: Step,
   { moved, ids }: Extract<Sent, { kind: 'stale' }>,

@@ -60,7 +60,7 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   return undefined
 }
 
-/** The two clocks may differ, and the API reports whole seconds. */
+/** The clocks of this machine and of the service may differ, and the API reports whole seconds. */
 const CLOCK_SKEW_MS = 5_000
 
 /**

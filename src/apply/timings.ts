@@ -4,13 +4,13 @@ import type { Observed } from '../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 
-/** Only the newest count, so that a change in speed takes effect after a few steps. */
+/** Only the newest samples count, so that a change in speed takes effect after a few steps. */
 const KEPT = 20
 /** With fewer samples, the slow end is not reliable. */
 const ENOUGH = 5
 /**
- * The first read is when nearly all similar operations had ended, but not much later than the median: waiting for the
- * slowest would delay all others.
+ * The first read is when nearly all similar operations had ended, but not much later than the median, because waiting
+ * for the slowest would delay all others.
  */
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
@@ -19,8 +19,8 @@ const LATER_MS = 200
 const SLACK_MS = 40
 
 /**
- * If they disagree, the run's own observations take precedence over past operations, and a project's own durations over
- * those of others.
+ * If samples disagree, the run's own observations take precedence over past operations, and a project's own durations
+ * over those of others.
  */
 export class Timings {
   readonly #seen = new Map<string, number[]>()

@@ -89,12 +89,12 @@ export const unmetBy = (
 }
 
 export type Comparison =
-  /** Nothing that the request changes is in effect: send this body, merged with the live values. */
+  /** Every value is as before or as requested, but not all are as requested: send this body with the missing ones. */
   | { readonly kind: 'unchanged'; readonly body: StepRequest['body'] }
   | { readonly kind: 'in-effect' }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[] }
 
-/** For an update or a move. Attributes that it does not change are ignored. */
+/** For an update or a move. Attributes that the request does not change are ignored. */
 export const compare = ({ body }: StepRequest, before: ObservedCompute, live: ObservedCompute): Comparison => {
   const endpoint: Endpoint = body?.endpoint ?? {}
   const changes = changesOf(endpoint, before.attributes)
@@ -117,7 +117,7 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
   differingKeys(changes, live.attributes)
     .filter((key) => {
       const had = before.attributes[key]
-      // The list did not show it, so the plan did not depend on it.
+      // The snapshot did not contain this attribute, so the plan did not depend on it.
       if (had === undefined) return false
       return key === 'postgresSettings' || !rowOf(key).satisfied(had, live.attributes[key])
     })
@@ -137,7 +137,7 @@ export const movedForDelete = (
 ): readonly Moved[] => [
   ...movedBranch(undefined, before, live),
   ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
-  // Its successor gets its settings, as they were in the plan.
+  // A successor gets the compute's settings as they were when planning, so newer ones would be lost.
   ...(!isReplaced || before.settings === undefined || isDeepStrictEqual(before.settings, live.settings)
     ? []
     : [movedWhole('postgresSettings', before, live)]),

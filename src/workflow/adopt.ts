@@ -40,10 +40,10 @@ export interface NotAdopted {
 }
 
 /**
- * The new text of a manifest. The plan of the new text leaves the project unchanged.
+ * The new text of a manifest. Its plan contains at most the creates and renames in `pending`.
  *
  * @param file its path is relative to `cwd`, with forward slashes.
- * @throws {EspalierError} `E_IMPORT` if the plan would not be empty, or there is nothing to import.
+ * @throws {EspalierError} `E_IMPORT` if the plan would contain other changes, or there is nothing to import.
  */
 export const adoptFile = async (
   file: ManifestFile,
@@ -121,11 +121,11 @@ const appended = ({ text }: ManifestFile, project: ObservedProject, options: Ado
 
 export const nothingToImport = (branches: readonly string[] | undefined): EspalierError =>
   new EspalierError('E_IMPORT', 'There is no compute to import.', {
-    hint: branches === undefined ? 'A manifest cannot declare any of its computes.' : 'Use a wider --branch.',
+    hint: branches === undefined ? 'The project has no compute that a manifest can declare.' : 'Use a wider --branch.',
   })
 
 /**
- * Checks which changes the plan of the new manifests would still contain.
+ * Finds an unexpected change in the plan of the new manifests.
  *
  * @param files the manifest and its shared files.
  * @param pending ids of the changes that may be left: creates and renames.

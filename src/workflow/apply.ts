@@ -1,4 +1,4 @@
-/** The whole apply, for CLI, Action and public API. It contains every check, so that no caller can skip one. */
+/** The whole apply, for the CLI, the Action and the public API. It has every check, so that no caller can skip one. */
 import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
@@ -45,7 +45,7 @@ export interface ApplyRequest {
   readonly cwd?: string | undefined
   /** A fresh plan, which is applied unchanged. The caller checks whether the projects have converged. */
   readonly planned?: Planned | undefined
-  /** What may run, or a function that asks the user about the plan; it returns `undefined` for no. */
+  /** What may run, or a function that asks the user about the plan and returns `undefined` if the user declines. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
   /** If some projects cannot be planned, apply the others. */
@@ -129,7 +129,7 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     // The user may have taken a while to answer, and consented only to the plan that was shown.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // A compute may have become active in the meantime: its change now counts as a restart.
+      // A compute may have become active in the meantime, so that its change now counts as a restart.
       enforceBudgets(fresh.plan, request.budgets)
       return run(request, fresh, answer.consent, api)
     }
@@ -148,7 +148,7 @@ const planOf = async (
   const { leftOut, waves } = saved?.file.plan ?? {}
   return {
     ...planned,
-    // Keep the saved plan's waves: they also name the projects that it leaves out.
+    // Keep the saved plan's waves, because they also name the projects that it leaves out.
     plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...defined({ waves }) },
     problems: result.ok ? [] : result.diagnostics,
     canRun: result.ok || (keepGoing && result.plan.projects.length > 0),
@@ -166,8 +166,8 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
   if (isEmptyPlan(plan) || (!ignoreWindows && !isAnyDue(plan, at))) {
-    // Every step waits for its window, so there is nothing to ask. The clock is stopped, so that no window opens during
-    // the run and lets a step run without consent.
+    // The plan is empty or every step waits for its window, so there is nothing to ask. The clock is stopped, so that
+    // no window opens during the run and lets a step run without consent.
     return {
       consent: { allow: new Set(CONSENTS) },
       clock: { ...clock, now: () => at, date: () => at },
@@ -179,7 +179,7 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
 }
 
 const keepsChanging = (): EspalierError =>
-  new EspalierError('E_STALE', 'The project changed each time the plan was shown; nothing was changed.', {
+  new EspalierError('E_STALE', 'The project changed each time the plan was shown, so nothing was applied.', {
     hint: 'Find out who else is changing it with `espalier operations list`, then apply again.',
     exitCode: EXIT.stale,
   })

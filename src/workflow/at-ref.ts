@@ -12,7 +12,10 @@ const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
 /** Git modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
-/** Git file modes of symlinks (which may point anywhere) and of submodules (whose files are not in the commit). Neither is read. */
+/**
+ * Git file modes of symlinks and submodules. Neither is read, because symlinks may point anywhere, and the files of
+ * submodules are not in the commit.
+ */
 const NOT_READ = /^(120|160)000$/
 /** Git never creates a tree with such names, but accepts one that another program created. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
@@ -25,8 +28,8 @@ export interface AtRefOptions {
   /** Base of relative paths, inside a git repository. Default: the current folder. */
   readonly cwd?: string | undefined
   /**
-   * What to do about paths that do not exist at the commit. `ignore`: the file may be new in a pull request. `report`:
-   * an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
+   * What to do about paths that do not exist at the commit. `ignore`: leave them out, because a file may be new in a
+   * pull request. `report`: an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
    */
   readonly missing?: 'ignore' | 'report'
 }
@@ -35,7 +38,7 @@ export interface AtRefOptions {
  * The same paths at `ref`; by default, the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or its YAML files exceed the limits.
- *   `E_OUTSIDE` if one of the paths is a link or in a submodule: otherwise, it would seem to declare nothing.
+ *   `E_OUTSIDE` if one of the paths is a link or in a submodule, because it would seem to declare nothing.
  */
 export const manifestsAt = async (
   ref: string,
@@ -122,7 +125,7 @@ interface Tree {
   readonly closed: readonly string[]
 }
 
-/** The YAML files below the current folder, and the named ones. Only their sizes are read, since each costs a lookup. */
+/** The YAML files below the current folder, and the named files. Other sizes are not read, as each costs a lookup. */
 const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
   const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()

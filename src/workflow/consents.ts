@@ -1,4 +1,4 @@
-/** Parses consents and budgets from flags and inputs. */
+/** Parses consents from flags and inputs, and enforces budgets. */
 import { type Budgets, checkBudgets } from '../apply/index.ts'
 import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
 

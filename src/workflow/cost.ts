@@ -20,7 +20,7 @@ export interface CostOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly price?: Price | undefined
-  /** The advice names lines in these. */
+  /** The advice names lines in these manifests. */
   readonly manifests?: Manifests
 }
 
@@ -41,7 +41,7 @@ export const costLive = async (
   return { observed, report }
 }
 
-/** Usage is counted by branch. Operations split it by compute, and show how often a compute was suspended. */
+/** The service counts usage by branch. Operations split it by compute, and show how often a compute was suspended. */
 const needsOperations = ({ computes }: ObservedProject): boolean =>
   new Set(computes.map(({ branchId }) => branchId)).size < computes.length ||
   computes.some(({ attributes: { scaleToZero = 0 } }) => scaleToZero > SCALE_TO_ZERO_DEFAULT_SECONDS)

@@ -11,7 +11,7 @@ export interface Interruption {
 }
 
 /**
- * @param onSignal if absent, the process's signals are ignored.
+ * @param onSignal if absent, signals are not handled here.
  * @param stopping counts as the first Ctrl-C, without a message.
  */
 export const onInterrupt = (

@@ -30,7 +30,7 @@ export interface Selecting {
   readonly since?: Manifests
   /** Declared projects that are not selected. */
   readonly leftOutProjects: number
-  /** A caller's own filter, which replaces the others. */
+  /** A caller's own filter of changes, used instead of `selection`. */
   readonly choose?: (change: Change) => Selected
 }
 

@@ -71,7 +71,7 @@ const checkProjects = (parts: readonly Part[]): void => {
   }
 }
 
-/** If one plan is a shard, all must be: a missing shard must not look as if it had no changes. */
+/** If one plan is a shard, all must be, because a missing shard must not look as if it had no changes. */
 const missingShards = (parts: readonly Part[]): readonly string[] => {
   if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
@@ -98,7 +98,7 @@ const originOf = (parts: readonly Part[]): Merged['origin'] => {
   const base = origins[0]?.base
   if (base === undefined) return undefined
   const without = parts.find(({ origin }) => origin === undefined)
-  if (without !== undefined) throw wrong(`${without.path} was planned without --base, but others with it.`, AGAIN)
+  if (without !== undefined) throw wrong(`${without.path} was planned without --base, unlike others.`, AGAIN)
   checkSame(parts, 'bases', ({ origin }) => origin?.base)
   return { base, ...mergeOrigins(origins) }
 }

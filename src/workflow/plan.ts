@@ -39,7 +39,7 @@ export interface PlanOptions {
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
-  /** Computes read by id: newer than their state in the list of computes. */
+  /** Computes read by id, which replace those in the list of computes because they are newer. */
   readonly read?: readonly ReadCompute[]
 }
 

@@ -49,7 +49,7 @@ export const readPolicies = async (
   named: readonly string[],
   desired: Desired,
 ): Promise<Policies & Pick<LoadedManifests, 'diagnostics' | 'lineOf'>> => {
-  // A broken link counts as a file: it is unreadable, which is not the same as having no policies.
+  // A broken link counts as a file, because an unreadable file is not the same as having no policies.
   const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
   const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
   const paths = [...new Set([...own.flat(), ...named])]

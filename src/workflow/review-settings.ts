@@ -53,7 +53,7 @@ export const withReview = async (
   return reviewed
 }
 
-/** @throws {EspalierError} `E_OVERRIDE` if an override of the first names a policy that none of them has. */
+/** @throws {EspalierError} `E_OVERRIDE` if the first manifests override a policy that none of the manifests has. */
 export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | undefined)[]]): void =>
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),

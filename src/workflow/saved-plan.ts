@@ -42,8 +42,8 @@ export const readPlanText = (path: string, file = path): Promise<string> =>
 /**
  * The manifests to read again: the given ones, else those that the plan was made from.
  *
- * @throws {EspalierError} `E_PLAN_FILE` if the latter are neither in the current folder nor in the plan's folder: a plan
- *   file from someone else must not choose which files are read and quoted in errors.
+ * @throws {EspalierError} `E_PLAN_FILE` if the latter are neither in the current folder nor in the plan's folder,
+ *   because a plan file from someone else must not choose which files are read and quoted in errors.
  */
 export const manifestPaths = (
   { file: { manifests = [] }, path }: SavedPlan,
@@ -62,8 +62,8 @@ export const manifestPaths = (
 }
 
 /**
- * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since it was saved, `E_PLAN_EDITED` if it
- *   does not match what Espalier plans.
+ * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since the plan was saved,
+ *   `E_PLAN_EDITED` if nothing has changed and the plan does not match what Espalier plans.
  */
 export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
   const verdict = judgeSavedPlan(file, {
@@ -104,7 +104,7 @@ export const digestOf = (texts: ReadonlyMap<string, string>): string => {
   return hash.digest('hex')
 }
 
-/** @param label distinguishes it from other plans of the same workflow. */
+/** @param label distinguishes the plan from others of the same workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',
@@ -119,7 +119,7 @@ export const encodeSavedPlan = (
     createdAt: new Date().toISOString(),
   })
 
-/** For a plan in memory, so that it passes the same checks. */
+/** A plan in memory as a saved plan, so that it is checked in the same way. */
 export const savedPlanOf = (planned: Planned): SavedPlan => {
   const path = 'in memory'
   return { file: decodePlanFile(encodeSavedPlan(planned), path), path }

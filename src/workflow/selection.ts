@@ -20,8 +20,8 @@ import { type Manifests, withoutProjects } from './manifests.ts'
 export type AskedSelection = { readonly [K in keyof Selection]?: Selection[K] | undefined }
 
 /**
- * @throws {EspalierError} `E_USAGE` for a pattern that is not a glob, or manifests with errors at the ref; `E_GIT` if the
- *   ref cannot be read.
+ * @throws {EspalierError} `E_USAGE` if a pattern is not a glob, the wave is unknown, or the manifests at the ref have
+ *   errors; `E_GIT` if the ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
   const { projects = [], branches = [], wave, introducedSince: ref, changes } = asked

@@ -5,7 +5,7 @@ import { type Manifests, onlyProjects } from './manifests.ts'
 
 /**
  * From 1 to `count`. Adding or removing a project moves no other project, and adding a shard only moves projects into
- * the new one (jump consistent hash, Lamping and Veach 2014).
+ * the new one. This is the jump consistent hash of Lamping and Veach (2014).
  */
 export const shardOf = (projectId: string, count: number): number => {
   let key = createHash('sha256').update(projectId).digest().readBigUInt64BE()

@@ -82,7 +82,7 @@ test('manifests without a plan on the pull request are rejected', async () => {
   const late = pushOf({ repository, github })
   const { outputs, log } = await run(APPLY, late)
   expect(outputs['failure-reason']).toBe('not-reviewed')
-  expect(log).toContain(`There is no plan of #7 at ${late.sha.slice(0, 12)} with changes.`)
+  expect(log).toContain(`No plan with changes was recorded for #7 at ${late.sha.slice(0, 12)}.`)
 })
 
 test('a push without a pull request is rejected', async () => {

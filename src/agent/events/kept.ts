@@ -27,7 +27,7 @@ const EVENT = z.object({
 
 export type AgentEvent = z.infer<typeof EVENT>
 
-/** A state, its reason, and when it began. */
+/** When a condition began, and whether it was raised. Its key contains the state and the reason. */
 const CONDITION = z.object({
   since: z.number(),
   /** Id of the event that raised it. */
@@ -55,7 +55,7 @@ const NOTHING_KEPT: Kept = {
   pending: [],
 }
 
-/** Every project's state is checked every few seconds and rarely changes. */
+/** A cache, because every project's state is checked every few seconds and rarely changes. */
 const parsed = new WeakMap<object, Kept>()
 
 /** Unreadable state is treated as empty; at worst, an event is sent twice. */

@@ -90,8 +90,8 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   }
 
   /**
-   * Subjects missing in two consecutive checks: a new project's state may be stored before the project appears in the
-   * view.
+   * Projects missing from the view in two consecutive checks, because a new project's state may be stored before the
+   * project appears in the view.
    */
   const newlyMissing = ({ source, projects }: AgentView, all: ReadonlyMap<string, unknown>): readonly string[] => {
     // Only valid manifests determine which projects exist.
@@ -187,7 +187,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       const end = clock.now() + limitMs
       for (const { name } of control.view().accounts) accountsWithRounds.add(name)
       await check(control)
-      // A project must be missing in two checks to count as removed.
+      // A project counts as removed only if it is missing from the view in two checks.
       await check(control)
       for (;;) {
         await deliver(control)

@@ -53,7 +53,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   }
 }
 
-/** Between rounds: time passed, or a user suspended or resumed the project. */
+/** Whether there is something to raise between rounds: a condition is due, or the project was suspended or resumed. */
 export const isOverdue = (project: ProjectView, json: unknown, now: number): boolean => {
   const kept = keptOf(json)
   return (nextRaise(kept) ?? Number.POSITIVE_INFINITY) <= now || kept.isSuspended !== (project.state === 'Suspended')
@@ -73,7 +73,7 @@ export const REPOSITORY_SUBJECT = 'repository/manifests'
 /** The repository's subject in older data folders. It can also be the id of a removed project. */
 const OLD_REPOSITORY_SUBJECT = 'repository'
 
-/** The events of a data folder by subject, with the present subject of the repository. */
+/** The events of a data folder by subject, with the current subject of the repository. */
 export const storedSubjects = (events: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> => {
   const { [OLD_REPOSITORY_SUBJECT]: old, ...others } = events
   const isProject = old === undefined || REPOSITORY_SUBJECT in events || keptOf(old).isRemoved
@@ -103,7 +103,7 @@ export const observeAccount = (
   return observeConditions(keptOf(json), { subject: accountSubject(account), statuses, about }, now, isRound)
 }
 
-/** @param isRound whether a fetch has completed since. */
+/** @param isRound whether a fetch has completed since the last check. */
 export const observeRepository = (
   { source, projects }: AgentView,
   json: unknown,
@@ -149,7 +149,7 @@ const aboutCondition = (project: ProjectView, condition: AgentStatus): Readonly<
 const isOf = (condition: AgentStatus, { state, reason }: AgentStatus): boolean =>
   condition.state === state && condition.reason === reason
 
-/** Without values: live settings may be sensitive, and events leave our control. */
+/** Without values, because live settings may be sensitive and events leave our control. */
 const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
   branch,
   compute,

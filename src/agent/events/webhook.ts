@@ -22,7 +22,7 @@ export const cloudEvent = (subject: string, { id, type, at, data }: AgentEvent, 
     data,
   })
 
-/** @param timestamp when this attempt was made, not the event. Seconds since the epoch. */
+/** @param timestamp the time of this attempt, not of the event, in seconds since the epoch. */
 export const eventHeaders = (
   key: Buffer,
   id: string,

@@ -19,8 +19,8 @@ export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
 }
 
 /**
- * Reads also accept the token as a Basic password, because browsers can prompt for it. Writes do not: browsers also
- * send Basic credentials with cross-site form submissions.
+ * Reads also accept the token as a Basic password, because browsers can prompt for it. Writes do not, because browsers
+ * also send Basic credentials with cross-site form submissions.
  */
 export const requireToken =
   (token: string, { alsoForReading }: { readonly alsoForReading: boolean }): MiddlewareHandler =>

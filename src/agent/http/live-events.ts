@@ -32,7 +32,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
     const bytes = encoder.encode(text)
     for (const client of clients) {
       client.enqueue(bytes)
-      // The client reconnects and receives the full state.
+      // The client reconnects, and the page then reads the full state.
       if ((client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
     }
   }

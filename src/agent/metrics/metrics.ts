@@ -1,4 +1,4 @@
-/** Prometheus metrics. Six series per project, and no per-compute labels. */
+/** Prometheus metrics. At most eight series per project, and no per-compute labels. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
