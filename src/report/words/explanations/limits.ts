@@ -37,8 +37,7 @@ export const LIMITS: Readonly<
   W_TIER_CU_HOURS: {
     rule: "The account's plan includes a limited number of CU-hours.",
     example: '183 CU-hours a month on the Free plan, which includes 100',
-    wayOut:
-      'Once the CU-hours are used up, all computes of the project are suspended. docs/cost.md describes the model.',
+    wayOut: "Use less, or change the account's plan. Once the CU-hours are used up, all computes are suspended.",
   },
   W_TIER_UNKNOWN: {
     rule: "Limits are checked only if the account's plan is in the tier table.",
@@ -48,12 +47,12 @@ export const LIMITS: Readonly<
   W_QUOTA: {
     rule: 'A project must not use more than its quota.',
     example: '183 CU-hours a month, and a quota of 100',
-    wayOut: 'Raise the quota, or use less: all computes are suspended once it is used up.',
+    wayOut: 'Raise the quota, or use less. Once the quota is used up, all computes are suspended.',
   },
   W_PROJECT_NOT_READ: {
     rule: "Limits are checked against the project's settings, which must be readable.",
     example: '403 for GET /projects/{id}',
-    wayOut: 'Use a key that can read the project. Without it, the plan lacks cost, limits and maintenance.',
+    wayOut: 'Use a key that can read the project. Without one, limits, maintenance and part of the cost are unknown.',
   },
   E_PRICE: {
     rule: 'A price is an amount per CU-hour, above 0 and at most 100, with a currency.',

@@ -10,7 +10,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
   },
   restart: {
     example: 'size, autoscaling limits, preloaded libraries',
-    wayOut: 'Applications must reconnect; covered by a plain yes.',
+    wayOut: 'Applications must reconnect. A plain yes is enough consent.',
   },
   disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },
   move: {
@@ -21,7 +21,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
     example: 'a pinned replica that is declared as a primary',
     wayOut: 'Needs --allow replace; applications need the new host.',
   },
-  delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the host never comes back.' },
+  delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the hostname cannot be restored.' },
 }
 
 export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
@@ -80,7 +80,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     rule: 'A plain yes allows only harmless changes and restarts.',
     mistake: 'espalier apply --auto-approve',
     correction: 'espalier apply --auto-approve --allow delete',
-    wayOut: 'Allow it with --allow.',
+    wayOut: 'Allow the other changes with --allow.',
   },
   protected: {
     rule: 'Computes on a protected branch cannot be deleted, moved or replaced.',

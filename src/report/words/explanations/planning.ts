@@ -2,7 +2,7 @@
  * Codes from planning against the live project.
  *
  * Mistakes and corrections are manifests without `version` and `project`. Their project has the branches main (primary
- * ep-main-a1b2c3, replica bi), staging (primary ep-staging-d4e5f6) and spare (empty), and two named feature.
+ * ep-main-a1b2c3, replica bi), staging (primary ep-staging-d4e5f6), spare (empty), and two branches named feature.
  */
 import type { PlanCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
@@ -76,7 +76,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_CONNECTIONS_SHRINK: {
     rule: 'max_connections depends on the size.',
     example: '2 CU to 1 CU: 839 to 419',
-    wayOut: 'Check that clients do not need more.',
+    wayOut: 'Check that clients do not need more connections.',
   },
   W_NAME_TAKEN: {
     rule: 'Compute names are labels: the service does not enforce unique names.',

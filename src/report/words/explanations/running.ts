@@ -214,7 +214,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_READ_BACK: {
     rule: 'If a response is lost, the project must be readable, so that the effect of the request is known.',
     example: 'a lost response, followed by status 500 for the project',
-    wayOut: 'Check espalier plan, then apply again.',
+    wayOut: 'Run espalier plan to see what is left, then apply again.',
   },
   E_SIZE_TABLE: {
     rule: 'A size table has the format that sizes --format json prints.',

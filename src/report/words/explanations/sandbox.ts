@@ -35,7 +35,7 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Install it, or use another client.',
   },
   E_SANDBOX_BRANCH: {
-    rule: 'A test branch can be created only as the API allows.',
+    rule: 'createBranch can create only branches that the API allows.',
     example: 'createBranch({ parent: main })',
     wayOut: 'The message says why.',
   },
