@@ -1,4 +1,4 @@
-// Keeps one GitHub issue for each condition that needs attention: opened when it is reported, closed when it is resolved.
+// Opens one GitHub issue for each condition that needs attention, and closes it when the condition is resolved.
 // Usage: node github-issue.mjs
 //   GITHUB_TOKEN           a token that can write issues in the repository
 //   GITHUB_REPOSITORY      owner/name

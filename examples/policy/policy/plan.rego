@@ -3,7 +3,7 @@ package main
 
 import rego.v1
 
-# Plans omit empty keys: `count(step.windows) == 0` would never match if `windows` is absent.
+# Plans omit empty keys, so without `object.get`, a step without `windows` would never match.
 deny contains message if {
 	some step in object.get(input, "steps", [])
 	step.branch.name == "main"

@@ -153,7 +153,7 @@ const price = map(
 const SHAREABLE = {
   restartWindow: {
     $ref: '#/$defs/restartWindow',
-    description: 'When computes may be interrupted, unless `defaults`, a profile or a compute overrides it.',
+    description: 'When computes may be interrupted. `defaults`, a profile or a compute can override this.',
   } as Schema<ValueOf<typeof RESTART_WINDOW>>,
   prune: flag({
     default: false,
