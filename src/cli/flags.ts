@@ -62,10 +62,7 @@ export const PLANNING_FLAGS = {
   only: text('Manifests:', 'With --base: only changes introduced since that ref; drift is left alone', {
     choices: ['introduced'],
   }),
-  shard: text(
-    'Manifests:',
-    'Only the I-th of N parts of the projects: I/N; each run uses 1/N of the request limit',
-  ),
+  shard: text('Manifests:', 'Only the I-th of N parts of the projects: I/N; each run uses 1/N of the request limit'),
 } as const
 
 /** Absolute limits of a run; for the agent, of each project in 24 hours. */
