@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 const common = {
@@ -14,8 +15,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    // One more than Vitest's default on two cores, because tests spend much time waiting.
-    maxWorkers: '100%',
+    // More than cores, because tests spend much time waiting for processes that they start.
+    maxWorkers: availableParallelism() + 2,
     globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',

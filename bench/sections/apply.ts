@@ -42,7 +42,7 @@ const SCENARIOS = [
     scenario(MOVES, 2_000, 0, latencyMs),
   ]),
   scenario(FEW, 10_000, 0, 50),
-  // Durations vary, as in the sandbox, so that no poll can be timed to coincide with the end.
+  // Durations vary, as in the sandbox, so that no poll can be timed to coincide with the end of an operation.
   scenario(CREATES, 2_000, 0.1, 50),
   scenario(RESTARTS, 2_000, 0.1, 50),
 ]
@@ -69,7 +69,7 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
   return {
     name: 'Apply',
     about:
-      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip per call. A move starts no operation, so the read that verifies it counts as a call too. Scenarios with operations run concurrently.',
+      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip per call. A move starts no operation, so the read that verifies it counts as a call too. The scenarios with operations run concurrently with each other; the moves run alone.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {
@@ -142,8 +142,8 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   const chains = new Map<string, { operationsMs: number; calls: number }>()
   const lateMs: number[] = []
   for (const { at, project, outcome } of ends) {
-    // The read that verifies a step follows the poll that sees its operations end. A step without operations has only
-    // the read.
+    // The read that verifies a step runs concurrently with the poll that sees its operations end. Without operations,
+    // it follows the call, so it adds a round trip.
     const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
     const chain = chains.get(project) ?? { operationsMs: 0, calls: 0 }
     chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)
@@ -152,7 +152,8 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
     if (own.length > 0) lateMs.push(at - Math.max(...own.map(({ updatedAt }) => updatedAt)))
   }
   const paths = [...chains.values()].map(({ operationsMs, calls }) => operationsMs + calls * roundTripMs)
-  // After the last step it plans again, with two requests per project. The clocks of client and server may differ.
+  // After the last step, Espalier plans again, with two requests per project. They are counted instead of recognized by
+  // time, because the clocks of client and server may differ.
   const first = requests.findIndex(({ method }) => method !== 'GET')
   const during = requests.length - first - 2 * chains.size
   return {

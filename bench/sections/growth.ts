@@ -37,7 +37,7 @@ export const growthSection = async ({ runs, quick, built }: Bench): Promise<Sect
   return {
     name: 'Growth',
     about:
-      'Each phase runs in a separate process, with a hundred computes per project. Memory is the peak during the phase, including its input. The last two columns are the slope between the two largest fleets.',
+      'Each phase runs in a separate process, with a hundred computes per project. Memory is the peak during the phase, including its input. The last two columns are the increase per compute between the two largest fleets.',
     rows: PHASES.map((phase) => rowOf(phase, sizes, taken.get(phase) ?? [])),
   }
 }

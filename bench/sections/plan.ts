@@ -1,4 +1,4 @@
-/** The cost of planning a fleet, compared with sending the same requests without processing. */
+/** The time to plan a fleet, compared with sending the same requests and discarding the responses. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -8,7 +8,7 @@ import { figureOf, ratioOf } from '../statistics.ts'
 import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
-/** The API returns them in one response, and responses over 32 MiB are rejected: the limit is about 25,000. */
+/** The API returns all computes of a project in one response, and responses over 32 MiB are rejected. */
 const MOST_IN_A_PROJECT = 25_000
 
 const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
@@ -17,7 +17,7 @@ const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
     .map((projects): World & { kind: 'fleet' } => ({ kind: 'fleet', computes, projects })),
 )
 
-/** The added latency depends only on the number of requests, so a few fleets are enough. */
+/** The effect of latency depends only on the number of requests, so a few fleets are enough. */
 const WITH_LATENCY = new Set(['1/1', '1000/10', '1000/1000', '100000/1000'])
 
 export const planSection = async (bench: Bench): Promise<Section> => {
@@ -40,7 +40,7 @@ export const planSection = async (bench: Bench): Promise<Section> => {
   return {
     name: 'Plan',
     about:
-      '`espalier plan` as a process, without its rate limit. The floor is a process that only sends the same requests, sixteen concurrently, and discards the responses; the two run alternately. There is no row for 100,000 computes in one project: the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
+      '`espalier plan` as a process, with the client's rate limit disabled. The floor is a process that only sends the same requests, sixteen concurrently, and discards the responses; the two processes run alternately. There is no row for 100,000 computes in one project: the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
     rows,
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }

@@ -25,8 +25,8 @@ export const startUpSection = async (bench: Bench): Promise<Section> => {
     name: 'Start-up',
     about:
       byHyperfine === undefined
-        ? `${rounds} rounds, each running every command once, so that load from other processes affects all of them equally. hyperfine was not installed.`
-        : `By hyperfine, ${rounds} runs each.`,
+        ? `${rounds} rounds, each running every command once, so that load from other processes affects all commands equally. hyperfine was not installed.`
+        : `Measured with hyperfine, ${rounds} runs of each command.`,
     rows: Object.keys(COMMANDS).map((command) => ({
       command,
       'wall, ms': figureOf(times[command] ?? []),

@@ -9,7 +9,7 @@ import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const ABOUT =
-  'Terraform plans one built-in `terraform_data` resource per compute, each in its own block (`for_each` takes quadratic time), with one in ten changed and a local state. It needs no provider and sends no requests. Espalier plans against a sandbox without latency.'
+  'Terraform plans one built-in `terraform_data` resource per compute, each in its own block (`for_each` takes quadratic time), with one in ten changed, and keeps its state in a local file. It needs no external provider and sends no requests. Espalier plans against a sandbox without latency.'
 
 export const terraformSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with terraform plan'
