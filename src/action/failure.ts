@@ -6,11 +6,7 @@ import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/in
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-<<<<<<< HEAD
-    'the manifests are invalid or do not match the live project; projects without errors are still planned',
-=======
     'the manifests have errors, so nothing was planned; or some projects could not be planned, but any others were',
->>>>>>> e-d1
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',
