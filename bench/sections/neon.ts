@@ -16,7 +16,7 @@ const POLICY =
 export const neonSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with neon config plan'
   const about =
-    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once per branch; `espalier plan` runs once, with the client's rate limit enabled.'
+    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once per branch; `espalier plan` runs once, with the rate limit of its client.'
   try {
     // The whole environment, because it may configure the npm registry.
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
