@@ -42,7 +42,7 @@ export const planSection = async (bench: Bench): Promise<Section> => {
     about:
       '`espalier plan` as a process, without the rate limit of its client. The floor is a process that only sends the same requests, sixteen concurrently, and discards the responses; the two processes run alternately. There is no row for 100,000 computes in one project: the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
     rows,
-    ...(timeIsMissing ? skipped: [NO_TIME] : ),
+    ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }
 }
 
