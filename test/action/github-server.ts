@@ -32,7 +32,12 @@ const routes = Object.entries(document.paths).map(([path, item]) => ({
   item,
 }))
 // Checking the schemas themselves would take longer than compiling them.
-const ajv = new Ajv({ strict: false, validateSchema: false, coerceTypes: true, formats: { timezone: true, repo: true } })
+const ajv = new Ajv({
+  strict: false,
+  validateSchema: false,
+  coerceTypes: true,
+  formats: { timezone: true, repo: true },
+})
 addFormats.default(ajv)
 const validators = new Map<object, ValidateFunction>()
 

@@ -403,10 +403,14 @@ describe('globs', () => {
       .array(fc.constantFrom(...'*?[]{}!,-/a^\\\u001b'), { maxLength: 40 })
       .map((parts) => parts.join(''))
     fc.assert(
-      fc.property(fc.oneof(pattern, fc.string({ unit: anyCharacter })), fc.string({ unit: anyCharacter }), (glob, name) => {
-        expect(typeof globMatcher(glob)(name)).toBe('boolean')
-        if (globProblem(glob) !== undefined) expect(globMatcher(glob)(name)).toBe(false)
-      }),
+      fc.property(
+        fc.oneof(pattern, fc.string({ unit: anyCharacter })),
+        fc.string({ unit: anyCharacter }),
+        (glob, name) => {
+          expect(typeof globMatcher(glob)(name)).toBe('boolean')
+          if (globProblem(glob) !== undefined) expect(globMatcher(glob)(name)).toBe(false)
+        },
+      ),
       { numRuns: runs(500) },
     )
   })
