@@ -95,7 +95,7 @@ describe('rows 1 to 9, for a difference', () => {
     ['drift that came back twice', { ...drift, reverts: 2 }, {}],
     ['drift with a restart window', drift, {}],
     ['drift whose revert disrupts nobody', { ...drift, impact: 'none', hasWindow: false }, {}],
-    ['a deleted compute', { ...drift, kind: 'create', impact: 'none' }, {}],
+    ['a compute that was deleted by hand', { ...drift, kind: 'create', impact: 'none' }, {}],
     ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
     ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
     ['an unrecorded difference under --on-unrecorded apply', unrecorded, {}],
@@ -181,7 +181,7 @@ describe('rows 10 to 16, for a step', () => {
     expect(verdict?.row).toBe(row)
   })
 
-  test('a step waits if a step that it depends on waits, but not if one that it merely follows does', () => {
+  test('a step waits for a waiting step that it depends on, but not for a waiting step that it merely follows', () => {
     const steps = [
       step({ windows: [on('mon')] }),
       step({ id: 'b#1', impact: 'none', after: ['a#1'] }),

@@ -24,7 +24,7 @@ test('a change counts as saved only once it is on disk', async () => {
   expect(onDisk).toEqual([store.file])
 })
 
-test('a failed write is reported as lost and does not count as saved', async () => {
+test('a failed write is reported and does not count as saved', async () => {
   const lost: unknown[] = []
   const full = new Error('ENOSPC')
   const store = open(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/command-line.ts'
 
-test('a duration is converted to milliseconds, and so is its default', () => {
+test('given and default durations are converted to milliseconds', () => {
   const { values } = readCommandLine(['apply', '--operation-timeout', '1m30s'])
   expect(values).toMatchObject({ operationTimeout: 90_000, lockTimeout: 600_000 })
 })

@@ -51,7 +51,7 @@ test.each(['docs/cli.md', '--help'])('every exit code is documented in %s', asyn
 })
 
 test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-color'])(
-  'espalier %s prints its help, because a subcommand is missing',
+  'without a subcommand, espalier %s prints its help',
   async (line) => {
     const words = line.split(' ').filter((word) => word !== '')
     expect(await espalier(words)).toEqual(await espalier([...words, '--help']))

@@ -232,7 +232,7 @@ test('drift shows when the live project changed, according to its operations', a
   expect(text).toMatch(/primary on b in shop: deleted; last operation of ep-b \d+\w ago by \w+ /)
 })
 
-test('drift reports a compute that was never applied, and plan --base reports one that is no longer managed', async () => {
+test('drift reports a compute that was never applied, and plan --base reports a compute that is no longer managed', async () => {
   const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
   await writeFile(join(folder, 'more.yaml'), more)
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))

@@ -1,4 +1,4 @@
-/** The event stream: neither many nor slow clients use unbounded memory. */
+/** Neither many clients nor slow ones make the event stream use unbounded memory. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { liveEvents } from '../../../src/agent/http/live-events.ts'
 import { FakeControl, project } from '../fake-control.ts'
