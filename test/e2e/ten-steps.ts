@@ -85,7 +85,7 @@ export interface TenSteps {
     readonly args: readonly string[]
     readonly env: Readonly<Record<string, string>>
   }
-  /** Applies again, and returns the remaining problems: none if the project matches its manifest and no step is left. */
+  /** Applies again, and returns the problems left: none if the project matches its manifest and no step is left. */
   applyAgain(): Promise<readonly string[]>
   close(): Promise<void>
 }
