@@ -130,7 +130,7 @@ const ok = (value: unknown): Answer => ({ status: 200, value })
 export class GitHubServer {
   readonly comments: StoredComment[] = []
   readonly issues: StoredIssue[] = []
-  /** Open issues. */
+  /** Open pull requests. */
   readonly pulls: StoredPull[] = []
   /** By pull request or issue. */
   readonly labels = new Map<number, Set<string>>()
@@ -141,7 +141,7 @@ export class GitHubServer {
   readonly faults: Fault[] = []
   /** The merged pull request of each commit. */
   readonly merged = new Map<string, number>()
-  /** The last commit of each pull request; if absent, the merged one. */
+  /** The last commit of each pull request. If absent, the merged commit is used. */
   readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   url = ''
@@ -179,7 +179,7 @@ export class GitHubServer {
       fault.also?.()
       return answer(fault.status, { message: 'an injected fault' }, fault.headers)
     }
-    // Not part of the REST description.
+    // GraphQL is not part of GitHub's REST description.
     if (url.pathname !== '/graphql') this.problems.push(...undescribed(method, url, body))
     for (const [of, path, handle] of this.#routes) {
       const parts = of === method ? path.exec(url.pathname) : null

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { GitHubError, openGitHub } from '../../src/action/github.ts'
 
-test('an incomplete response is reported as a missing response', async () => {
+test('a response from GitHub that ends early is reported as a GitHub error', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': '100' })
     response.write('[', () => response.destroy())
