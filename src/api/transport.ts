@@ -21,8 +21,8 @@ export interface TransportOptions {
 /** Observes requests, to show progress and problems of the service. */
 export interface RequestWatch {
   /**
-   * Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is
-   * one.
+   * Returns a function that is called when the request ends, with a problem if a retry may help, and with the status if
+   * there was a response.
    */
   begin(request: string): (problem?: string, status?: number) => void
   /** Called before each request. */

@@ -40,7 +40,7 @@ const OVERRIDES = [
   'maintenance.auto=false',
   'gc.auto=0',
 ]
-/** For untrusted repositories: their configuration could name a program. */
+/** For untrusted repositories, because their configuration could name a program as the credential helper. */
 const NO_HELPER = 'credential.helper='
 
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
@@ -131,7 +131,7 @@ const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string]
   [
     /not a git repository/,
     () => 'This folder is not in a git repository, so there is nothing to compare with.',
-    'Run it in the repository of the manifests.',
+    'Run the command in the repository of the manifests.',
   ],
   [
     /dubious ownership/,
