@@ -220,7 +220,7 @@ const describeCause = (cause: unknown): string => {
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
-/** The error page of a proxy may be HTML: only its status matters. */
+/** The error page of a proxy may be HTML, so only its status is used. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
   const parsed = parseJson(text)

@@ -1,6 +1,6 @@
 /**
  * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its
- * own and, for `fetch` over ssh, `ssh`.
+ * own, `ssh` for remotes over ssh and, in our own mirror, the user's credential helper.
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
@@ -82,7 +82,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
   const { input, isRemote = false, isOwn = false, signal } = options
   rejectBareRepository(cwd)
   const overrides = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
-  // Loaded only here: it is slow to load, and most commands do not run git.
+  // Loaded only here, because it is slow to load and most commands do not run git.
   const { execFile } = await import('node:child_process')
   const running = promisify(execFile)('git', ['--no-pager', ...overrides, ...args], {
     cwd,

@@ -101,7 +101,7 @@ const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnosti
 
 const TOO_MANY = problem(
   'E_TOO_MANY',
-  `There are more than ${MAX_PROBLEMS} problems. The others are not shown.`,
+  `There are more than ${MAX_PROBLEMS} problems. Only the first ${MAX_PROBLEMS} are shown.`,
   'Fix these, then run the command again.',
 )
 
@@ -142,7 +142,7 @@ class Reading {
     const documents: DesiredDocument[] = []
     const trees = this.#trees(file)[Symbol.iterator]()
     let count = 0
-    // One document at a time: its nodes take a hundred times the memory of its text.
+    // Read one document at a time, because its nodes take a hundred times the memory of its text.
     for (let next = trees.next(); next.done !== true; ) {
       const tree = next.value
       next = trees.next()

@@ -11,7 +11,8 @@ import {
 
 /**
  * Splits the changes of the head's plan by whether the base's plan contains them as well. Both plans use the same
- * snapshot. A compute that drifted and is also edited appears in both parts, each with its own attributes.
+ * snapshot. A compute that drifted and whose declaration was edited appears in both parts, each with its own
+ * attributes.
  *
  * @param base `undefined` if there is none, in which case every change counts as introduced.
  * @param released computes that the head no longer manages, whose drift is ignored rather than resolved.

@@ -53,7 +53,7 @@ const withWindows = (draft: Draft, windows: ReadonlyMap<string, Windows>): Draft
   }
 }
 
-/** Deterministic, regardless of the order in which they were found. */
+/** Deterministic, regardless of the order in which the windows were found. */
 const sorted = (windows: Windows): readonly RestartWindow[] =>
   [...windows].sort(([a], [b]) => compare(a, b)).map(([, window]) => window)
 

@@ -11,7 +11,7 @@ export const updateDue = (settings: ProjectSettings | undefined, now: number): n
   return Number.isNaN(due) || due < now - DAY_MS ? undefined : due
 }
 
-/** The service may return times without a zone; these are UTC. */
+/** The service may return times without a zone, which are then in UTC. */
 const parseUtc = (text: string): number => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`)
 
 /** Whether an update restarts the compute: only if it has been active for 30 days without interruption. */

@@ -217,7 +217,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
-        'which exceeds the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
+        'would exceed the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
       ],
     ],
     [

@@ -9,7 +9,7 @@ import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
 /** A compiler with these schemas: `document`, `shared`, `policies`, `tierTable`. */
 export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Ajv2020 => {
-  // `verbose` adds the schema to each error, which is needed for its message.
+  // `verbose` adds the schema to each error, because the message is derived from it.
   const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code, keywords: [SIZE_RANGE_KEYWORD] })
   // No definition uses these keywords, and their bookkeeping would be a third of the code.
   Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false })

@@ -121,7 +121,7 @@ const canonicalOf = (node: Node, row: AnyAttributeRow): unknown => {
   return value === undefined || !isWhole ? undefined : row.write(value, {})
 }
 
-/** Replaces a map with a plain value, for example a range with equal ends with a fixed size. */
+/** Replaces a map with a plain value, for example `{ min: 2, max: 2 }` with `2`. */
 const collapsed = (text: string, key: Node, map: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
   const [start, end] = [key.range?.[1] ?? 0, contentEnd(map)]
   // Not if an anchor or a comment would be lost, and not after `? key`, where the colon is on another line.
