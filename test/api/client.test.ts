@@ -121,6 +121,12 @@ describe('requests and responses', () => {
     expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
   })
 
+  test('an empty error of an operation counts as none, so that no message ends with an empty reason', async () => {
+    const operations = [{ ...operation, status: 'error', error: ' ' }]
+    const { api } = await setup([{ status: 200, json: { operations, pagination: {} } }])
+    expect((await api.listOperations('p')).operations[0]).not.toHaveProperty('error')
+  })
+
   test('unknown fields, actions and statuses are accepted', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
