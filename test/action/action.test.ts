@@ -123,7 +123,7 @@ test('the request that creates a comment is not repeated after a 502 response', 
   expect(github.requests.filter((line) => line.startsWith('POST /repos'))).toHaveLength(1)
 })
 
-test('a missing permission causes a warning that names it, or a failure with `comment: always`', async () => {
+test('without permission to comment, a warning names that permission, or with `comment: always`, the job fails', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /comments/, status: 403, times: 100 })
   const auto = await run({ command: 'plan' }, { event })

@@ -255,7 +255,7 @@ describe('a faulty service', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('the displayed command fixes a failed operation when the plan has no changes left', async () => {
+  test('the command that the agent shows fixes a failed operation even if the plan has no changes left', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })
     await world.declare(manifest(2))

@@ -24,7 +24,7 @@ const drift: Difference = { ...introduced, origin: 'drift' }
 const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
 
-describe('rows 1 to 9, for a difference', () => {
+describe('rows 1 to 9 of the decision table, for a difference', () => {
   test.each<[number, string, Difference, Partial<Situation>, string]>([
     [1, 'a suspended project', introduced, { isSuspended: true }, 'none Suspended'],
     [
@@ -129,7 +129,7 @@ const step = (more: Partial<Step>): Step => ({
   ...more,
 })
 
-describe('rows 10 to 16, for a step', () => {
+describe('rows 10 to 16 of the decision table, for a step', () => {
   const CONTEXT = {
     policy: POLICY,
     now: SUNDAY_3,

@@ -1,4 +1,4 @@
-/** `plan --base REF` and `drift --since REF` separate changes of the manifests since a commit from changes of the live project. */
+/** `plan --base REF` and `drift --since REF` separate changes to the manifests since REF from changes to live state. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -11,8 +11,8 @@ export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
 
 /**
- * No compute scales to zero, because on a busy machine a compute could be idle before its step, which would then have no
- * operations.
+ * No compute scales to zero, because on a busy machine a compute could be idle before its step, which would then have
+ * no operations.
  */
 const SEED: Seed = {
   projects: [
@@ -85,7 +85,7 @@ export interface TenSteps {
     readonly args: readonly string[]
     readonly env: Readonly<Record<string, string>>
   }
-  /** Applies again, and returns the remaining problems. Empty if the project matches its manifest and the plan is empty. */
+  /** Applies again, and returns the problems left: none if the project matches its manifest and no step is left. */
   applyAgain(): Promise<readonly string[]>
   close(): Promise<void>
 }
