@@ -126,7 +126,7 @@ const connect = (options: ApiOptions) => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    // Each project is read by four concurrent requests.
+    // Each project is read by up to four concurrent requests.
     connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,

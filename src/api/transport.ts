@@ -1,6 +1,6 @@
 /** Sends a single request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
-import { abortWith } from '../base/index.ts'
+import { abortWith, messageOf } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { type KeyFinder, keyFinder } from './key-in-answer.ts'
@@ -215,7 +215,7 @@ const isCertificateError = (cause: unknown): boolean =>
 const describeCause = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
-  return `${code}${cause.message === '' ? cause.name : cause.message}`
+  return `${code}${messageOf(cause)}`
 }
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)

@@ -179,7 +179,7 @@ const operation = object({
       branchId: wire.branch_id,
       endpointId: wire.endpoint_id,
       totalDurationMs: wire.total_duration_ms,
-      error: wire.error,
+      error: wire.error?.trim() === '' ? undefined : wire.error,
       retryAt: wire.retry_at,
     }),
   }),

@@ -80,10 +80,10 @@ export const BUDGET_FLAGS = {
 /** The range of `--time-scale`. */
 export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 
-export const API_FLAGS = {
+/** How to reach the control API or the sandbox. */
+export const CONNECTION_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
   'api-key-file': text('Control API:', 'File with the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
-  concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
@@ -93,7 +93,13 @@ export const API_FLAGS = {
   'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 
-export type ApiFlags = FlagValues<typeof API_FLAGS & typeof COMMON_FLAGS> & {
+/** For commands that use several projects. */
+export const API_FLAGS = {
+  ...CONNECTION_FLAGS,
+  concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
+} as const
+
+export type ApiFlags = FlagValues<typeof CONNECTION_FLAGS & typeof COMMON_FLAGS> & {
   /** How many runs share the account's request limit. Default 1. */
   readonly runs?: number | undefined
 }

@@ -31,7 +31,7 @@ export interface World {
 
 const BASE = manifest({ main: 1, a: 2, b: 2, c: 2 })
 
-/** By commit. */
+/** Repositories by the versions of espalier.yaml that they contain. */
 const templates = new Map<string, Repository>()
 
 /** A repository with one commit for each of these versions of espalier.yaml. */
@@ -49,7 +49,7 @@ const repositoryWith = (...texts: readonly string[]): Repository => {
   return copyOf(template)
 }
 
-/** Three computes have drifted from the base's manifests; the head changes one line. */
+/** Three live computes have drifted from the first version of the manifests. */
 export const open = async (repository = repositoryWith(BASE)): Promise<World> => {
   const sandbox = await startSandbox({ seed: seedOf(['main', 'a', 'b', 'c']), apiKey: KEY, timeScale: 200 })
   onTestFinished(() => sandbox.close())
@@ -70,7 +70,7 @@ export const merged = (event: ReturnType<typeof pullRequest>) => ({
 })
 
 export const pullRequest = ({ repository }: World, fork = false) => {
-  const [headSha, baseSha] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  const [headSha = '', baseSha = ''] = repository.git('rev-parse', 'HEAD', 'HEAD~1').split('\n')
   return {
     name: 'pull_request',
     payload: {

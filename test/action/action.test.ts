@@ -5,7 +5,7 @@ import { WEEKDAYS } from '../../src/model/index.ts'
 import { KEY, manifest, merged, open, pullRequest, type World, withHead } from './action-world.ts'
 import { makeRepository, runAction } from './run-action.ts'
 
-test('the comment on a one-line pull request shows one introduced change and folds the existing drift of three computes', async () => {
+test('the comment on a one-line pull request shows one introduced change and lists the existing drift of three computes separately', async () => {
   const { run, event, github } = await withHead()
   const { code, log, outputs, summary } = await run({ command: 'plan' }, { event })
   expect(code, log).toBe(0)
@@ -49,7 +49,7 @@ test('the log contains the key only in the command that masks it', async () => {
   expect(rest + files).not.toContain(KEY)
 })
 
-test('a second run edits the existing comment, or leaves it unchanged if the plan is the same', async () => {
+test('a second run edits the existing comment if the plan has changed', async () => {
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan' }, { event })
   repository.write('espalier.yaml', manifest({ main: 2, a: 2, b: 2, c: 2 }))
@@ -92,7 +92,7 @@ test('the comment is found among 150 others, and created again if it was deleted
   expect(outputs['comment-url']).toContain('#issuecomment-152')
 })
 
-test('an app or user token finds the comments that it created', async () => {
+test('with the token of an app or user, the Action finds its earlier comment', async () => {
   for (const login of ['our-app[bot]', 'octocat']) {
     const { run, event, github } = await withHead()
     github.login = login
@@ -114,7 +114,7 @@ test.each([
   expect(github.comments).toHaveLength(1)
 })
 
-test('a comment is not created twice if the first attempt failed midway', async () => {
+test('the request that creates a comment is not repeated after a 502 response', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ method: 'POST', path: /comments/, status: 502, times: 1 })
   const { code, log } = await run({ command: 'plan' }, { event })
@@ -123,7 +123,7 @@ test('a comment is not created twice if the first attempt failed midway', async 
   expect(github.requests.filter((line) => line.startsWith('POST /repos'))).toHaveLength(1)
 })
 
-test('a missing permission causes a warning that names it, or a failure with `comment: always`', async () => {
+test('without permission to comment, a warning names that permission, or with `comment: always`, the job fails', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /comments/, status: 403, times: 100 })
   const auto = await run({ command: 'plan' }, { event })
@@ -173,10 +173,13 @@ test.each([
   ['restarts', 1],
   ['deletes', 0],
   ['deletes, restarts', 1],
-])('`fail-on: %s` ends with exit code %i', async (failOn, code) => {
-  const { run, event } = await withHead()
-  expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
-})
+])(
+  'with `fail-on: %s`, a plan that restarts computes but deletes none ends with exit code %i',
+  async (failOn, code) => {
+    const { run, event } = await withHead()
+    expect((await run({ command: 'plan', 'fail-on': failOn }, { event })).code).toBe(code)
+  },
+)
 
 test('without a key, a pull request from a fork is only validated and gets no comment', async () => {
   const world = await withHead()
@@ -188,7 +191,7 @@ test('without a key, a pull request from a fork is only validated and gets no co
   expect(world.github.comments).toEqual([])
 })
 
-test('a missing API key fails with the reason `auth` and a hint', async () => {
+test('a missing or invalid API key fails with the reason `auth`', async () => {
   const { run } = await withHead()
   const { code, log, outputs } = await run({ command: 'plan', 'api-key': '' })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
@@ -281,7 +284,7 @@ test('apply on push runs the saved plan and reports each step on the merged pull
 test.each([
   ['a change without consent', { allow: 'none' }, 'apply-failed', '🚫 not allowed'],
   ['a plan that exceeds a budget', { 'max-restarts': '1' }, 'over-budget', undefined],
-])('apply changes nothing for %s', async (_what, inputs, reason, words) => {
+])('apply fails for %s', async (_what, inputs, reason, words) => {
   const { run, event, github } = await withHead()
   const { code, outputs } = await run({ command: 'apply', ...inputs }, { event: merged(event) })
   expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason })
@@ -289,7 +292,7 @@ test.each([
   else expect(github.comments[0]?.body).toContain(words)
 })
 
-test('a job with a failed step ends with the reason `partially-applied`, and the comment lists every step', async () => {
+test('a job with a failed step ends with the reason `partially-applied`, and the comment marks the failed step', async () => {
   const { run, event, github, sandbox } = await withHead()
   sandbox.control.addFault({
     on: 'operation',
@@ -313,7 +316,7 @@ test('a cancelled job starts no new step, completes running steps and reports it
 
 test('a job succeeds while steps wait for their restart window, and `now: true` runs them immediately', async () => {
   const { repository, run, event, github } = await withHead()
-  // Neither today nor an adjacent day, in any time zone and even if the tests take long.
+  // The day after tomorrow, so that the window stays closed even if the tests run past midnight.
   const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
   const window = `restartWindow: { days: [${day}], from: "02:00", to: "04:00", timezone: UTC }\n`
   repository.write('espalier.yaml', `${manifest({ main: 4, a: 2, b: 2, c: 2 })}${window}`)

@@ -24,7 +24,7 @@ test('the bundle plans a pull request, comments on it and applies it after the m
   ])
 })
 
-test('the bundle contains the sandbox and exits with 1 on errors', async () => {
+test('the bundle contains the sandbox and exits with code 1 on errors', async () => {
   const { repository } = await open()
   repository.write('seed.yaml', 'projects: [{ id: shop, branches: [{ name: main, computes: [{ size: 2 }] }] }]\n')
   repository.write('espalier.yaml', manifest({ main: 4 }))

@@ -1,4 +1,4 @@
-/** The command `import`, and pull requests that are planned again. */
+/** The command `import` and the input `pull-request`. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

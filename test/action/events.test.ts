@@ -1,4 +1,4 @@
-/** How a step reacts to each kind of event. */
+/** How the Action handles each kind of event. */
 import { expect, test } from 'vitest'
 import { withHead } from './action-world.ts'
 

@@ -122,6 +122,6 @@ test.each([
   expect(reasonOfError(new ApiError('E_API', 'x', { method: 'GET', path: '/', status }))).toBe(reason)
 })
 
-test('any other error has the failure reason `bug`', () => {
+test('an unexpected error has the failure reason `bug`', () => {
   expect(reasonOfError(new TypeError('x'))).toBe('bug')
 })

@@ -12,7 +12,7 @@ const PROJECTS = Array.from({ length: 6 }, (_, index) => `fleet-${index}`)
 const fleet = (size: number): string =>
   PROJECTS.map((id) => `version: 1\nproject: ${id}\nbranches: { main: { primary: { size: ${size} } } }\n`).join('---\n')
 
-/** Each project has drifted from 2 to 1 CU; the pull request declares 4. */
+/** Each project has a compute of 1 CU, as the base declares; the pull request declares 4 CU. */
 const openFleet = async () => {
   const sandbox = await startSandbox({
     apiKey: KEY,
@@ -121,7 +121,7 @@ test('if there are no plans, `merge` marks the existing comment as out of date',
   expect(github.comments[0]?.body).toContain('### Espalier `fleet`: the plan failed (incomplete)')
 })
 
-test('`merge` rejects plans of different fleets and requires paths', async () => {
+test('`merge` rejects plans with different numbers of shards, and requires the input `plan-file`', async () => {
   const { plan, merge } = await openFleet()
   await plan('1/2')
   await plan('1/3')

@@ -23,32 +23,35 @@ const withNull = (_key: string, value: unknown): unknown => {
   const { nullable: _nullable, ...rest } = value
   return { anyOf: [rest, { type: 'null' }] }
 }
-const document = JSON.parse(
-  readFileSync('node_modules/@octokit/openapi/generated/api.github.com.json', 'utf8'),
-  withNull,
-) as {
+const document = JSON.parse(readFileSync('node_modules/@octokit/openapi/generated/api.github.com.json', 'utf8')) as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, GitHubOperation>>>>
   readonly components: { readonly parameters: Readonly<Record<string, Parameter>> }
 }
-const ajv = new Ajv({ strict: false, coerceTypes: true, formats: { timezone: true, repo: true } })
+const routes = Object.entries(document.paths).map(([path, item]) => ({
+  pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  item,
+}))
+// Checking the schemas themselves would take longer than compiling them.
+const ajv = new Ajv({
+  strict: false,
+  validateSchema: false,
+  coerceTypes: true,
+  formats: { timezone: true, repo: true },
+})
 addFormats.default(ajv)
-ajv.addSchema({ $id: 'github', components: document.components } as object)
 const validators = new Map<object, ValidateFunction>()
 
+/** The schemas of the requests that the Action sends contain no references into the document. */
 const problemsOf = (schema: object, value: unknown): readonly string[] => {
-  const validate =
-    validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"github#/')))
+  const validate = validators.get(schema) ?? ajv.compile(JSON.parse(JSON.stringify(schema), withNull))
   validators.set(schema, validate)
   return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
 }
 
 /** How a request deviates from GitHub's description. */
 const undescribed = (method: string, url: URL, body: unknown): readonly string[] => {
-  const entry = Object.entries(document.paths).find(
-    ([path, item]) =>
-      method.toLowerCase() in item && new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(url.pathname),
-  )
-  const operation = entry?.[1][method.toLowerCase()]
+  const verb = method.toLowerCase()
+  const operation = routes.find(({ pattern, item }) => verb in item && pattern.test(url.pathname))?.item[verb]
   if (operation === undefined) return [`${method} ${url.pathname} is no route of GitHub`]
   const parameters = (operation.parameters ?? []).map((parameter) =>
     parameter.$ref === undefined ? parameter : document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''],
@@ -127,7 +130,7 @@ const ok = (value: unknown): Answer => ({ status: 200, value })
 export class GitHubServer {
   readonly comments: StoredComment[] = []
   readonly issues: StoredIssue[] = []
-  /** Open issues. */
+  /** Open pull requests. */
   readonly pulls: StoredPull[] = []
   /** By pull request or issue. */
   readonly labels = new Map<number, Set<string>>()
@@ -138,7 +141,7 @@ export class GitHubServer {
   readonly faults: Fault[] = []
   /** The merged pull request of each commit. */
   readonly merged = new Map<string, number>()
-  /** The last commit of each pull request; if absent, the merged one. */
+  /** The last commit of each pull request. If absent, the merged commit is used. */
   readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   url = ''
@@ -176,7 +179,7 @@ export class GitHubServer {
       fault.also?.()
       return answer(fault.status, { message: 'an injected fault' }, fault.headers)
     }
-    // Not part of the REST description.
+    // GraphQL is not part of GitHub's REST description.
     if (url.pathname !== '/graphql') this.problems.push(...undescribed(method, url, body))
     for (const [of, path, handle] of this.#routes) {
       const parts = of === method ? path.exec(url.pathname) : null

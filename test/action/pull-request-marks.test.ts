@@ -68,7 +68,7 @@ test('without permission to create check runs, a warning names that permission a
 test.each([
   ['recreate', 1],
   ['minimize', 2],
-])('`comment-mode: %s` adds the new plan below newer comments', async (mode, count) => {
+])('`comment-mode: %s` adds a changed plan as a new comment below newer comments', async (mode, count) => {
   const { run, event, github, repository } = await withHead()
   await run({ command: 'plan', 'comment-mode': mode }, { event })
   github.add(7, 'octocat', 'looks good')
@@ -82,7 +82,7 @@ test.each([
   expect(own.map(({ isMinimized = false }) => isMinimized)).toEqual(count === 1 ? [false] : [true, false])
 })
 
-test('masked values are hidden in the comment, summary, check run and log', async () => {
+test('values in the input `masks` are hidden in the comment, summary and check run, and masked in the log', async () => {
   const { run, event, github } = await withHead()
   const inputs = { command: 'plan', masks: 'ep-main\n\n shop \nprimary', 'check-run': 'true' }
   const { log, summary } = await run(inputs, { event })
@@ -97,7 +97,7 @@ test('masked values are hidden in the comment, summary, check run and log', asyn
   expect(short.log).toContain('Line 1 of the input masks is too short.')
 })
 
-test('the outputs contain all counts in the plan', async () => {
+test('the outputs contain the counts and the verdict of the plan', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   expect(outputs).toMatchObject({

@@ -54,7 +54,7 @@ test('reviewed changes are applied even if a compute has been suspended or some 
   expect(world.github.comments[1]?.body).toContain('3 done')
 })
 
-test('apply stops if the same compute has changed since the review', async () => {
+test('apply is rejected if a compute with an introduced change has changed since the review', async () => {
   const world = await reviewed()
   await patch(world, 'ep-main', 8)
   const before = writes(world).length
@@ -65,7 +65,7 @@ test('apply stops if the same compute has changed since the review', async () =>
   expect(writes(world)).toHaveLength(before)
 })
 
-test('unrelated drift since the review is not applied', async () => {
+test('drift that has changed since the review is not corrected, but the reviewed changes are applied', async () => {
   const world = await withHead({ main: 4, a: 2, b: 2 })
   await world.run({ command: 'plan' }, { event: world.event })
   await patch(world, 'ep-a', 8)
@@ -117,7 +117,7 @@ test.each([
     },
   ],
   ['is about an earlier commit', (github: World['github']) => github.heads.set(7, 'f'.repeat(40))],
-])('a comment that %s does not count as reviewed', async (_what, tamper) => {
+])('a plan in a comment that %s does not count as reviewed', async (_what, tamper) => {
   const world = await reviewed()
   tamper(world.github)
   const { outputs } = await world.run(APPLY, world.push)
@@ -131,7 +131,7 @@ test('the error links to the edited comment and names its editor', async () => {
   expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')
 })
 
-test('a failed plan removes the record of the previous plan', async () => {
+test('a failed plan removes the record of the previous plan from the comment', async () => {
   const { run, event, push, github } = await reviewed()
   await run({ command: 'plan', 'api-key': 'wrong' }, { event })
   expect(github.comments[0]?.body).not.toContain('espalier reviewed')

@@ -53,7 +53,7 @@ test.each([
   expect(ended.log).toContain(code)
 })
 
-test('`validate` checks policies against declared values', async () => {
+test('`validate` checks declared sizes against the limits of the tier', async () => {
   const { run, event } = await withHead()
   const { code, log } = await run({ command: 'validate', tier: 'free' }, { event })
   expect(code).toBe(1)

@@ -26,7 +26,7 @@ const withTwo = async () => {
   return { ...world, push: { event: { name: 'push', payload: {} }, sha } }
 }
 
-test('each step writes its own files, and apply uses the given plan', async () => {
+test('each workflow step writes its own plan files, and apply uses the plan file that it is given', async () => {
   const { run, event, push, sandbox } = await withTwo()
   const shared = job()
   const staging = await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...shared })
@@ -59,7 +59,7 @@ test.each([
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
-test('apply without paths is rejected if there are no manifests', async () => {
+test('a saved plan is rejected by an apply that has no paths and finds no default manifest', async () => {
   const { run, event, push } = await withTwo()
   const { outputs } = await run({ command: 'plan', paths: 'staging.yaml' }, { event })
   const { log } = await run({ command: 'apply', 'plan-file': outputs['plan-path'] ?? '' }, push)
@@ -90,7 +90,7 @@ test('plans with different paths or labels have separate comments with different
   ])
 })
 
-test('a warning asks for labels if two steps of a run write the same comment', async () => {
+test('a warning asks for labels if two steps of a workflow run write the same comment', async () => {
   const { run, event, github } = await withTwo()
   const first = job()
   await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })
@@ -127,7 +127,7 @@ test.each(['../x', 'a b', '-x', 'x'.repeat(65), 'a/b'])('the input `label` rejec
   expect(log).toContain('The input label cannot be')
 })
 
-test('the JSON plan of a pull request contains introduced changes, and its hash covers only the plan', async () => {
+test('the JSON plan of a pull request lists introduced changes and drift separately', async () => {
   const { run, event } = await withHead()
   const { outputs } = await run({ command: 'plan' }, { event })
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))

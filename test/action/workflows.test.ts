@@ -77,7 +77,6 @@ test.each(FILES)(
       concurrency: { group: string }
       jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
     }
-    // A job that may have the key downloads nothing from a package registry.
     // A job with an API key runs no code that it just downloaded.
     const text = readFileSync(file, 'utf8')
     if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
@@ -185,7 +184,7 @@ test.each([
     [['update', expect.stringMatching(/^The check failed/)]],
     1,
   ],
-])('drift.yml opens or closes its issue correctly if %s', async (_what, env, calls, failures) => {
+])('drift.yml creates, updates or closes its issue correctly if %s', async (_what, env, calls, failures) => {
   const ended = await runDriftScript(env, true)
   expect(ended.calls).toEqual(calls)
   expect(ended.failures).toHaveLength(failures)

@@ -63,7 +63,7 @@ describe('several keys', () => {
     expect(stateOf(agent, THEIRS)).toBe('Synced')
   })
 
-  test('the agent does not apply a project that has no key, or whose key does not allow the file that declares it', async () => {
+  test('the agent applies neither a project without a key nor a project that is declared in a file outside the paths of its key', async () => {
     await open()
     const [ours] = keys()
     const agent = await world.start({ keys: ours === undefined ? [] : [ours] })
@@ -75,9 +75,9 @@ describe('several keys', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a 429 response halves the request share of that account alone, for five minutes', async () => {
+  test('a 429 response halves the request share of only the account that received it, for five minutes', async () => {
     await open()
-    // A share so small that even one project does not fit the shortest interval.
+    // A share so small that even for one project, the interval must be longer than configured.
     const share = 8 / 6 / 700 / 2 / 0.8
     const agent = await world.start({ keys: keys(), interval: MINUTE, requestShare: share })
     await world.pass(10 * MINUTE)
@@ -94,7 +94,7 @@ describe('several keys', () => {
     expect(stateOf(agent, THEIRS)).toBe('Synced')
     requests.clear()
     await world.pass(HOUR)
-    // 30 rounds of 8/6 requests each, with jitter.
+    // 30 refreshes with jitter, each of 8/6 requests on average.
     for (const count of requests.values()) expect(count).toBeGreaterThan(25)
     for (const count of requests.values()) expect(count).toBeLessThanOrEqual(50)
   })
@@ -111,7 +111,7 @@ const breakReading = (path: string): void => {
   })
 }
 
-test('a project whose branches cannot be read becomes Unreachable, and the agent applies nothing', async () => {
+test('the agent applies nothing to a project while its branches cannot be read, and reports the project as Unreachable', async () => {
   await open()
   const agent = await world.start()
   await world.pass(10 * MINUTE)

@@ -42,7 +42,7 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
-/** For tests of many hours: rounds take real time, so there should be few. */
+/** For tests that span many hours: each round takes real time, so there should be few rounds. */
 const SELDOM = { interval: HOUR, gitInterval: 5 * MINUTE }
 
 const start = async (options: Parameters<World['start']>[0] = {}) => {
@@ -96,7 +96,7 @@ describe('git', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('a manifest error stops only the projects that the file declares', async () => {
+  test('an error in a manifest stops only the projects that this manifest declares', async () => {
     await world.declare(manifest(1, OTHER), 'other.yaml')
     const agent = await start()
     await world.pass(10 * MINUTE)
@@ -145,9 +145,9 @@ describe('git', () => {
     })
 
     test.each([
-      ['mentions it', 'new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
-      ['is a policy', 'espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
-      ['is the first policy file', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
+      ['mentions the project', 'new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
+      ['is an incomplete policy file', 'espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
+      ['is a policy file with invalid YAML', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
       ['is not UTF-8', 'new.yaml', Buffer.from([0xff, 0xfe, 0xfd])],
     ])('stops a project if the file %s', async (_, file, text) => {
       const agent = await start()
@@ -156,7 +156,7 @@ describe('git', () => {
       expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringContaining(file) })
     })
 
-    test('an error in a shared file stops the projects that extend it', async () => {
+    test('stops only the projects that extend the file', async () => {
       const shared = 'version: 1\nprofiles: { small: { size: 1 } }\n'
       const extending = `version: 1\nproject: ${PROJECT}\nextends: shared.yaml\nbranches: { main: { primary: { profile: small } } }\n`
       await world.declare(shared, 'shared.yaml')
@@ -213,7 +213,7 @@ describe('gates', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a step does not run when the agent lacks the consent that it needs', async () => {
+  test('a step does not run when its required consent is not given', async () => {
     const agent = await start({
       policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set() },
     })
@@ -241,7 +241,7 @@ describe('gates', () => {
   })
 })
 
-describe('a service that ignores requests', () => {
+describe('a faulty service', () => {
   test('the agent sends a value only once when the service accepts it but does not apply it', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
@@ -255,7 +255,7 @@ describe('a service that ignores requests', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('the displayed command fixes a failed operation when the plan has no changes left', async () => {
+  test('the command that the agent shows fixes a failed operation even if the plan has no changes left', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })
     await world.declare(manifest(2))

@@ -53,7 +53,7 @@ describe('a commit', () => {
     expect(projectOf(agent, PROJECT).lastApply).toMatchObject({ interruptions: 1 })
   })
 
-  test('a step waits for its restart window and runs within the second in which the window opens', async () => {
+  test('a step waits for its restart window and runs within ten seconds after the window opens', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
     const agent = await start()
     await world.declare(manifest('{ size: 2 }', NIGHT))
@@ -138,7 +138,7 @@ describe('a change by hand', () => {
   })
 })
 
-test('the agent reports differences and restarts nothing when its record is lost', async () => {
+test('without a record, the agent reports differences and restarts nothing', async () => {
   await world.declare(manifest('{ size: 2 }'))
   const agent = await start()
   expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Unrecorded')
@@ -146,7 +146,7 @@ test('the agent reports differences and restarts nothing when its record is lost
   expect(world.writes()).toEqual([])
 })
 
-test('the agent refreshes and reports a suspended project, and applies its changes once it is resumed', async () => {
+test('the agent reports a suspended project as OutOfSync, and applies its changes when the suspension ends', async () => {
   await world.declare(manifest('{ size: 1 }'))
   const agent = await start()
   await agent.suspend([PROJECT], world.stage.clock.now() + HOUR, 'load test')
@@ -158,7 +158,7 @@ test('the agent refreshes and reports a suspended project, and applies its chang
   expect(stateOf(agent, PROJECT)).toBe('Synced')
 })
 
-test('the agent reports a window as missed, with the cause, when it passes during a suspension', async () => {
+test('a window that passes during a suspension is reported as missed, with the cause', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const agent = await start()
   await agent.suspend([PROJECT], world.stage.clock.now() + 6 * HOUR, 'load test')
@@ -171,7 +171,7 @@ test('the agent reports a window as missed, with the cause, when it passes durin
   expect(world.writes()).toEqual([])
 })
 
-test('the agent follows a maintenance window that is changed while it runs', async () => {
+test('a scheduled step is rescheduled when the maintenance window of its project changes', async () => {
   const service = 'restartWindow: service\n'
   const maintain = async (start: string, end: string): Promise<void> => {
     const { apiUrl, apiKey } = world.stage.sandbox
@@ -206,7 +206,7 @@ test('refreshing an unchanged project takes one request, and every sixth refresh
   expect(requests).toBeLessThanOrEqual(17)
 })
 
-test('a restarted agent keeps waiting for the same windows and suspensions', async () => {
+test('a restarted agent keeps waiting for the same restart window', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
   const first = await start()
   await world.declare(manifest('{ size: 2 }', NIGHT))

@@ -33,20 +33,20 @@ describe('retries', () => {
   })
 
   test.each([
-    ['after two attempts', attempted(1, 2), true],
-    ['after three attempts', attempted(1, 2, 3), false],
-    ['once the first of three attempts is 24 hours old', attempted(0, 2, 3), true],
+    ['allowed after two attempts', attempted(1, 2), true],
+    ['rejected after three attempts in 24 hours', attempted(1, 2, 3), false],
+    ['allowed once the first of three attempts is 24 hours old', attempted(0, 2, 3), true],
     [
-      'after attempts on other computes',
+      'allowed after three attempts on another compute',
       { attempts: attempted(1, 2, 3).attempts.map((one) => ({ ...one, compute: 'b' })) },
       true,
     ],
     [
-      'after attempts that interrupted nobody',
+      'allowed after three attempts that interrupted nobody',
       { attempts: attempted(1, 2, 3).attempts.map((one) => ({ ...one, interrupts: false })) },
       true,
     ],
-  ])('a step may interrupt at most three times in 24 hours: %s', (_, file, expected) => {
+  ])('a step that interrupts connections is %s', (_, file, expected) => {
     expect(mayInterrupt(file, step, DAY)).toBe(expected)
   })
 
@@ -111,7 +111,7 @@ describe('the request share', () => {
 })
 
 describe('wakes', () => {
-  test('due wakes are ordered by window, then commit, then time overdue', () => {
+  test('due wakes are ordered by cause (window, commit, interval), then by due time', () => {
     const wakes = [
       { project: 'd', at: 1, cause: 'interval' },
       { project: 'c', at: 3, cause: 'commit' },

@@ -29,7 +29,7 @@ const UPDATE = `PATCH /api/v2/projects/${PROJECT}/endpoints/ep-main-11111111`
 let world: World
 afterEach(() => world.close())
 
-/** Received events: the step titles that each reports, by event id. */
+/** The step titles that each received event reports, by event id. */
 const openReceiver = () => {
   const received = new Map<string, readonly string[]>()
   let deliveries = 0
@@ -93,7 +93,7 @@ const computesOf = ({ stage }: World): number =>
   stage.sandbox.control.dump().changes.filter((change) => 'put' in change && change.put.kind === 'compute').length
 
 test.each([true, false])(
-  'an agent killed just before or after any file write, journal line, request or delivery does and reports everything exactly once (after it: %s)',
+  'every change is made and reported exactly once if the agent is killed at any file write, journal line, request or delivery (after its effect: %s)',
   async (isDone) => {
     const { moments } = await live(Number.POSITIVE_INFINITY, isDone)
     expect(moments).toBeGreaterThan(20)

@@ -24,7 +24,7 @@ const drift: Difference = { ...introduced, origin: 'drift' }
 const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
 
-describe('rows 1 to 9, for a difference', () => {
+describe('rows 1 to 9 of the decision table, for a difference', () => {
   test.each<[number, string, Difference, Partial<Situation>, string]>([
     [1, 'a suspended project', introduced, { isSuspended: true }, 'none Suspended'],
     [
@@ -95,7 +95,7 @@ describe('rows 1 to 9, for a difference', () => {
     ['drift that came back twice', { ...drift, reverts: 2 }, {}],
     ['drift with a restart window', drift, {}],
     ['drift whose revert disrupts nobody', { ...drift, impact: 'none', hasWindow: false }, {}],
-    ['a deleted compute', { ...drift, kind: 'create', impact: 'none' }, {}],
+    ['a compute that was deleted by hand', { ...drift, kind: 'create', impact: 'none' }, {}],
     ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
     ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
     ['an unrecorded difference under --on-unrecorded apply', unrecorded, {}],
@@ -129,7 +129,7 @@ const step = (more: Partial<Step>): Step => ({
   ...more,
 })
 
-describe('rows 10 to 16, for a step', () => {
+describe('rows 10 to 16 of the decision table, for a step', () => {
   const CONTEXT = {
     policy: POLICY,
     now: SUNDAY_3,
@@ -181,7 +181,7 @@ describe('rows 10 to 16, for a step', () => {
     expect(verdict?.row).toBe(row)
   })
 
-  test('a step waits if a step that it depends on waits, but not if one that it merely follows does', () => {
+  test('a step waits for a waiting step that it depends on, but not for a waiting step that it merely follows', () => {
     const steps = [
       step({ windows: [on('mon')] }),
       step({ id: 'b#1', impact: 'none', after: ['a#1'] }),

@@ -42,7 +42,7 @@ test('concurrent changes to the source file are all saved, and the last write co
   expect(written.at(-1)).toMatchObject({ introduced: [], events: { repository: { pending: ['an event'] } } })
 })
 
-test('an older data folder keeps the events of the repository, which are not taken for those of a project', async () => {
+test('events of the repository in an older data folder are kept, but events of a project named `repository` are not mistaken for them', async () => {
   const kept = { conditions: {}, isSuspended: false, isRemoved: false, pending: [] }
   const eventsOf = async (events: Readonly<Record<string, unknown>>) => {
     const data = {

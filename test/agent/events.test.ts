@@ -40,7 +40,7 @@ describe('raising a condition', () => {
     expect(typesOf(afterRounds([DRIFT, { ...GOOD, seconds: 30 }, { ...DRIFT, seconds: 70 }]))).toEqual([])
   })
 
-  test('one event is raised even if the message, counts and times of the state change', () => {
+  test('only one event is raised even if the message, counts and times of the state change', () => {
     const rounds = [1, 2, 3].map((count) => ({
       state: 'Failing' as const,
       message: `attempt ${count} failed`,

@@ -29,7 +29,7 @@ const start = async () => {
   return agent
 }
 
-test("the agent applies each project with the project's key if one of the files assigned to that key declares it", async () => {
+test('the agent applies each project that is declared in a file within the `paths` of its key', async () => {
   await world.declare(manifest(OURS, 2), 'ours.yaml')
   await world.declare(manifest(THEIRS, 2), 'theirs.yaml')
   const agent = await start()

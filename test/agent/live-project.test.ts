@@ -6,7 +6,7 @@ import { MINUTE, openWorld } from './running.ts'
 const PROJECTS = 20
 const ids = Array.from({ length: PROJECTS }, (_, index) => `fleet-${String(index).padStart(8, '0')}`)
 
-test('full refreshes of projects are spread out, even though the agent read all of them in full when it started', async () => {
+test('full refreshes are spread out, even though the agent read every project in full when it started', async () => {
   const fullReads: number[] = []
   const world = await openWorld(
     {
@@ -34,7 +34,7 @@ test('full refreshes of projects are spread out, even though the agent read all 
     { length: 12 },
     (_, index) => fullReads.filter((time) => Math.floor((time - startedAt) / (5 * MINUTE)) === index).length,
   )
-  // Every sixth refresh of each project on average: the one at the start, and about two more in an hour.
+  // On average, every sixth refresh of a project is a full one: the first, and about two more within the hour.
   expect(fullReads.length).toBeGreaterThan(2 * PROJECTS)
   expect(fullReads.length).toBeLessThan(4 * PROJECTS)
   expect(Math.max(...perInterval.slice(2))).toBeLessThanOrEqual(PROJECTS / 2)

@@ -1,4 +1,4 @@
-/** Checks a simulated month from outside the agent: rules that must never be broken, and facts that must be reported. */
+/** Checks a simulated month from outside the agent: rules that it must never break, and facts that it must report. */
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
 import { HOUR, MINUTE } from './running.ts'
@@ -126,7 +126,7 @@ export class MonthWatch {
     }
   }
 
-  /** Each hour, on the hour. @param live sizes by project, of all that have a compute. */
+  /** Called every hour, on the hour. @param live the size of each project's compute, for projects that have one. */
   hour(live: ReadonlyMap<string, number>, requests: readonly RecordedRequest[]): void {
     const now = Math.round(this.#now() / HOUR) * HOUR
     for (const request of requests) this.#check(request)
@@ -207,7 +207,10 @@ export class MonthWatch {
     this.#checkWindow(index, at, method, size !== undefined, `${path} ${body}`, answer)
   }
 
-  /** Whether the request disrupts connections: it resizes an active compute. Manual changes let some computes sleep. */
+  /**
+   * Checks that a request that disrupts connections was sent within its window. Only requests that resize an active
+   * compute do; some computes are idle, because manual changes let them suspend.
+   */
   #checkWindow(index: number, at: number, method: string, isSize: boolean, what: string, answer: unknown): void {
     const hour = hourOf(index)
     const { endpoint } = (answer ?? {}) as { readonly endpoint?: { readonly current_state: string } }

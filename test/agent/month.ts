@@ -11,7 +11,7 @@ export interface MonthOptions {
   /** Days with faults. Two days without faults follow. */
   readonly days: number
   readonly interval: number
-  /** From 0 to 1, the same sequence in each run. */
+  /** Returns numbers from 0 to 1, in the same sequence in each run. */
   readonly random: () => number
   readonly onDay?: (day: number, requests: number, problems: readonly string[]) => void
 }

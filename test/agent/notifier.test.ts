@@ -49,7 +49,7 @@ const agent = (projects: readonly ProjectView[], answer: () => number | Promise<
   return { clock, control, lines, sent, types, round, start, notifier }
 }
 
-test('a condition that has lasted a minute is sent once, even between two rounds', async () => {
+test('the event for a condition is sent once the condition has lasted a minute, without waiting for the next round', async () => {
   const { clock, round, types } = agent([])
   await round(project('p-1', BLOCKED))
   await clock.advance(55_000)
@@ -60,7 +60,7 @@ test('a condition that has lasted a minute is sent once, even between two rounds
   expect(types()).toHaveLength(1)
 })
 
-test('a suspension is sent without waiting for the next round', async () => {
+test('the event for a suspension is sent without waiting for the next round', async () => {
   const { clock, control, round, types } = agent([])
   await round(project('p-1'))
   control.show([project('p-1', { state: 'Suspended', message: 'a migration' })])
@@ -178,7 +178,7 @@ test('a project whose id is `repository` and the git repository have separate ev
   expect(types().at(-1)).toBe('repository removed')
 })
 
-test('an event is sent once the data folder can be written again', async () => {
+test('an event that could not be saved is sent once the data folder can be written again', async () => {
   const { clock, control, round, types, lines } = agent([])
   await round(project('p-1', BLOCKED))
   const keep = control.keep.bind(control)
@@ -191,7 +191,7 @@ test('an event is sent once the data folder can be written again', async () => {
   expect(types()).toEqual(['p-1 blocked'])
 })
 
-test('a signature uses wall-clock time, which continues during sleep', async () => {
+test('a signature uses wall-clock time, which advances even while the machine sleeps', async () => {
   const clock = Object.assign(new VirtualClock(START), { date: () => START + 8 * 60 * 60_000 })
   const control = new FakeControl([project('p-1', { state: 'Suspended' })])
   const times: (string | undefined)[] = []

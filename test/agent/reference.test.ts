@@ -7,7 +7,7 @@ import { FakeControl } from './fake-control.ts'
 
 const page = readFileSync('docs/agent-reference.md', 'utf8')
 
-test('the page lists every metric with its type', async () => {
+test('docs/agent-reference.md lists every metric with its type', async () => {
   const metrics = agentMetrics(new FakeControl())
   const exposed = [...(await metrics.text()).matchAll(/^# TYPE (\w+) (\w+)/gm)].map(
     ([, name, type]) => `${name} ${type}`,
@@ -17,7 +17,7 @@ test('the page lists every metric with its type', async () => {
   expect(listed.toSorted()).toEqual(exposed.toSorted())
 })
 
-test('the page lists every event type', () => {
+test('docs/agent-reference.md lists every event type', () => {
   const rows = page.slice(page.indexOf('| type | sent when |'), page.indexOf('```json'))
   const listed = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
   expect(listed.toSorted()).toEqual([...EVENT_TYPES].toSorted())

@@ -49,7 +49,7 @@ const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => v
   )
 
 describe('for random manifests and live projects', () => {
-  test("the plan's differences are exactly the facts that do not agree", () => {
+  test('every difference in a plan is a fact that disagrees, and a plan without differences leaves no such fact', () => {
     anyRound((wanted, live) => {
       const [project] = live.projects
       const keys = plan(wanted, live).plan.changes.flatMap((change) =>
@@ -72,7 +72,7 @@ describe('for random manifests and live projects', () => {
     })
   })
 
-  test('a first declaration is applied, except for deletions of computes that it never declared', () => {
+  test('the first round of a newly declared project applies everything except deletions of undeclared computes', () => {
     anyRound((wanted, live) => {
       const { plan: left } = round(wanted, live, recordOf(wanted, live, undefined, true))
       expect(left.changes.filter(({ kind }) => kind === 'delete')).toEqual([])

@@ -59,7 +59,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
   await mkdir(join(folder, 'data'))
-  /** Only running agents: a month has dozens, and each holds every project in memory. */
+  /** Contains only running agents: a simulated month starts dozens, and each holds every project in memory. */
   const agents = new Map<RunningAgent, { readonly life: Life; readonly ended: Promise<void> }>()
   let started = 0
   const log: string[] = []
@@ -100,7 +100,8 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
       const notifier = send && notifierOf(life, clock, send)
       const agent = await stage.during(
         openAgent({
-          // Read and renewed rarely, because virtual time passes quickly.
+          // Manifests are read from disk only when a test writes them, and the lease is never renewed, because virtual
+          // time passes quickly.
           source: {
             ...onDisk,
             read: async () => {

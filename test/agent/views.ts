@@ -1,4 +1,4 @@
-/** One project in each state, as an agent shows them. */
+/** Projects in every state, as an agent shows them. */
 import type { DifferenceView, ProjectView } from '../../src/model/index.ts'
 import { at, project } from './fake-control.ts'
 

@@ -36,7 +36,7 @@ branches:
       ...SELDOM,
       policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart', 'move']) },
     })
-  /** The restart of main takes until 02:07; then both moves take half a minute each. */
+  /** The restart of main takes until 02:07. Each of the three move requests then takes 25 s. */
   const begin = async () => {
     const branches = [
       branch('one', '11111111'),
@@ -69,7 +69,7 @@ branches:
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('the next agent completes the chain immediately if this agent is stopped in the middle', async () => {
+  test('if the agent is stopped in the middle, the next agent completes the chain as soon as it starts', async () => {
     const agent = await begin()
     await world.pass(2 * HOUR + 5.5 * MINUTE)
     agent.stop()
@@ -145,7 +145,7 @@ describe('a window that passes before its steps are done', () => {
     expect(world.writes().at(-1)).toMatch(/^2026-01-02T02:0\d.* 200$/)
   })
 
-  test('is reported as missed for lack of time if the service did not respond while it was open', async () => {
+  test('is reported as missed for lack of time if the service did not respond while the window was open', async () => {
     const agent = await begin()
     await world.pass(HOUR)
     const { control } = world.stage.sandbox

@@ -121,6 +121,12 @@ describe('requests and responses', () => {
     expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
   })
 
+  test('an empty error of an operation counts as none, so that no message ends with an empty reason', async () => {
+    const operations = [{ ...operation, status: 'error', error: ' ' }]
+    const { api } = await setup([{ status: 200, json: { operations, pagination: {} } }])
+    expect((await api.listOperations('p')).operations[0]).not.toHaveProperty('error')
+  })
+
   test('unknown fields, actions and statuses are accepted', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
@@ -167,7 +173,7 @@ describe('requests and responses', () => {
 test.each([
   ['missing', {}],
   ['empty', { apiKey: '' }],
-])('a key that is %s is rejected with E_KEY', (_, key) => {
+])('an API key that is %s is rejected with E_KEY', (_, key) => {
   // As in an untyped program that passes an unset environment variable.
   expect(() => createReadApi(key as { apiKey: string })).toThrow(expect.objectContaining({ code: 'E_KEY' }))
 })
@@ -288,10 +294,10 @@ describe('retries after a wait', () => {
   })
 
   test.each([
-    ['is running, not one that failed long ago', ['scheduling', 'running', 'failed'], 'op-1'],
+    ['is running, rather than one that failed', ['scheduling', 'running', 'failed'], 'op-1'],
     ['is scheduled, if none is running', ['scheduling', 'failed'], 'op-0'],
-    ['failed and will be retried, if there is no other', ['finished', 'failed'], 'op-1'],
-  ])('the named operation is the one that %s', async (_what, statuses, named) => {
+    ['failed and will be retried, if none is running or scheduled', ['finished', 'failed'], 'op-1'],
+  ])('the message about a lock names the operation that %s', async (_what, statuses, named) => {
     const operations = statuses.map((status, index) => ({
       ...{ ...operation, id: `op-${index}`, status },
       ...(status === 'failed' ? { retry_at: '2026-01-01T00:00:10Z' } : {}),
@@ -332,11 +338,14 @@ describe('retries after a wait', () => {
     [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --lock-timeout.'],
     [429, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for rate limiting.'],
     [503, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for outages.'],
-  ])('a response with status %i and a Retry-After above the limit fails without waiting', async (status, words) => {
-    const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
-    expect((await failure(api.send(patch))).hint).toContain(words)
-    expect(clock.slept).toEqual([])
-  })
+  ])(
+    'a request fails without waiting after a response with status %i and a Retry-After above the limit',
+    async (status, words) => {
+      const { api, clock } = await setup([{ status, headers: { 'retry-after': '3600' }, json: {} }])
+      expect((await failure(api.send(patch))).hint).toContain(words)
+      expect(clock.slept).toEqual([])
+    },
+  )
 
   test.each([
     ['sends the returned request', 3, { send: { endpoint: {} } }],
@@ -396,11 +405,14 @@ describe('repeated requests', () => {
     ['POST', create, { status: 502 }],
     ['PATCH', patch, 'reset'],
     ['PATCH', patch, { status: 500, json: { message: 'oops' } }],
-  ] as const)('a %s is not repeated, and the error is marked ambiguous', async (_method, request, broken) => {
-    const { server, api } = await setup([broken as Answer])
-    expect(await failure(api.send(request))).toMatchObject({ ambiguous: true })
-    expect(server.asked).toHaveLength(1)
-  })
+  ] as const)(
+    'a %s is not repeated after a connection reset or a 5xx response, and the error is marked ambiguous',
+    async (_method, request, broken) => {
+      const { server, api } = await setup([broken as Answer])
+      expect(await failure(api.send(request))).toMatchObject({ ambiguous: true })
+      expect(server.asked).toHaveLength(1)
+    },
+  )
 
   test('rate-limited attempts do not count towards the retry limit', async () => {
     const limited: Answer = { status: 429, json: { message: 'slow down' } }
@@ -460,7 +472,7 @@ describe('key and base URL', () => {
   )
 })
 
-test('requests stay below 40 per second on a route and 700 per minute', async () => {
+test('at most 40 requests per second per route and 700 per minute are sent', async () => {
   const { server, api, clock } = await setup([{ status: 200, json: { endpoints: [] } }])
   const begun = clock.now()
   await Promise.all(Array.from({ length: 41 }, () => api.listComputes('p')))
@@ -470,7 +482,7 @@ test('requests stay below 40 per second on a route and 700 per minute', async ()
   expect(server.asked).toHaveLength(701)
 })
 
-test('the limit per second of one route does not delay another', async () => {
+test('requests to one route are not delayed by the per-second limit of another route', async () => {
   const { api, clock } = await setup(({ path }) => ({
     status: 200,
     json: path.includes('/operations') ? { operations: [] } : { endpoints: [] },

@@ -35,7 +35,7 @@ test.each([
   await expect(read({ b: error })).rejects.toBe(error)
 })
 
-test('a snapshot stops if every one of the first projects fails', async () => {
+test('a snapshot stops early if the first projects all fail', async () => {
   const ids = Array.from({ length: 50 }, (_, index) => `p${index}`)
   const asked: string[] = []
   const api = fakeProjects([])
@@ -50,7 +50,7 @@ test('a snapshot stops if every one of the first projects fails', async () => {
   expect(asked.length).toBeLessThan(10)
 })
 
-test('a snapshot contains project names, and finds projects that were given by name instead of id', async () => {
+test('a snapshot contains project names, and lists the ids of projects that were given by name', async () => {
   const named: readonly ObservedProject[] = [
     { id: 'amber-field-1', name: 'billing', branches: [], computes: [] },
     { id: 'calm-sea-2', branches: [], computes: [] },

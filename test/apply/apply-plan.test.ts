@@ -46,7 +46,7 @@ describe('waiting for operations', () => {
     ['failed', 'failed', 'operation-failed'],
     ['cancelling', 'failed', 'operation-timeout'],
     ['something-new', 'failed', 'operation-timeout'],
-  ])('an operation that ends as %s makes the step %s', async (last, status, reason) => {
+  ])('an operation whose last status is %s makes the step %s', async (last, status, reason) => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', last] })
     const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
     expect(statuses(outcome)).toEqual([[status, reason]])
@@ -57,7 +57,7 @@ describe('waiting for operations', () => {
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
   })
 
-  test('a step survives reads that fail for a while', async () => {
+  test('a step is done even if reads of its operations fail for a while', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'finished'] })
     let outages = 3
     const flaky = {
@@ -88,14 +88,14 @@ describe('waiting for operations', () => {
   describe('when past operations show the expected duration', () => {
     const observed = observedOf([compute('ep-1')], [{ action: 'apply_config', durationMs: 2_000 }])
 
-    test('the result is read together with the poll that sees the operation end', async () => {
+    test('the compute is read at the same time as the poll that sees the operation end', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       expect(statuses(await apply({ plan: planWith(step('s')), api, observed }))).toEqual([['done', undefined]])
-      // Once before the call, once to prove it.
+      // getCompute runs once before the request, and once to verify its effect.
       expect([...api.reads].sort()).toEqual(['getCompute', 'getCompute', 'listOperations'])
     })
 
-    test('the result is read again if the first read came too early', async () => {
+    test('the compute is read again if the first read came too early', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       let reads = 0
       const lagging = {
@@ -116,7 +116,7 @@ describe('waiting for operations', () => {
       expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
     })
 
-    test('creates and deletes are verified too', async () => {
+    test('creates and deletes are verified as well', async () => {
       const api = fakeApi({ computes: [compute('ep-1')] })
       const plan = planWith(step('s', deleting), step('t', creating))
       const outcome = await apply({ plan, api, observed, consent: { allow: new Set<Consent>(['delete']) } })
@@ -284,7 +284,7 @@ describe('steps that do not run', () => {
     expect(outcome.steps[0]?.message).toBe('Not allowed without --allow move,delete.')
   })
 
-  test('a failed step stops a step that only follows it in the order', async () => {
+  test('a failed step also stops a step that merely follows it in the order', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: () => {
@@ -322,7 +322,7 @@ describe('steps that do not run', () => {
     expect(outcome.steps[4]?.message).toBe('Not started: 2 steps have failed, and --max-failures is 1.')
   })
 
-  test('a failed step stops only its dependents', async () => {
+  test('a failed step stops its dependents, but not independent steps', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (attempt, _request, perform) => {
@@ -455,7 +455,7 @@ describe('interrupting and recording a run', () => {
     expect(exitCodeOf(outcome)).toBe(3)
   })
 
-  test('an event is reported before the call that it announces', async () => {
+  test('the `call` event is reported before its request is sent', async () => {
     const told: string[] = []
     const api = fakeApi({ computes: [compute('ep-1')] })
     await apply({

@@ -1,4 +1,4 @@
-/** An in-memory control plane that follows a script, and a clock that advances when somebody sleeps. */
+/** An in-memory control plane that follows a script, and a clock that advances whenever code sleeps. */
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
 import { attributesFromWire, type Clock, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
 
@@ -59,7 +59,7 @@ export interface Script {
   readonly computes?: readonly ObservedCompute[]
   /** Statuses that successive reads of an operation return. The last one is repeated. */
   readonly statuses?: readonly string[]
-  /** Replaces success for the nth request sent. */
+  /** Handles each request in place of the default, which performs it. `attempt` counts from 1. */
   readonly onSend?: (attempt: number, request: StepRequest, perform: () => Mutation) => Mutation
   /** Called while the first request, or the first after `lockAt` requests, waits for a lock. */
   readonly onLock?: (computes: Map<string, ObservedCompute>) => void

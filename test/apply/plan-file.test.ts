@@ -42,7 +42,7 @@ describe('a plan file', () => {
   })
 })
 
-test('a printed plan can be decoded, and is rejected if it was edited', () => {
+test('a JSON plan can be decoded, and is rejected if it was edited', () => {
   const text = jsonPlan(planOf(manifest, live), { shard: '1/2' })
   expect(decodePlan(text, 'p.json')).toMatchObject({ ...planOf(manifest, live), shard: '1/2' })
   expect(() => decodePlan(text.replace('"restarts": 1', '"restarts": 0'), 'p.json')).toThrow('edited')

@@ -227,7 +227,7 @@ describe('repeating a request', () => {
     })
     const lagging: FakeApi = {
       ...api,
-      // Once before the request and once after it; then the compute is gone.
+      // The compute is shown once before the request and once after it, and is gone from then on.
       getCompute: async () => {
         reads += 1
         return reads <= 2 ? compute('ep-1') : undefined
@@ -306,7 +306,7 @@ describe("a step for a compute that the plan's snapshot does not contain", () =>
   test.each([
     ['update', step('s')],
     ['delete', step('s', deleting)],
-  ])('is stale: %s', async (_kind, one) => {
+  ])('is stale (%s)', async (_kind, one) => {
     const { result, sent } = await applying(one, fakeApi({ computes: [compute('ep-1')] }), { observed: observedOf([]) })
     expect(result).toMatchObject({
       status: 'stale',
@@ -341,7 +341,7 @@ describe('the operation that explains a stale step', () => {
     expect(result).not.toHaveProperty('movedBy')
   })
 
-  test('is found for each kind of change', async () => {
+  test('is found for updates and deletes', async () => {
     const theirs = operation('op-theirs', { endpointId: 'ep-1', status: 'finished' })
     const gone = fakeApi()
     const updated = await applying(

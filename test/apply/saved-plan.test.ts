@@ -268,7 +268,7 @@ describe('a compute that has since been suspended or started', () => {
     expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
   })
 
-  test('a plan that would park another compute first is still current', () => {
+  test('a plan is still current even if a new plan would park the other compute first', () => {
     const ring = (idle: string): Observed =>
       world({
         a: { primary: { id: 'ep-a', state: idle === 'a' ? 'idle' : 'active' } },

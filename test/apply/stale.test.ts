@@ -91,7 +91,7 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
     'primary on main none → ep-9',
   ],
   [
-    'a create of a replica whose name is now used by another one',
+    'a create of a replica whose name is now used by another replica',
     sized(creating),
     add('ep-9', replica),
     'replica "r" on main none → ep-9',
@@ -185,7 +185,7 @@ describe('a step whose compute has changed since the plan', () => {
     })
   })
 
-  test('a changed branch is reported by its name', async () => {
+  test('a compute that moved to another branch is reported with the names of both branches', async () => {
     const observed = observedOf([compute('ep-1')])
     const branches = [
       { id: 'br-main', name: 'main', isDefault: true, isProtected: false },
@@ -350,7 +350,7 @@ describe('changes to what a step does not touch', () => {
   })
 
   test.each([
-    ['another attribute has changed', attributes('ep-1', { scaleToZero: 600 })],
+    ['an attribute that the step does not change has changed', attributes('ep-1', { scaleToZero: 600 })],
     ['its compute was suspended', change('ep-1', { state: 'idle', lastActive: '2026-01-01T00:00:00Z' })],
   ])('a step is sent even if %s', async (_name, rival) => {
     const api = fakeApi({ computes: [compute('ep-1')], onLock: rival })
@@ -358,7 +358,7 @@ describe('changes to what a step does not touch', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('a replica is moved to a branch that has a primary', async () => {
+  test('a replica can be moved to a branch that has a primary', async () => {
     const api = fakeApi({ computes: [compute('ep-2', REPLICA), compute('ep-9', { branchId: 'br-dev' })] })
     const move = step('s', { ...moving, compute: { type: 'read_only', id: 'ep-2' } })
     const path = '/projects/p/endpoints/ep-2'
@@ -406,7 +406,7 @@ describe('changes to what a step does not touch', () => {
     )
   })
 
-  test('a change by another client between two steps on one compute makes the second one stale', async () => {
+  test('a change by another client between two steps on one compute makes the second step stale', async () => {
     const to = (body: Step['request']['body']) => ({ ...request, ...(body === undefined ? {} : { body }) })
     const api = fakeApi({ computes: [compute('ep-1')] })
     const plan = planWith(

@@ -103,7 +103,7 @@ describe('the read that verifies the result', () => {
   })
 })
 
-test('one slow past operation does not delay the poll of the next one', async () => {
+test('one slow past operation does not delay the poll of the next operation', async () => {
   const timings = new Timings(observed({ p: past('apply_config', 60_000, ...new Array<number>(9).fill(2_000)) }))
   expect((await wait([2_000], timings)).lateMs).toBeLessThanOrEqual(200)
 })
@@ -148,7 +148,7 @@ describe('durations observed during a run', () => {
     expect((await wait([2_000], timings)).looks).toBe(1)
   })
 
-  test('durations are ignored if the service’s clock runs differently', async () => {
+  test('durations are ignored if the service’s clock runs at a different speed', async () => {
     const timings = new Timings()
     timings.learn('p', operation('op', { status: 'finished', totalDurationMs: 700 }), 250)
     expect(timings.expectMs('p', ['apply_config'])).toBeUndefined()
@@ -174,16 +174,16 @@ describe('several operations, one of which fails', () => {
   const suspend = operation('op-2', { action: 'suspend_compute', status: 'cancelled' })
 
   test.each([
-    ['has failed', [config, suspend]],
+    ['is listed first', [config, suspend]],
     ['is listed last', [suspend, config]],
     ['ended with status error', [{ ...config, status: 'error' }, suspend]],
-  ])('the failed operation is reported before the cancelled one when it %s', async (_name, operations) => {
+  ])('the failed operation is reported before the cancelled one when the failed one %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
       /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Run /,
     )
   })
 
-  test('an operation that was cancelled alone is reported as the cause', async () => {
+  test('a cancelled operation is reported as the cause if no operation failed', async () => {
     expect(await ended(suspend)).toBe(
       'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see the state of the compute.',
     )

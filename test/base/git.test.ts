@@ -38,7 +38,7 @@ const askEverything = async (cwd: string, { head }: HostileRepository): Promise<
 interface Attack {
   readonly name: string
   readonly plant: (repository: HostileRepository) => unknown
-  /** What plain git does there, to show that the trap works. */
+  /** Arguments with which plain git runs the program, to show that the trap works. */
   readonly control: readonly string[]
 }
 
@@ -213,7 +213,7 @@ test.each<readonly [string, (folder: string) => string]>([
   expect(repository.isSprung(), 'the trap does not work').toBe(true)
   const said = await askEverything(cwd, repository)
   expect(repository.isSprung()).toBe(false)
-  // Rejected by our own check: git before 2.38 would run it.
+  // Espalier's own check rejects the repository, because git before 2.38 would use it.
   expect(new Set(said)).toEqual(
     new Set([`EspalierError: ${join(repository.folder, 'db')} is itself a bare git repository, which is not used.`]),
   )

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mapConcurrently } from '../../src/base/index.ts'
 
-test('mapConcurrently keeps the order of the items and never exceeds the concurrency', async () => {
+test('mapConcurrently returns results in the order of the items and never exceeds the concurrency', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 20 }), fc.integer({ min: 1, max: 6 }), async (items, limit) => {
       let running = 0

@@ -14,7 +14,7 @@ const watch = () => {
   return { lines, watch: apiWatch((line) => lines.push(line), { now: () => Date.now() }) }
 }
 
-test('a request that is answered in time prints nothing', () => {
+test('nothing is printed for a request that is answered within four seconds', () => {
   const { lines, watch: api } = watch()
   const end = api.begin('GET /projects')
   vi.advanceTimersByTime(3_900)
@@ -39,7 +39,7 @@ test('a request that keeps failing is reported within five seconds, with the lat
   expect(lines).toEqual(['Retrying GET /projects: ECONNREFUSED 1'])
 })
 
-test('a request that fails and soon succeeds prints nothing', () => {
+test('nothing is printed for a request that fails once and then succeeds', () => {
   const { lines, watch: api } = watch()
   api.begin('GET /projects')('it answers with status 503')
   vi.advanceTimersByTime(1_000)

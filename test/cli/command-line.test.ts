@@ -50,11 +50,11 @@ test.each([
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
   ['apply --max-cu-increase 1.5', { maxCuIncrease: 1.5 }],
   ['operations list -o json', { format: 'json' }],
-])('the values of espalier %s are parsed', (line, values) => {
+])('espalier %s is parsed into the expected values', (line, values) => {
   expect(read(line).values).toMatchObject(values)
 })
 
-test('every command and each of its flags can be parsed', () => {
+test('every command rejects unknown flags, and every flag that needs a value is rejected without one', () => {
   const commands = COMMANDS.flatMap((one) => one.subcommands?.map((inner) => [one, inner]) ?? [[one]])
   for (const path of commands) {
     const command = path.at(-1)

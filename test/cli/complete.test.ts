@@ -58,7 +58,7 @@ test('live names are read once, cached for the owner only, and then completed wi
   }
 })
 
-test('a service that does not respond delays the first completion briefly and the next one not at all', async () => {
+test('a service that does not respond does not delay the second completion', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
   const env = { XDG_CACHE_HOME: cache, ESPALIER_BASE_URL: 'http://127.0.0.1:9/api/v2', ESPALIER_API_KEY: 'a-key' }
   expect(await words('status --project ', env)).toEqual([])

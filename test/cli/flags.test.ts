@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/command-line.ts'
 
-test('a duration is converted to milliseconds, and so is its default', () => {
+test('given and default durations are converted to milliseconds', () => {
   const { values } = readCommandLine(['apply', '--operation-timeout', '1m30s'])
   expect(values).toMatchObject({ operationTimeout: 90_000, lockTimeout: 600_000 })
 })
@@ -25,6 +25,15 @@ test.each([
   ['sandbox serve --pg-port 65536', '--pg-port must be a whole number from 0 to 65535.'],
 ])('espalier %s is rejected: %s', (line, message) => {
   expect(() => readCommandLine(line.split(' '))).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
+})
+
+test.each([
+  'operations watch --limit 3',
+  'operations watch --all',
+  'operations get ID --concurrency 2',
+  'compute start main --concurrency 2',
+])('espalier %s is rejected, because the flag would have no effect', (line) => {
+  expect(() => readCommandLine(line.split(' '))).toThrow(/no flag --(limit|all|concurrency)/)
 })
 
 test.each(['apply --max-restarts 0 --max-cu-increase 0.25', 'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5'])(

@@ -24,7 +24,7 @@ test('workflows pin the Action to the release commit, or to the release tag if t
   expect(plan).toContain(`@${commit} # v${version}\n`)
 })
 
-test('workflows apply the default branch of the remote, or the current branch if there is no remote', async () => {
+test('workflows apply pushes to the default branch of the remote, or to the current branch if there is no remote', async () => {
   const { folder, git } = repository('trunk')
   expect((await workflowsFor(folder)).apply).toContain('branches: ["trunk"]')
   git('symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/release/next')

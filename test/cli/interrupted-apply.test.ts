@@ -1,4 +1,4 @@
-/** Sends Ctrl-C repeatedly, until the run has printed its result. */
+/** Signals must not end the process before the run has printed its result. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -65,7 +65,7 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
     if (at === 20) await resize(60, 12)
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
-      // The next tick of the spinner draws it.
+      // The next tick of the spinner draws the new state.
       const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
       let shown: readonly string[] = []
       const screen = async (): Promise<string> => {

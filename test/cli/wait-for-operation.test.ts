@@ -67,7 +67,7 @@ test.each([
   ],
   ['failed 20 s ago', [(now: number) => ({ status: 'failed', updatedAt: iso(now - 20_000) })], 'bad', 10],
   [
-    'failed, by a clock that is an hour ahead, with a retry announced',
+    'failed according to a clock that is an hour ahead, with a retry announced',
     [
       (now: number) => ({
         status: 'failed',
@@ -78,7 +78,12 @@ test.each([
     'bad',
     90,
   ],
-  ['failed, with a retry long ago', [(now: number) => ({ status: 'failed', retryAt: iso(now - MINUTE) })], 'bad', 30],
+  [
+    'failed, with a retry announced for a time in the past',
+    [(now: number) => ({ status: 'failed', retryAt: iso(now - MINUTE) })],
+    'bad',
+    30,
+  ],
 ] as const)('waitForOperation detects the end of an operation: %s', async (_what, looks, end, seconds) => {
   expect(await wait(looks)).toMatchObject({ end, seconds })
 })

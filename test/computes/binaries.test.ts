@@ -18,7 +18,7 @@ const fake = async (version: string): Promise<string> => {
   return place
 }
 
-test('findBinaries returns the first installation of each major version', async () => {
+test('findBinaries returns the first installation of each supported major version', async () => {
   const [old, first, second, third] = [await fake('12.3'), await fake('16.2'), await fake('16.9'), await fake('17.1')]
   expect(await findBinaries(undefined, await folder(), ['/nowhere', old, first, second, third])).toMatchObject([
     { postgres: join(first, 'postgres'), major: 16, version: '16.2' },

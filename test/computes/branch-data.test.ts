@@ -150,7 +150,7 @@ test("creating a schema-only branch does not run a client's functions as the sup
   const enabled = `SELECT tgenabled::text AS how FROM pg_trigger WHERE tgname = 't r' ORDER BY 1`
   expect(await run(id, enabled)).toEqual([{ how: 'A' }, { how: 'A' }, { how: 'R' }])
   expect(await run(id, 'SELECT * FROM root NATURAL FULL JOIN replica NATURAL FULL JOIN always')).toEqual([])
-  // Triggers are back, including those of foreign keys.
+  // Triggers are enabled again, including those of foreign keys.
   await expect(run(id, 'TRUNCATE root CASCADE')).rejects.toThrow(tag)
   await expect(run(id, 'INSERT INTO member VALUES (1)')).rejects.toMatchObject({ code: '23503' })
 })

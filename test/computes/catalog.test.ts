@@ -18,7 +18,7 @@ beforeAll(async () => {
   sandbox = await openReal()
 })
 afterAll(() => sandbox.close())
-/** One project per test, on a shared sandbox: creating the first data takes longer than all tests. */
+/** Each test has its own project on a shared sandbox, because creating the first data takes longer than all tests. */
 beforeEach(async () => {
   const made = await make(sandbox)
   project = made.project.id
@@ -139,7 +139,7 @@ test('roles and databases created by SQL are listed, and a password changed by S
   expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
 })
 
-test('roles created by SQL are still listed while the compute is suspended, and later requests run when it starts', async () => {
+test('databases created by SQL are still listed while the compute is suspended, and a role created then can log in once the compute starts', async () => {
   await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
   await call('POST', `/endpoints/${compute}/suspend`)
   expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
@@ -148,7 +148,7 @@ test('roles created by SQL are still listed while the compute is suspended, and 
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
-test('roles created by SQL are still listed after a sandbox restart, before the first connection', async () => {
+test('after a sandbox restart, a role can be created before the first connection and can read existing tables', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const first = await openReal({ stateDir })
@@ -240,7 +240,7 @@ test.skipIf(dumping === undefined)(
 )
 
 test.skipIf(dumping === undefined)(
-  'each project runs the Postgres version that was requested (skipped without another Postgres)',
+  'each project runs the Postgres version that was requested (skipped without pg_dump)',
   async () => {
     const own = await openReal({ computes: { kind: 'postgres' } })
     try {

@@ -70,7 +70,7 @@ const operationsOn = async (id: string): Promise<readonly string[]> =>
   (await call('GET', '/operations')).operations
     .filter((operation: { endpoint_id: string }) => operation.endpoint_id === id)
     .map(({ action }: { action: string }) => action)
-/** Subscribes at once, so that no event is missed. */
+/** Handles a rejection from the start, so that it never counts as unhandled. */
 const failureOf = (query: Promise<unknown>): Promise<unknown> =>
   query.then(
     () => 'it succeeded',
@@ -227,7 +227,7 @@ test('a long-running query prevents scale to zero, but an idle connection does n
   const { last_active } = await shown()
   const long = failureOf(client.query('SELECT pg_sleep(30)'))
   await sandbox.clock.advance(310_000)
-  // The check found it busy, so it counts as used until then.
+  // The activity check found the compute busy, so it counts as active until then.
   await expect.poll(async () => (await shown()).last_active).not.toBe(last_active)
   expect((await shown()).current_state).toBe('active')
   expect(client.endedWith).toBeUndefined()
@@ -271,7 +271,7 @@ test.runIf(!hasPgBouncer)('a pooled connection is rejected with a hint if PgBoun
   expect(await refusal(uri)).toEqual(['08004', expect.stringContaining('PgBouncer')])
 })
 
-test('loading a dump restarts its computes on the existing data', async () => {
+test('loading a dump of the sandbox restarts the computes on their existing data', async () => {
   const client = await clientOf(sandbox, 'ep-odd')
   await client.query('CREATE TABLE before_load AS SELECT 1 AS n')
   await settled('ep-odd')

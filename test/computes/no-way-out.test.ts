@@ -94,15 +94,15 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       ['reading a file after a grant', `GRANT pg_read_server_files TO CURRENT_USER`],
       ['writing a file', `COPY (SELECT 1) TO '/tmp/espalier-written'`],
       ['writing a file after a grant', `GRANT pg_write_server_files TO CURRENT_USER`],
-      ['pg_read_file', `SELECT pg_read_file('postgresql.conf')`],
-      ['a large object', `SELECT lo_export(1, '/tmp/espalier-written')`],
+      ['calling pg_read_file', `SELECT pg_read_file('postgresql.conf')`],
+      ['exporting a large object', `SELECT lo_export(1, '/tmp/espalier-written')`],
       [
         'creating a C function',
         `CREATE FUNCTION f() RETURNS int LANGUAGE c AS '/lib/x86_64-linux-gnu/libc.so.6', 'getpid'`,
       ],
       ['creating an internal function', `CREATE FUNCTION f() RETURNS int LANGUAGE internal AS 'pg_backend_pid'`],
       ['installing an untrusted language', 'CREATE EXTENSION plpython3u'],
-      ['a library', `LOAD '/lib/x86_64-linux-gnu/libc.so.6'`],
+      ['loading a library', `LOAD '/lib/x86_64-linux-gnu/libc.so.6'`],
       ['creating an event trigger', 'CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION pg_catalog.version()'],
       ['ALTER SYSTEM', `ALTER SYSTEM SET archive_command = 'id'`],
       ['writing to the catalog', `UPDATE pg_authid SET rolsuper = true WHERE rolname = current_user`],
@@ -152,6 +152,6 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
   },
 )
 
-test('the tests ran against every installed Postgres version', () => {
+test('the tests ran at least against Postgres 17', () => {
   expect(found.map(({ major }) => major)).toContain(17)
 })

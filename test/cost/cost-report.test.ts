@@ -52,12 +52,12 @@ test.each([
 test.each([
   ['the default branch never sleeps', only(fixed(1, NEVER), [480, 480], { branch: { isDefault: true } })],
   ['a protected branch never sleeps', only(fixed(1, NEVER), [480, 480], { branch: { isProtected: true } })],
-  ['it cannot sleep', only(fixed(18, NEVER), [480, 8640])],
+  ['the compute cannot sleep', only(fixed(18, NEVER), [480, 8640])],
   ['a smaller minimum would make the range too wide', only(between(4, 12), [480, 1920])],
   ['there is no history', only(fixed(4), undefined)],
-  ['it averaged more than its minimum', only(between(1, 4), [120, 192])],
-  ['the smallest minimum is cheap', only(between(0.25, 4), [120, 30])],
-  ['less than ten CU-hours are at stake', only(fixed(2, NEVER), [480, 960], { branch: { expiresAt: hoursAgo(-4) } })],
+  ['the compute averaged more than its minimum size', only(between(1, 4), [120, 192])],
+  ['the compute already has the smallest minimum size', only(between(0.25, 4), [120, 30])],
+  ['less than ten CU-hours can be saved', only(fixed(2, NEVER), [480, 960], { branch: { expiresAt: hoursAgo(-4) } })],
 ] as const)('no advice is given if %s', (_, seen) => {
   expect(adviceOf(seen)).toEqual([])
 })
@@ -147,7 +147,7 @@ test('the table lists the most expensive entries first, followed by the manifest
   `)
 })
 
-test('the Markdown report folds details and keeps names as plain text', () => {
+test('the Markdown report collapses details and shows names in code spans', () => {
   expect(costMarkdown(reportOf(fleet))).toMatchInlineSnapshot(`
     "### Espalier: 3,212 CU-hours a month, at most 4,380; 1 compute unknown
 

@@ -182,7 +182,7 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
     range(-182.5, -36.5, -36.5),
   ],
   [
-    '9: 5m → 35m, suspends not known',
+    '9: 5m → 35m, number of suspends unknown',
     update(fixed1, { scaleToZero: 2100 }),
     same(182.5),
     range(182.5, 182.5, 730),
@@ -198,7 +198,7 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
     range(0, null, 1460),
     range(0, null, 1460),
   ],
-  ['12: create, defaults not known', create({}), same(0), range(null, null, null), range(null, null, null)],
+  ['12: create, defaults unknown', create({}), same(0), range(null, null, null), range(null, null, null)],
   ['13: delete', estimateDelete(costed(fixed1)), same(182.5), same(0), same(-182.5)],
   ['13: disable', update(fixed1, { disabled: true }), same(182.5), same(0), same(-182.5)],
   [
@@ -216,7 +216,14 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
     range(-109.5, 0, 438),
   ],
   ['15: primary never sleeps', update(primaryAwake), same(730), same(730), same(0), ['split-evenly']],
-  ['15: its replica', update(primaryAwake, {}, { index: 1 }), same(146), same(146), same(0), ['split-evenly']],
+  [
+    '15: replica of a primary that never sleeps',
+    update(primaryAwake, {}, { index: 1 }),
+    same(146),
+    same(146),
+    same(0),
+    ['split-evenly'],
+  ],
   ['16: primary', update(shared), range(182.5, 346.75, 730), range(182.5, 346.75, 730), same(0)],
   ['16: replica', update(shared, {}, { index: 1 }), same(36.5), same(36.5), same(0)],
   [
@@ -227,7 +234,7 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
     range(0, null, 730),
   ],
   [
-    '17: the same, never sleeps',
+    '17: period 10 h old, never sleeps',
     update(one({ ...fixed(1), scaleToZero: NEVER }, [3, 3], recent), fixed(2)),
     same(730),
     same(1460),
@@ -239,20 +246,27 @@ const WORLDS: readonly (readonly [string, Estimate, CostRange, CostRange, CostRa
   ['20: unused', update(one(FIXED_1, [0, 0])), same(0), same(0), same(0)],
   ['20: active, but not counted', update(uncounted), range(0, null, 730), range(0, null, 730), same(0)],
   [
-    '21: outside of the period',
+    '21: outside the period',
     update({ ...fixed1, now: Date.parse('2026-12-01T01:00:00Z') }),
     range(0, null, 730),
     range(0, null, 730),
     same(0),
   ],
   [
-    '21: not reset yet',
+    '21: counters not reset yet',
     update({ ...fixed1, ...period('2026-11-22T00:00:00Z') }),
     range(0, null, 730),
     range(0, null, 730),
     same(0),
   ],
-  ['21: more active than there was time', update(one(FIXED_1, [500, 500])), same(730), same(730), same(0), ['clamped']],
+  [
+    '21: more active hours than the period has',
+    update(one(FIXED_1, [500, 500])),
+    same(730),
+    same(730),
+    same(0),
+    ['clamped'],
+  ],
 ]
 
 describe('the examples of docs/cost.md', () => {

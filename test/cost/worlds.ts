@@ -29,7 +29,7 @@ export const compute = (attributes: ComputeAttributes, more: Partial<ObservedCom
   ...more,
 })
 
-/** @param hours active, and CU-hours. */
+/** @param hours active hours, and CU-hours. */
 export const branch = (hours?: readonly [number, number], more: Partial<ObservedBranch> = {}): ObservedBranch => ({
   id: 'br-main',
   name: 'main',

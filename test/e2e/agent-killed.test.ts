@@ -32,13 +32,16 @@ let folder: string
 let sandbox: Sandbox
 let receiver: Server
 let agent: RunningProcess | undefined
-/** Titles of the steps that each event reports, by its id. */
+/** The titles of the steps that each event reports, by event id. */
 const reported = new Map<string, readonly string[]>()
 let onRequest: (method: string, path: string) => void = () => undefined
 
 const git = (...args: string[]): string =>
   execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd: join(folder, 'repo') }).toString()
-/** Adds a replica and changes the primary: first its size, which restarts it. The agent allows three restarts a day. */
+/**
+ * Adds a replica and changes the primary. Only the first round changes the size of the primary and so restarts it,
+ * because the agent allows three restarts a day.
+ */
 const commit = async (round: number): Promise<void> => {
   const replicas = Array.from({ length: round }, (_, index) => `r${index + 1}: { size: 0.25 }`).join(', ')
   const primary = `{ size: ${round === 0 ? 1 : 2}, scaleToZero: ${round % 2 === 0 ? 'never' : '10m'} }`
@@ -86,14 +89,14 @@ afterEach(async () => {
 })
 
 const isChange = (method: string): boolean => method !== 'GET'
-/** The request after a commit to kill the agent at: the first change is the create, the second the update. */
+/** The request after a commit at which the agent is killed. The first change is the create, the second the update. */
 const MOMENTS: readonly (readonly [string, (method: string, path: string, changes: number) => boolean])[] = [
   ['the update took effect and was not answered', (method, _, changes) => isChange(method) && changes === 2],
   ['the project was read', (_, path) => path.endsWith('/endpoints')],
   ['the create took effect and was not answered', (method) => isChange(method)],
   ['the operations of the create run', (_, path, changes) => changes === 1 && path.endsWith('/operations')],
   ['the operations of the update run', (_, path, changes) => changes === 2 && path.endsWith('/operations')],
-  ['it is read again', (_, path, changes) => changes === 2 && path.endsWith('/branches')],
+  ['the project is read again', (_, path, changes) => changes === 2 && path.endsWith('/branches')],
 ]
 
 test('an agent that starts after another was killed during a step completes that step once and reports it', async () => {

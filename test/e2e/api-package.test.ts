@@ -72,7 +72,7 @@ test('the first program of docs/api.md posts the plan', async () => {
   ])
 })
 
-test('the second program of docs/api.md applies the plan, and is rejected once the plan is stale', async () => {
+test('the second program of docs/api.md applies the plan, and the API rejects a stale plan and copied manifests', async () => {
   const { stdout } = await node('apply.js', APPLY)
   expect(stdout).toMatch(/^shop\/br-\S+\/primary#1 done\n/)
   const stale = await node(
@@ -128,7 +128,7 @@ test.runIf(isLong)('the published types compile without our sources and without 
 })
 
 test.runIf(isLong)('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
-  // It loads a compiler.
+  // Imported only here, because it loads a compiler.
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core')
   const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
   const result = await checkPackage(tarball)

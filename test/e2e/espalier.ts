@@ -13,7 +13,7 @@ export interface RunningProcess extends Running {
   readonly child: ChildProcess
 }
 
-/** @param before programs that start it, with their arguments. */
+/** @param before a command that runs the program, with its arguments. */
 export const startProcess = (
   args: readonly string[],
   env: Environment = {},

@@ -1,4 +1,4 @@
-/** `snapshot`, `plan --live`, `show` and `explain`, which do not need the live project. */
+/** Snapshots, saved plans, and imported or formatted manifests as files, and `explain`. */
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close())
 
 const online = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
-/** Without a key and an address. */
+/** Without a key or a base URL. */
 const offline = (...args: readonly string[]) => espalier(args, {}, folder)
 
 test('a plan from a snapshot equals the plan of the live project and states the age of the snapshot', async () => {
@@ -145,7 +145,7 @@ branches:
   main: { primary: { size: 8 } }  # too big?
 `
 
-test('import into a file adds live computes, updates differing values and keeps every other byte', async () => {
+test('import into a file adds live computes, updates differing values and leaves all other text unchanged', async () => {
   await writeFile(join(folder, 'own.yaml'), OWN)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'own.yaml')
   expect(into, into.stderr).toMatchObject({ code: 0, stderr: expect.stringContaining('1 value updated') })
@@ -166,7 +166,7 @@ test('import into a file of another project adds a document', async () => {
   expect(text.startsWith(`${other}\n---\n`)).toBe(true)
 })
 
-test('import into a file reports the position of an invalid declaration and writes nothing', async () => {
+test('import into a file reports the position of a compute that is declared absent but exists, and writes nothing', async () => {
   const ahead = `${OWN}  staging: { primary: absent }\n`
   await writeFile(join(folder, 'ahead.yaml'), ahead)
   const into = await online('import', '--project', 'quiet-river-12345678', '--out', 'ahead.yaml')
@@ -179,7 +179,7 @@ test('import into a file reports the position of an invalid declaration and writ
 test.each([
   ['a folder', 'folder', '', 'it is a folder'],
   [
-    'a manifest of another project, from a project without computes',
+    'a manifest of another project if no compute matches',
     'bare.yaml',
     'version: 1\nproject: x\n',
     'There is no compute to import',

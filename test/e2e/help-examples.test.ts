@@ -14,7 +14,7 @@ import { type Ended, ROOT, start } from './espalier.ts'
 const PROJECT = 'quiet-river-12345678'
 
 let sandbox: Sandbox
-/** As created by the seed. */
+/** The state that the seed creates. */
 let world: ReturnType<Sandbox['control']['dump']>
 /** Folder that contains the program as `espalier`. */
 let bin: string
@@ -22,7 +22,7 @@ let template: string
 beforeAll(async () => {
   template = await makeTemplate()
   const seed = await readFile(join(ROOT, 'examples/quickstart/seed.yaml'), 'utf8')
-  // With the fast clock, it would be suspended between two lines of a test.
+  // Otherwise, the fast clock would suspend this compute between two lines of a test.
   const awake = seed.replace('size: 0.5\n', 'size: 0.5\n            scaleToZero: never\n')
   sandbox = await startSandbox({ seed: parseSeed(awake, 'seed.yaml'), timeScale: 50 })
   world = sandbox.control.dump()
@@ -36,7 +36,7 @@ interface Exception {
   /** Appended to the example. */
   readonly more?: string
   readonly code?: number
-  /** Expected output. An example that would not end is interrupted after it. */
+  /** Expected output. An example that would not end is interrupted after this output. */
   readonly says?: string
   readonly goesOn?: boolean
   /** The example cannot run here; path of the test that covers it. */
@@ -138,7 +138,7 @@ const prepare = async (): Promise<string> => {
   return folder
 }
 
-/** @param until output after which it is interrupted. */
+/** @param until output after which the example is interrupted. */
 const run = async (line: string, folder: string, until?: string): Promise<Ended> => {
   const env = { HOME: folder, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
   const args = argumentsOf(line)

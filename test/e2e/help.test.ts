@@ -37,7 +37,7 @@ test.each([
   ['sandbox serve --help'],
   ['sandbox connect --help'],
   ['completion --help'],
-])('espalier %s prints the same help as before', async (line) => {
+])('the output of espalier %s matches its snapshot', async (line) => {
   const { code, stdout } = await espalier(line.split(' '))
   expect(code).toBe(0)
   expect(stdout).toMatchSnapshot()
@@ -51,7 +51,7 @@ test.each(['docs/cli.md', '--help'])('every exit code is documented in %s', asyn
 })
 
 test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-color'])(
-  'espalier %s prints its help, because a subcommand is missing',
+  'without a subcommand, espalier %s prints its help',
   async (line) => {
     const words = line.split(' ').filter((word) => word !== '')
     expect(await espalier(words)).toEqual(await espalier([...words, '--help']))

@@ -1,4 +1,4 @@
-/** The program in a folder that a commit made look like a separate git repository. */
+/** Runs the program in a folder that a commit disguises as a separate git repository. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { forgetBlob, makeHostileRepository, makePartialClone, plantBareRepository } from '../hostile/repositories.ts'

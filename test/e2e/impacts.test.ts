@@ -46,7 +46,7 @@ const CASES: readonly Case[] = [
     impacts: { 'ep-settings-p': 'may-restart' },
   },
   {
-    title: 'a new size restarts its compute and no other',
+    title: 'a new size restarts only the resized compute',
     project: 'size',
     live: [
       ...main('size'),

@@ -129,7 +129,7 @@ test('init writes no workflows in a subfolder of the repository or if no remote 
 
 test.each([
   [
-    'a list of our own under the same schema',
+    'a custom list of files under the same schema',
     { 'yaml.schemas': { './.vscode/espalier.schema.json': ['infra/*.yaml'] } },
     'exists',
   ],
@@ -145,7 +145,7 @@ test.each([
   expect(await read(folder, '.vscode/settings.json')).toBe(before)
 })
 
-test('init keeps editor settings that contain only comments', async () => {
+test('init adds to editor settings that contain only comments, and keeps the comments', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, '.vscode'))
   await writeFile(join(folder, '.vscode/settings.json'), '// ours')
@@ -193,14 +193,14 @@ test('init and import write one file for each project of the key, and their comb
   }
 })
 
-test('init reports a wrong base URL, not a key that cannot list projects', async () => {
+test('import reports a wrong base URL, not a key that cannot list projects', async () => {
   const wrong = { ...environmentOf(two), ESPALIER_BASE_URL: two.apiUrl.replace('/v2', '') }
   const { code, stderr } = await espalier(['import'], wrong, await emptyFolder())
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('E_BASE_URL') })
   expect(stderr).not.toContain('--project')
 })
 
-test('init imports the other projects if one project cannot be read', async () => {
+test('import writes the other projects if one project cannot be read', async () => {
   const folder = await emptyFolder()
   two.control.addFault({
     on: 'request',

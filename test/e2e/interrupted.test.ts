@@ -8,9 +8,11 @@ import { STEPS, tenSteps } from './ten-steps.ts'
 
 /** The phases of a step as the server sees them: the change, the wait for its operations, the final read. */
 const MOMENTS = {
-  'the change has taken effect but has not been answered': (method: string, _path: string) => method !== 'GET',
-  'its operations are running': (method: string, path: string) => method === 'GET' && path.endsWith('/operations'),
-  'it has been read back and the next one has not begun': (method: string, path: string) =>
+  'the request has taken effect but its response has not been sent': (method: string, _path: string) =>
+    method !== 'GET',
+  'operations of the step are running': (method: string, path: string) =>
+    method === 'GET' && path.endsWith('/operations'),
+  'the step has been verified and the next step has not begun': (method: string, path: string) =>
     method === 'GET' && /\/endpoints\/[^/]+$/.test(path),
 } as const
 
@@ -18,13 +20,13 @@ type Moment = keyof typeof MOMENTS
 
 const everyBoundary: readonly (readonly [number, Moment])[] = [
   // Nothing was sent yet: the last request before the first step reads past operations.
-  [0, 'its operations are running'],
+  [0, 'operations of the step are running'],
   ...Array.from({ length: STEPS }, (_, index) => index + 1).flatMap((step): [number, Moment][] => [
-    [step, 'the change has taken effect but has not been answered'],
-    [step, 'it has been read back and the next one has not begun'],
+    [step, 'the request has taken effect but its response has not been sent'],
+    [step, 'the step has been verified and the next step has not begun'],
   ]),
   // A create, an update and a delete that are still running when the next apply starts.
-  ...[2, 7, 10].map((step): [number, Moment] => [step, 'its operations are running']),
+  ...[2, 7, 10].map((step): [number, Moment] => [step, 'operations of the step are running']),
 ]
 
 /** Interrupts when step number `step` reaches that moment. */
@@ -51,9 +53,9 @@ const interruptAt = async (
 
 /** During the create, and during the final delete. */
 const someBoundaries: typeof everyBoundary = [
-  [2, 'the change has taken effect but has not been answered'],
-  [2, 'its operations are running'],
-  [10, 'its operations are running'],
+  [2, 'the request has taken effect but its response has not been sent'],
+  [2, 'operations of the step are running'],
+  [10, 'operations of the step are running'],
 ]
 
 test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
@@ -72,13 +74,13 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
 test
   .runIf(isLong)
   .concurrent(
-    'after a change was refused, a kill -9 at the same boundary still lets the next apply converge',
+    'if a change is first rejected because of a lock, the next apply converges after a kill -9 during its step',
     async ({ expect }) => {
       // The ninth step is the first delete.
       const lock = { on: 'request', method: 'DELETE', effect: { kind: 'lock' } } as const
       const { ten, ended } = await interruptAt(
         9,
-        'it has been read back and the next one has not begun',
+        'the step has been verified and the next step has not begun',
         (child) => child.kill('SIGKILL'),
         ({ control }) => control.addFault(lock),
       )
@@ -96,8 +98,10 @@ const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.
 test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   'after one %s, apply completes the running step, starts no other, and says how to continue',
   async (signal, { expect }) => {
-    const { ten, ended } = await interruptAt(4, 'the change has taken effect but has not been answered', (child) =>
-      child.kill(signal),
+    const { ten, ended } = await interruptAt(
+      4,
+      'the request has taken effect but its response has not been sent',
+      (child) => child.kill(signal),
     )
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
@@ -116,12 +120,16 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
 test.concurrent('after a second SIGINT, apply exits immediately and reports the interrupted step', async ({
   expect,
 }) => {
-  const { ten, ended } = await interruptAt(4, 'the change has taken effect but has not been answered', (child) => {
-    child.kill('SIGINT')
-    child.stderr?.on('data', (text) => {
-      if (String(text).includes('Stopping: ')) child.kill('SIGINT')
-    })
-  })
+  const { ten, ended } = await interruptAt(
+    4,
+    'the request has taken effect but its response has not been sent',
+    (child) => {
+      child.kill('SIGINT')
+      child.stderr?.on('data', (text) => {
+        if (String(text).includes('Stopping: ')) child.kill('SIGINT')
+      })
+    },
+  )
   try {
     expect(ended.code, ended.stdout + ended.stderr).toBe(130)
     expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')

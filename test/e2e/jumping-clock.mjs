@@ -1,4 +1,4 @@
-// Loaded into the program before itself: a machine whose clock is set two hours back, and on again, all the time.
+// Preloaded into the program. Simulates a machine whose clock is repeatedly set back two hours and forward again.
 const HOURS_MS = 2 * 3_600_000
 const real = Date.now
 let asked = 0

@@ -41,7 +41,8 @@ export const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, item]) 
     .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 )
 
-const ajv = new Ajv2020({ strict: false, allErrors: true })
+// `openapi.test.ts` checks the schemas themselves.
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, code: { optimize: false } })
 addFormats.default(ajv)
 ajv.addSchema({ $id: 'api', ...DOCUMENT })
 const validators = new Map<object, ValidateFunction>()

@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { duration, text, toggle } from '../flag.ts'
-import { API_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS } from '../flags.ts'
 
 const SUMMARIES = {
   start: 'Wake idle computes',
@@ -26,7 +26,7 @@ export const actionCommand = (action: ComputeAction) =>
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
       'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),
       'lock-timeout': duration('', 'How long to wait for a locked project', { default: '10m' }),
-      ...API_FLAGS,
+      ...CONNECTION_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'The primary of staging']],
     notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.

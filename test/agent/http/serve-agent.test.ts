@@ -224,7 +224,7 @@ describe('the API', () => {
     expect(await statusOf(`${url}/api/v1/suspension`, { method: 'PUT', headers: BEARER, body })).toBe(413)
   })
 
-  test('parseListenAddress accepts valid addresses, and its error for any other says what it expects', () => {
+  test('parseListenAddress accepts valid addresses, and its error for an invalid address names the flag', () => {
     expect(parseListenAddress('127.0.0.1:7790', '--listen')).toEqual({ host: '127.0.0.1', port: 7790 })
     expect(parseListenAddress('[::]:80', '--listen')).toEqual({ host: '::', port: 80 })
     for (const text of ['7790', 'host', 'host:', 'host:70000', 'http://host:80', '::1:80']) {
@@ -258,7 +258,7 @@ describe('live events', () => {
     }
   }
 
-  test('the stream sends changed projects and the ids of removed ones, and nothing that did not change', async () => {
+  test('the stream sends changed projects and the ids of removed ones, and nothing that has not changed', async () => {
     const control = planned()
     const { url } = await serve(control)
     const events = await reader(url)
