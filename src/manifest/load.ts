@@ -51,7 +51,7 @@ export const readFiles = async (
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
 
-/** Reads shared files on demand: manifests refer to them. */
+/** Reads a shared file when a manifest extends it. */
 const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {

@@ -67,7 +67,10 @@ export const parseWith = (
   }
 }
 
-/** Continues from the line that was requested last: problems come in order, and a file may consist of newlines only. */
+/**
+ * Continues from the line that was requested last. Problems come in order, and starting over for each would take too
+ * long in a file of millions of lines.
+ */
 export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
   const cursors = new Map<string, { line: number; offset: number }>()
   return ({ file, line }) => {
@@ -90,7 +93,7 @@ export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests[
 const limited = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.length <= MAX_PROBLEMS ? diagnostics : [...diagnostics.slice(0, MAX_PROBLEMS), TOO_MANY]
 
-/** Shared files and targets of aliases may be read more than once. */
+/** Shared files and targets of aliases may be read, and their problems found, more than once. */
 const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
   const before = sorted[index - 1]
   return before === undefined || bySource(before, diagnostic) !== 0
@@ -98,7 +101,7 @@ const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnosti
 
 const TOO_MANY = problem(
   'E_TOO_MANY',
-  `There are more than ${MAX_PROBLEMS} problems. The others are not shown.`,
+  `There are more than ${MAX_PROBLEMS} problems. Only the first ${MAX_PROBLEMS} are shown.`,
   'Fix these, then run the command again.',
 )
 
@@ -106,7 +109,7 @@ const nothingFound = (seeds: readonly string[]): Diagnostic =>
   problem(
     'E_NO_MANIFESTS',
     seeds.length === 0
-      ? 'No manifest was found: there is no .yaml or .yml file.'
+      ? 'No manifest was found in any .yaml or .yml file.'
       : `No manifest was found, only a sandbox seed: ${list(seeds)}.`,
     'Name files, folders or globs. An empty set of manifests never means "delete everything".',
   )
@@ -139,7 +142,7 @@ class Reading {
     const documents: DesiredDocument[] = []
     const trees = this.#trees(file)[Symbol.iterator]()
     let count = 0
-    // One document at a time: its nodes take a hundred times the memory of its text.
+    // Read one document at a time, because its nodes take a hundred times the memory of its text.
     for (let next = trees.next(); next.done !== true; ) {
       const tree = next.value
       next = trees.next()
