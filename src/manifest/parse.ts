@@ -30,8 +30,14 @@ import { sourceAt, startOfFile } from './yaml/place.ts'
 import { isPlainMap } from './yaml/plain.ts'
 import { type Sourced, short, Tree } from './yaml/tree.ts'
 
-/** Returns the file at a display path (with forward slashes), or the reason why it cannot be read. */
-export type FindFile = (path: string) => ManifestFile | string
+/** Returns the file at a display path (with forward slashes), or the reason why it cannot be read, as a sentence. */
+export type FindFile = (path: string) => ManifestFile | Unreadable
+export type Unreadable = Pick<Diagnostic, 'message' | 'hint'>
+
+export const NO_SUCH_FILE: Unreadable = {
+  message: 'The file does not exist.',
+  hint: 'Paths in `extends` are relative to this file.',
+}
 
 /**
  * Parses manifests from texts. `extends` is resolved among them.
@@ -40,7 +46,7 @@ export type FindFile = (path: string) => ManifestFile | string
  */
 export const parseManifests = (files: readonly ManifestFile[], options: LoadOptions = {}): LoadedManifests => {
   const byPath = new Map(files.map((file) => [posix.normalize(file.path), file]))
-  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? 'the file does not exist')
+  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? NO_SUCH_FILE)
 }
 
 export const parseWith = (
@@ -218,7 +224,7 @@ class Reading {
 
   /** @param source of the path, for error messages. */
   #findShared(tree: Tree, path: string, source: Source): Layer {
-    const refuse = (message: string, hint: string): Layer => {
+    const refuse = (message: string, hint?: string): Layer => {
       tree.report('E_EXTENDS', source, message, hint)
       return EMPTY_LAYER
     }
@@ -232,12 +238,7 @@ class Reading {
     const known = this.#extended.get(target)
     if (known !== undefined) return known
     const file = this.#findFile(target)
-    if (typeof file === 'string') {
-      return refuse(
-        `The shared file \`${target}\` cannot be read: ${file}.`,
-        'Paths in `extends` are relative to this file.',
-      )
-    }
+    if ('message' in file) return refuse(`The shared file \`${target}\` cannot be read. ${file.message}`, file.hint)
     this.shared.push(file)
     const [first, second] = this.#trees(file)
     if (second !== undefined) {

@@ -248,7 +248,7 @@ describe('a permanent failure', () => {
       'ignore',
       [request({ kind: 'ignore' }, { method: 'PATCH' })],
       [
-        `${UPDATE} (not-effective): The control API accepted the request, but it is not in effect: size: before 1 CU, requested 2 CU, got 1 CU.`,
+        `${UPDATE} (not-effective): The control API accepted the request, but the change did not take effect: size: before 1 CU, requested 2 CU, got 1 CU.`,
         "The account's plan may not allow it.",
       ],
     ],

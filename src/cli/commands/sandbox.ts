@@ -36,8 +36,8 @@ export const serveCommand = {
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'Use a free port and persistent state'],
   ],
-  notes: `The first lines on stdout show the API's address and key, the address and token of the sandbox's own
-control API, and the compute backend:
+  notes: `The first lines on stdout show the API URL and key, the URL and token of the sandbox's own API, and
+the compute backend:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
   Control  http://127.0.0.1:PORT/_sandbox  TOKEN
