@@ -142,7 +142,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
   const expect = (what: string, answer: Answer): unknown => {
     if (answer.status < 300) return answer.body
     const said = z.object({ message: z.string() }).safeParse(answer.body)
-    const words = said.success ? `: ${said.data.message}` : ''
+    const words = said.success && said.data.message !== '' ? `: ${said.data.message}` : ''
     throw new GitHubError(`GitHub refused to ${what} (status ${answer.status}${words}).`, answer.status)
   }
   const call = async <T>(what: string, shape: z.ZodType<T>, method: Method, url: string, body?: object): Promise<T> => {

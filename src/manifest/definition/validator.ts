@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
 
-/** An error of ajv with `verbose`. */
+/** An error that ajv reports with `verbose`. */
 export interface Refusal {
   /** JSON pointer into the document. */
   readonly instancePath: string
