@@ -157,7 +157,7 @@ test('a denied project is shown, but its steps are refused', () => {
 test('other changes in a denied project are refused with a reference to the denying policy', () => {
   const { plan } = planOf(RESIZE + PREVIEW, { policies: policies(SMALL) })
   expect(plan.changes.map(({ branch, refused }) => [branch.name, refused])).toEqual([
-    ['main', '`preview-size` denies another change of its project'],
+    ['main', '`preview-size` denies another change in the same project'],
     ['preview/x', '`preview-size` denies 4 CU for primary on preview/x (at most 0.25 CU). Previews are small'],
   ])
 })

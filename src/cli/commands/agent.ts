@@ -49,7 +49,7 @@ export const runCommand = {
     ...REVIEW,
     ...MANIFEST_FLAGS,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    'request-share': number('Agent:', "Share of an account's request limit, up to 1", {
+    'request-share': number('Agent:', "Share of an account's request limit that the agent may use, up to 1", {
       min: 0.001,
       max: 1,
       isFractional: true,
@@ -59,10 +59,14 @@ export const runCommand = {
     ...DATA_FLAG,
     keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
-    keys: text('Control API:', 'YAML file with several keys, each with its projects and paths'),
-    listen: text('Serving:', 'Address of the page and the API; except on loopback, reads also require the token', {
-      default: '127.0.0.1:7790',
-    }),
+    keys: text('Control API:', 'YAML file that lists API keys, with the projects and manifest paths of each'),
+    listen: text(
+      'Serving:',
+      'Address of the page and the API; if it is not a loopback address, reads also require the token',
+      {
+        default: '127.0.0.1:7790',
+      },
+    ),
     'listen-public': text('Serving:', 'Address that serves only health, metrics and the git webhook'),
     'webhook-secret-file': text('Serving:', 'File with the secret of POST /hooks/git'),
     notify: text('Serving:', 'URL to send events to, as CloudEvents'),
@@ -77,6 +81,8 @@ export const runCommand = {
   ],
   notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
 immediately.
+
+The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
   Without --once, the agent exits with 0 if it was stopped, and with 1 if it cannot start or
@@ -108,7 +114,7 @@ export const historyCommand = {
   summary: 'Show what the agent changed, with time, commit and impact',
   positionals: PROJECTS,
   flags: DATA_FLAG,
-  examples: [['$0 agent history quiet-river-12345678', 'One project']],
+  examples: [['$0 agent history quiet-river-12345678', 'What the agent changed in one project']],
   notes: `Reads the journals in the data folder, so the agent need not be running.
 
 Exit codes:
@@ -123,9 +129,9 @@ export const reconcileCommand = {
   flags: {
     ...CHOICE_FLAGS,
     wait: toggle('', 'Wait until the projects have been read, then exit with the exit code of `agent status`'),
-    accept: text('', 'Accept rewritten history up to this commit, which must be the current one'),
+    accept: text('', 'Accept the rewritten history of the branch; the value must be its current commit'),
   },
-  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],
+  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read one project now, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
 
 ${STATE_CODES}
@@ -138,8 +144,8 @@ export const suspendCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    for: text('', 'Duration, at most 30d', { demandOption: true }),
-    reason: text('', 'Reason, shown with the suspension', { demandOption: true }),
+    for: text('', 'How long to suspend, at most 30d', { demandOption: true }),
+    reason: text('', 'Reason, which is shown with the suspension', { demandOption: true }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
   notes: `Exit codes:

@@ -15,7 +15,7 @@ export const driftCommand = {
   },
   examples: [
     ['$0 drift', 'Changes made outside the manifests since the last commit'],
-    ['$0 drift --since v1.4', 'Since a release'],
+    ['$0 drift --since v1.4', 'Changes made outside the manifests since a release'],
   ],
   notes: `Exit codes:
   0   no drift: only the manifests changed

@@ -19,9 +19,9 @@ export const validateCommand = {
     ...MANIFEST_FLAGS,
   },
   examples: [
-    ['$0 validate', 'The manifests here'],
+    ['$0 validate', 'Check the manifests in the current folder'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
-    ['$0 validate --tier scale', 'Also against the limits of the Scale plan'],
+    ['$0 validate --tier scale', 'Also check the limits of the Scale plan'],
     ['$0 validate - < espalier.yaml', 'A manifest from stdin'],
     ['$0 validate --format sarif > espalier.sarif', 'For code scanning'],
   ],

@@ -103,6 +103,11 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     correction: 'on: { push: { branches: [main] } }\nwith: { command: apply }',
     wayOut: 'Apply in a workflow that runs on push.',
   },
+  E_PULL_REQUEST: {
+    rule: 'The pull request of the input pull-request must be readable.',
+    example: 'with: { pull-request: 12 }, in a job without the permission pull-requests: read',
+    wayOut: 'Give the job the permission, or run it again if GitHub did not respond.',
+  },
   E_DISABLED: {
     rule: 'A disabled compute cannot be started.',
     mistake: 'espalier compute start main   # the manifest says disabled: true',
