@@ -105,7 +105,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_PULL_REQUEST: {
     rule: 'The pull request of the input pull-request must be readable.',
-    example: 'with: { pull-request: 12 }, in a job without the permission pull-requests: read',
+    mistake: 'permissions: { contents: read }\nwith: { pull-request: 12 }',
+    correction: 'permissions: { contents: read, pull-requests: read }\nwith: { pull-request: 12 }',
     wayOut: 'Give the job the permission, or run it again if GitHub did not respond.',
   },
   E_DISABLED: {
