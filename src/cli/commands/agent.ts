@@ -77,7 +77,7 @@ export const runCommand = {
     ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
     ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
-    ['$0 agent run --repo . --once', 'One round, for a scheduler'],
+    ['$0 agent run --repo . --once', 'Run one round, for example from cron'],
   ],
   notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
 immediately.

@@ -5,7 +5,7 @@ import { MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const validateCommand = {
   command: 'validate [paths..]',
-  summary: 'Check manifests: every problem of every file in one run; no network, no key',
+  summary: 'Check manifests, and report every problem in every file; no network, no key',
   positionals: PATHS,
   flags: {
     format: text('Output:', 'Output format; sarif is for code scanning', {
