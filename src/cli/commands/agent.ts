@@ -23,7 +23,13 @@ const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 export const runCommand = {
   command: 'run [paths..]',
   summary: 'Keep projects as their manifests declare them, until SIGTERM',
-  positionals: { paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; with --repo, within the repository` } },
+  positionals: {
+    paths: {
+      ...PATHS.paths,
+      describe:
+        'Files, directories or globs (default: espalier.yaml, else espalier/); with --repo, within the repository',
+    },
+  },
   flags: {
     repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
     ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),

@@ -5,7 +5,9 @@ import { API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '.
 export const driftCommand = {
   command: 'drift [paths..]',
   summary: 'Show where manifests and live projects differ, and which of the two changed',
-  positionals: PATHS,
+  positionals: {
+    paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
+  },
   flags: {
     since: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
     format: text('Output:', 'Output format', { choices: ['terminal', 'json'], default: 'terminal' }),
