@@ -150,7 +150,7 @@ test('a workflow file in the head cannot raise the budgets', async () => {
   const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
   const { code, log } = await run({ 'max-deletes': '0' })
   expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
-  // Files that it adds as workflows or git settings have no effect either.
+  // Workflows and git settings that the pull request adds have no effect either.
   fork.write('espalier.yaml', manifest())
   fork.write('.gitattributes', '*.yaml filter=evil diff=evil merge=evil\n')
   fork.write('.gitmodules', '[submodule "x"]\n path = x\n url = ext::sh -c touch% /tmp/owned\n')

@@ -1,4 +1,4 @@
-/** Reads projects and compares manifests with a base. */
+/** Reading projects, and comparing manifests with those of a base. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'

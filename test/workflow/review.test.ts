@@ -65,7 +65,7 @@ test('a plan contains its cost, and an amount of money if a price is given', () 
 test('if the cost of a compute is unknown, the total is shown as unknown with an upper bound', () => {
   const shown = (branches: string) =>
     terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
-  // A compute that was never suspended has no known idle time.
+  // It is unknown when a compute that was never suspended was idle.
   const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
   expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
   expect(mixed).toContain(
