@@ -1,6 +1,6 @@
 export interface Explanation {
   readonly rule: string
-  /** As written in source or shown in output. Absent if `mistake` and `correction` contain it. */
+  /** As written in a manifest or command, or as shown in output. Absent if `mistake` and `correction` show it. */
   readonly example?: string
   /** A manifest, command line or setting that causes the code, and its correction. */
   readonly mistake?: string

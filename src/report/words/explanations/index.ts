@@ -1,4 +1,4 @@
-/** Explanations of all codes, except those of manifests, which are in src/manifest. */
+/** The explanations of all codes, except the codes for problems in manifests, which src/manifest explains. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import { type Explanation, explanationText } from './explanation.ts'
 import { LIMITS } from './limits.ts'
