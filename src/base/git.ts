@@ -183,12 +183,16 @@ const statOf = (path: string, stat: (path: string) => Stats = statSync): Stats |
   }
 }
 
+const REMOTE_HINT = 'Check that the remote can be reached, and that it has the commit or branch.'
+const LOCAL_HINT =
+  'If commits are missing, run git fetch --unshallow (actions/checkout: fetch-depth: 0). If files are missing, run git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).'
+
 /** @throws {EspalierError} `E_GIT` if git is missing, fails, times out, or prints more than 64 MiB. */
 export const git = async (cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> => {
   const { code, stdout, why } = await start(cwd, args, options)
   if (code === 0) return stdout
   throw new EspalierError('E_GIT', `git ${args[0]} failed: ${why === '' ? `exit code ${code ?? 'unknown'}` : why}`, {
-    hint: 'In a shallow or partial clone, commits and files may be missing: fetch all of them (actions/checkout: fetch-depth: 0).',
+    hint: options.isRemote === true ? REMOTE_HINT : LOCAL_HINT,
   })
 }
 

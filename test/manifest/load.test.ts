@@ -89,7 +89,7 @@ describe('folders', () => {
     expect(loaded.desired.documents).toEqual([])
   })
 
-  test('an empty list of paths causes the same error', async () => {
+  test('an empty list of paths is an error', async () => {
     expect(codesOf(await load())).toEqual([['E_NO_MANIFESTS', undefined]])
   })
 })
