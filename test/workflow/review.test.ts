@@ -190,7 +190,7 @@ test('an existing violation only warns, even if the plan reduces it', () => {
   ])
 })
 
-test('CU-hours policies apply to projects and branches, even without changes', () => {
+test('CU-hours policies apply to branches and projects, and to a project even if nothing changes', () => {
   const most = (cuHours: number, rest = '') =>
     policies(`{ name: hours, level: deny, reason: r, ${rest}rule: { maxCuHours: ${cuHours} } }`)
   // Both main and preview/x are always active: at 1 CU, this is 730 CU-hours per month.
