@@ -29,7 +29,7 @@ test('a book is added', async () => {
   await branch.delete()
 })
 
-test('another test does not see the book', async () => {
+test('a book added in another test is not visible', async () => {
   const branch = await sandbox.createBranch({ parent: 'main' })
   expect(await query(branch.connectionString, 'TABLE books')).toEqual([])
   await branch.delete()

@@ -1,6 +1,6 @@
 /** Sends a single request, with limits and timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
-import { abortWith } from '../base/index.ts'
+import { abortWith, messageOf } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import { type KeyFinder, keyFinder } from './key-in-answer.ts'
@@ -21,8 +21,8 @@ export interface TransportOptions {
 /** Observes requests, to show progress and problems of the service. */
 export interface RequestWatch {
   /**
-   * Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is
-   * one.
+   * Returns a function that is called when the request ends, with a problem if a retry may help, and with the status if
+   * there was a response.
    */
   begin(request: string): (problem?: string, status?: number) => void
   /** Called before each request. */
@@ -215,12 +215,12 @@ const isCertificateError = (cause: unknown): boolean =>
 const describeCause = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
-  return `${code}${cause.message === '' ? cause.name : cause.message}`
+  return `${code}${messageOf(cause)}`
 }
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
-/** The error page of a proxy may be HTML: only its status matters. */
+/** The error page of a proxy may be HTML, so only its status is used. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
   const parsed = parseJson(text)

@@ -13,7 +13,12 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** Never empty. Node's error for a host with several addresses has no message of its own. */
+export const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  if (error.message !== '') return error.message
+  return error instanceof AggregateError && error.errors.length > 0 ? messageOf(error.errors[0]) : error.name
+}
 
 export class EspalierError extends Error {
   readonly code: string

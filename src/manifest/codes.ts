@@ -110,7 +110,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
     mistake: 'branches:\n  main:\n    primary:\n      size: 1\n      scaleToZero:',
     correction: 'branches:\n  main:\n    primary:\n      size: 1',
   }),
-  E_TYPE: key('A value must have the type of its key.', 'prune: "yes"', 'prune: true'),
+  E_TYPE: key('A value must have the type that its key requires.', 'prune: "yes"', 'prune: true'),
   E_VALUE: attribute(
     'A value must be one that its key allows.',
     'pooler: { mode: session }',
@@ -231,7 +231,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
   }),
   E_PRICE_TWICE: code(
     'A project can have only one price.',
-    'cuHour: 0.16 in one document of a project and cuHour: 0.222 in another one',
+    'cuHour: 0.16 in one document of a project and cuHour: 0.222 in another',
     'Keep one of the two, for example in a shared file.',
     {
       mistake: `price: { cuHour: 0.222, currency: USD }\n---\nversion: 1\n${PROJECT}\nprice: { cuHour: 0.16, currency: USD }`,

@@ -70,7 +70,7 @@ export const merged = (event: ReturnType<typeof pullRequest>) => ({
 })
 
 export const pullRequest = ({ repository }: World, fork = false) => {
-  const [headSha, baseSha] = [repository.git('rev-parse', 'HEAD'), repository.git('rev-parse', 'HEAD~1')]
+  const [headSha = '', baseSha = ''] = repository.git('rev-parse', 'HEAD', 'HEAD~1').split('\n')
   return {
     name: 'pull_request',
     payload: {

@@ -123,7 +123,7 @@ test('the request that creates a comment is not repeated after a 502 response', 
   expect(github.requests.filter((line) => line.startsWith('POST /repos'))).toHaveLength(1)
 })
 
-test('a missing permission causes a warning that names it, or a failure with `comment: always`', async () => {
+test('without permission to comment, a warning names that permission, or with `comment: always`, the job fails', async () => {
   const { run, event, github } = await withHead()
   github.faults.push({ path: /comments/, status: 403, times: 100 })
   const auto = await run({ command: 'plan' }, { event })
@@ -254,7 +254,9 @@ test('an unreadable base is reported, and all changes are shown', async () => {
   }
   const { code } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
   expect(code).toBe(0)
-  expect(github.comments[0]?.body).toContain('The base could not be read')
+  expect(github.comments[0]?.body).toMatch(
+    /The base could not be read.*without `filter` and `sparse-checkout`, and .*`fetch-depth: 0`/,
+  )
   expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
 })
 

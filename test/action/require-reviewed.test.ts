@@ -131,7 +131,7 @@ test('the error links to the edited comment and names its editor', async () => {
   expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')
 })
 
-test('a failed plan removes the record of the previous plan', async () => {
+test('a failed plan removes the record of the previous plan from the comment', async () => {
   const { run, event, push, github } = await reviewed()
   await run({ command: 'plan', 'api-key': 'wrong' }, { event })
   expect(github.comments[0]?.body).not.toContain('espalier reviewed')

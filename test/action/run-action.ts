@@ -30,7 +30,8 @@ export interface Repository {
 
 export const makeRepository = (folder = mkdtempSync(join(tmpdir(), 'espalier-action-'))): Repository => {
   const repository = repositoryIn(folder)
-  repository.git('init', '-q', '-b', 'main')
+  // Without the template, whose hooks would be copied again and again.
+  repository.git('init', '-q', '-b', 'main', '--template=')
   return repository
 }
 
@@ -59,8 +60,9 @@ export const repositoryIn = (folder: string): Repository => {
     write: (file, content) => writeFileSync(join(folder, file), content),
     commit: (message) => {
       git('add', '-A')
-      git('commit', '-q', '--allow-empty', '-m', message)
-      return git('rev-parse', 'HEAD')
+      // Prints the whole id, so that no other process has to find it.
+      const said = git('-c', 'core.abbrev=40', '-c', 'maintenance.auto=false', 'commit', '--allow-empty', '-m', message)
+      return /\b[0-9a-f]{40}\b/.exec(said)?.[0] ?? ''
     },
   }
 }

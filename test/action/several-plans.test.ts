@@ -90,7 +90,7 @@ test('plans with different paths or labels have separate comments with different
   ])
 })
 
-test('a warning asks for labels if two steps of a run write the same comment', async () => {
+test('a warning asks for labels if two steps of a workflow run write the same comment', async () => {
   const { run, event, github } = await withTwo()
   const first = job()
   await run({ command: 'plan', paths: 'staging.yaml' }, { event, ...first })

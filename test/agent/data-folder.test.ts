@@ -35,7 +35,7 @@ test('a project file is read back as it was written, and only its owner may read
   expect(mode & 0o077).toBe(0)
 })
 
-test('opening the folder removes files that a crash left half written', async () => {
+test('opening the data folder removes files that a crash left half written', async () => {
   const first = await open('a')
   await first.writeProject('p-1', FILE)
   await writeFile(join(folder, 'data', 'projects', 'p-1.json.0.tmp'), '{"half')
@@ -53,12 +53,12 @@ test.each([['{"half'], ['{}'], [JSON.stringify({ ...FILE, format: 2 })]])(
   },
 )
 
-test('only one of several agents that start at the same time acquires the folder', async () => {
+test('only one of several agents that start at the same time acquires the data folder', async () => {
   const started = await Promise.allSettled(['a', 'b', 'c'].map(open))
   expect(started.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
 })
 
-test('a second agent can take over only once the lease has gone 45 s without renewal, and the first agent then fails to renew it', async () => {
+test('a second agent can take over the data folder only once the lease has gone 45 s without renewal, and the first agent then fails to renew it', async () => {
   const first = await open('a')
   time += 30_000
   await first.renew()
@@ -72,7 +72,7 @@ test('a second agent can take over only once the lease has gone 45 s without ren
   await expect(first.renew()).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('a released folder is free immediately, and only its holder can release it', async () => {
+test('a released data folder is free immediately, and only its holder can release it', async () => {
   const first = await open('a')
   await first.release()
   await open('b')
@@ -80,7 +80,7 @@ test('a released folder is free immediately, and only its holder can release it'
   await expect(open('c')).rejects.toMatchObject({ code: 'E_AGENT_DATA' })
 })
 
-test('only one of many agents that try to take over at the same time acquires the folder', async () => {
+test('only one of many agents that try to take over the data folder at the same time acquires it', async () => {
   for (let trial = 0; trial < 20; trial += 1) {
     await open(`dead-${trial}`)
     time += 45_000
@@ -93,7 +93,7 @@ test('only one of many agents that try to take over at the same time acquires th
   }
 })
 
-test('the folder of an agent whose process has ended can be taken over immediately', async () => {
+test('the data folder of an agent whose process has ended can be taken over immediately', async () => {
   await open('a')
   const lock = join(folder, 'data', 'lock')
   const lease = JSON.parse(await readFile(lock, 'utf8'))

@@ -1,6 +1,6 @@
 /**
- * Simulates a process within a test, including `kill -9`: after its death, it never continues, and its writes to the data
- * folder do not reach the disk.
+ * Simulates a process within a test, including `kill -9`: after its death, it never continues, and its writes to the
+ * data folder do not reach the disk.
  */
 import { promises } from 'node:fs'
 import { type FileHandle, symlink, unlink } from 'node:fs/promises'

@@ -90,7 +90,7 @@ test('a scrape does not increase the counters taken from the view', async () => 
   metrics.close()
 })
 
-test('unknown values are left out rather than reported as zero', async () => {
+test('metrics with unknown values are left out rather than reported as zero', async () => {
   const control = new FakeControl([])
   const { fetchedAt: _, committedAt: __, ...source } = control.shown.source
   control.show([], { source })

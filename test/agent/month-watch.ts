@@ -1,4 +1,4 @@
-/** Checks a simulated month from outside the agent: rules that must never be broken, and facts that must be reported. */
+/** Checks a simulated month from outside the agent: rules that it must never break, and facts that it must report. */
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
 import { HOUR, MINUTE } from './running.ts'

@@ -6,7 +6,7 @@ import { ProjectStore } from '../../src/agent/project-store.ts'
 const open = (writeProject: (project: string, file: ProjectFile) => Promise<void>, lost: (error: unknown) => void) =>
   new ProjectStore('quiet-river-12345678', { writeProject }, undefined, lost)
 
-test('a change counts as saved only once it is on disk', async () => {
+test('a change to a project file counts as saved only once it is on disk', async () => {
   const onDisk: ProjectFile[] = []
   const store = open(
     async (_, file) => {
@@ -24,7 +24,7 @@ test('a change counts as saved only once it is on disk', async () => {
   expect(onDisk).toEqual([store.file])
 })
 
-test('a failed write is reported and does not count as saved', async () => {
+test('a failed write of a project file is reported and does not count as saved', async () => {
   const lost: unknown[] = []
   const full = new Error('ENOSPC')
   const store = open(

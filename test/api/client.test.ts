@@ -121,6 +121,12 @@ describe('requests and responses', () => {
     expect((await api.getCompute('p', 'ep-1'))?.settings).toEqual(settings)
   })
 
+  test('an empty error of an operation counts as none, so that no message ends with an empty reason', async () => {
+    const operations = [{ ...operation, status: 'error', error: ' ' }]
+    const { api } = await setup([{ status: 200, json: { operations, pagination: {} } }])
+    expect((await api.listOperations('p')).operations[0]).not.toHaveProperty('error')
+  })
+
   test('unknown fields, actions and statuses are accepted', async () => {
     const { api } = await setup([
       { status: 200, json: { operations: [{ ...operation, status: 'odd', more: 1 }], pagination: {} } },
@@ -329,9 +335,9 @@ describe('retries after a wait', () => {
   })
 
   test.each([
-    [423, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 10m limit of --lock-timeout.'],
-    [429, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for rate limiting.'],
-    [503, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for outages.'],
+    [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --lock-timeout.'],
+    [429, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for rate limiting.'],
+    [503, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for outages.'],
   ])(
     'a request fails without waiting after a response with status %i and a Retry-After above the limit',
     async (status, words) => {

@@ -284,7 +284,7 @@ describe('steps that do not run', () => {
     expect(outcome.steps[0]?.message).toBe('Not allowed without --allow move,delete.')
   })
 
-  test('a failed step stops a step that only follows it in the order', async () => {
+  test('a failed step also stops a step that merely follows it in the order', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: () => {
@@ -322,7 +322,7 @@ describe('steps that do not run', () => {
     expect(outcome.steps[4]?.message).toBe('Not started: 2 steps have failed, and --max-failures is 1.')
   })
 
-  test('a failed step stops only its dependents', async () => {
+  test('a failed step stops its dependents, but not independent steps', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
       onSend: (attempt, _request, perform) => {

@@ -27,6 +27,15 @@ test.each([
   expect(() => readCommandLine(line.split(' '))).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
 
+test.each([
+  'operations watch --limit 3',
+  'operations watch --all',
+  'operations get ID --concurrency 2',
+  'compute start main --concurrency 2',
+])('espalier %s is rejected, because the flag would have no effect', (line) => {
+  expect(() => readCommandLine(line.split(' '))).toThrow(/no flag --(limit|all|concurrency)/)
+})
+
 test.each(['apply --max-restarts 0 --max-cu-increase 0.25', 'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5'])(
   'espalier %s is accepted',
   (line) => {

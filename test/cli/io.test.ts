@@ -27,7 +27,7 @@ test('two concurrent runs each use their own folder, stdin and environment', asy
   expect(piped).toEqual({ code: 0, stdout: 'No problems in 1 file.\n', stderr: '' })
 })
 
-test('a run continues until it is interrupted, and then removes its signal handlers', async () => {
+test('sandbox serve runs until it is interrupted, and then exits with 0', async () => {
   const running = startInProcess(['sandbox', 'serve', '--port', '0', '--computes', 'simulated'], { cwd: tmpdir() })
   await running.says('Computes  simulated')
   running.interrupt()

@@ -12,13 +12,13 @@ test.each([
   ['an empty NO_COLOR', terminal, {}, { NO_COLOR: '' }, true],
   ['FORCE_COLOR in a pipe', pipe, {}, { FORCE_COLOR: '1' }, true],
   ['FORCE_COLOR=0', terminal, {}, { FORCE_COLOR: '0' }, false],
-  ['NO_COLOR against FORCE_COLOR', pipe, {}, { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
-  ['--no-color against FORCE_COLOR', pipe, { noColor: true }, { FORCE_COLOR: '1' }, false],
-])('styleOf uses colour only where it is wanted: %s', (_name, stream, flags, env, color) => {
+  ['NO_COLOR and FORCE_COLOR', pipe, {}, { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
+  ['--no-color and FORCE_COLOR', pipe, { noColor: true }, { FORCE_COLOR: '1' }, false],
+])('styleOf decides correctly whether to use colour: %s', (_name, stream, flags, env, color) => {
   expect(styleOf(stream, flags, env).color).toBe(color)
 })
 
-test('the width is that of the terminal, and 100 in a pipe', () => {
+test('styleOf returns the width of the terminal, or 100 in a pipe', () => {
   expect(styleOf(terminal, {}, {}).width).toBe(132)
   expect(styleOf(pipe, {}, {}).width).toBe(100)
 })

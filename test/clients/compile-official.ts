@@ -1,6 +1,6 @@
 /**
- * Compiles the service's OpenAPI document, which its npm client contains, to response validators. This takes seconds, so
- * the result is cached for each client version.
+ * Compiles the service's OpenAPI document, which its npm client contains, to response validators. This takes seconds,
+ * so the result is cached for each client version.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

@@ -18,7 +18,7 @@ beforeAll(async () => {
   sandbox = await openReal()
 })
 afterAll(() => sandbox.close())
-/** Each test has its own project on a shared sandbox, because creating the first data folder takes longer than a test. */
+/** Each test has its own project on a shared sandbox, because creating the first data takes longer than all tests. */
 beforeEach(async () => {
   const made = await make(sandbox)
   project = made.project.id

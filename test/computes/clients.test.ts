@@ -70,7 +70,7 @@ const operationsOn = async (id: string): Promise<readonly string[]> =>
   (await call('GET', '/operations')).operations
     .filter((operation: { endpoint_id: string }) => operation.endpoint_id === id)
     .map(({ action }: { action: string }) => action)
-/** Subscribes at once, so that no event is missed. */
+/** Handles a rejection from the start, so that it never counts as unhandled. */
 const failureOf = (query: Promise<unknown>): Promise<unknown> =>
   query.then(
     () => 'it succeeded',

@@ -1,4 +1,4 @@
-/** Files and responses made to exhaust memory: each run ends soon, uses less than 500 MB, and prints a readable message. */
+/** Files and responses made to exhaust memory: each run ends soon, uses less than 500 MB, and prints a message. */
 import { spawn } from 'node:child_process'
 import { createReadStream, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

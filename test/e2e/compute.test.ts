@@ -55,7 +55,7 @@ test('compute start wakes a compute without ending connections, and does nothing
   )
 })
 
-test('suspend, restart and delete change nothing without confirmation', async () => {
+test('compute suspend, restart and delete change nothing without confirmation', async () => {
   for (const command of ['suspend', 'restart', 'delete']) {
     const { code, stdout, stderr } = await run(command, 'main')
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--auto-approve') })
@@ -64,7 +64,7 @@ test('suspend, restart and delete change nothing without confirmation', async ()
   expect(await stateOf('ep-main')).toBe('active')
 })
 
-test('restart and suspend wait for their operations, one compute after another', async () => {
+test('compute restart and suspend wait for their operations, one compute after another', async () => {
   const connection = await sandbox.control.connect('ep-r')
   const restarted = await run('restart', 'main', 'main/reporting', '--yes')
   expect(restarted.code, restarted.stderr).toBe(0)
@@ -115,7 +115,7 @@ test("a failed operation is reported with the service's message", async () => {
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('no host had room') })
 })
 
-test('no flag overrides protect: true in a manifest in the current folder', async () => {
+test('no flag of compute delete overrides `protect: true` in a manifest in the current folder', async () => {
   const { code, stderr } = await runBeside('{ main: { protect: true } }', 'delete', 'main', 'off', '--yes', '--now')
   expect({ code, stderr }).toMatchObject({
     code: 1,
@@ -127,7 +127,7 @@ test('no flag overrides protect: true in a manifest in the current folder', asyn
   expect([await stateOf('ep-main'), await stateOf('ep-off')]).toEqual(['active', expect.any(String)])
 })
 
-test('outside the restart window, restart exits with 5, and --now runs it with a note', async () => {
+test('outside the restart window, compute restart, suspend and delete exit with 5, and --now allows a restart', async () => {
   const far = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
   const window = `{ days: [${far}], from: "02:00", to: "04:00", timezone: UTC }`
   const branches = `{ main: { primary: { restartWindow: ${window} } } }`

@@ -12,17 +12,20 @@ const EXAMPLES = [
   ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to create, 0 to update, 1 to move, 0 to delete.', ['move']],
 ] as const
 
-test.each(EXAMPLES)('the example %s plans, applies, and then has no changes', async (name, manifests, line, allow) => {
-  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
-  const sandbox = [`--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`, '--time-scale', '20']
-  const planned = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
-  expect(planned, planned.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining(line) })
-  const allowed = allow.flatMap((consent) => ['--allow', consent])
-  const applied = await espalier(['apply', manifests, '--auto-approve', ...allowed, ...sandbox])
-  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
-  const after = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
-  expect(after, after.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') })
-})
+test.each(EXAMPLES)(
+  'the example %s can be planned and applied, and its next plan is empty',
+  async (name, manifests, line, allow) => {
+    const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+    const sandbox = [`--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`, '--time-scale', '20']
+    const planned = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+    expect(planned, planned.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining(line) })
+    const allowed = allow.flatMap((consent) => ['--allow', consent])
+    const applied = await espalier(['apply', manifests, '--auto-approve', ...allowed, ...sandbox])
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+    const after = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+    expect(after, after.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') })
+  },
+)
 
 test('a compute that moves to the restored branch keeps its host', async () => {
   const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))

@@ -37,7 +37,7 @@ test.each([
   ['sandbox serve --help'],
   ['sandbox connect --help'],
   ['completion --help'],
-])('espalier %s prints the same help as before', async (line) => {
+])('the output of espalier %s matches its snapshot', async (line) => {
   const { code, stdout } = await espalier(line.split(' '))
   expect(code).toBe(0)
   expect(stdout).toMatchSnapshot()

@@ -109,7 +109,7 @@ describe('status of some projects and branches', () => {
     )
   })
 
-  test('filters by project and branch and reports what it left out', async () => {
+  test('filters by project and branch and reports what was left out', async () => {
     const { code, stdout, stderr } = await run('status', '--project', 'billing*', '--branch', 'main')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^billing +amber-1 +1 compute, 1 active, 1 differs$/m)
@@ -137,7 +137,7 @@ describe('status of some projects and branches', () => {
   })
 })
 
-test('plan names a project that cannot be planned and does not number the waves of a partial plan', async () => {
+test('plan names a project that cannot be planned, and a plan of selected projects shows no waves', async () => {
   await write('a.yaml', manifest('amber-1', 4).replace('dev:', 'gone:'))
   await write('b.yaml', manifest('coral-3', 4))
   await write('waves.yaml', 'waves: [{ name: first, projects: [amber-1] }, { name: second, projects: [coral-3] }]\n')
@@ -158,7 +158,7 @@ test('status with broken manifests lists the live computes with SYNC unknown', a
   expect(stdout).toMatch(/ unknown +ep-main-coral-3/)
 })
 
-test('import accepts several projects and branches and reports what it left out', async () => {
+test('import accepts several projects and branches and reports what was left out', async () => {
   const { code, stderr } = await run(
     ...['import', '--project', 'billing*', '--project', 'shop', '--branch', 'ma*', '--branch', 'prod'],
     ...['--out', 'fleet'],

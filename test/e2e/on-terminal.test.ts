@@ -102,7 +102,7 @@ const OUTCOMES: readonly Outcome[] = [
   },
 ]
 
-/** Longer than all tests together. */
+/** More projects than all tests together use. */
 const PROJECTS = 90
 
 const openSandbox = (options: Pick<SandboxOptions, 'timeScale'>) =>

@@ -53,7 +53,7 @@ beforeEach(async () => {
 })
 afterEach(() => sandbox.control.clearFaults())
 
-test('plan shows the other projects and the problem, and exits with 1', async () => {
+test('if one project has a problem, plan shows the other projects and the problem, and exits with 1', async () => {
   const { code, stdout, stderr } = await run('plan', '.')
   expect(code).toBe(1)
   expect(stdout).toContain('ep-alpha')
@@ -85,7 +85,7 @@ test('plan prints no plan if any manifest has an error', async () => {
   expect(await sizes()).toEqual(before)
 })
 
-test('apply changes nothing and names --keep-going, which applies the other projects and exits with 3', async () => {
+test('if one project has a problem, apply changes nothing and names --keep-going, which applies the other projects and exits with 3', async () => {
   const refused = await run('apply', '.', '--auto-approve')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toContain('Nothing was changed. 2 other projects have no problem: --keep-going applies them.')
@@ -133,7 +133,7 @@ test.each([
   expect(stdout.replace(/\s+/g, ' ')).toContain(words)
 })
 
-test('drift and status show the other projects, report why beta is missing, and exit with 1', async () => {
+test('if one project has a problem, drift and status show the other projects and the problem, and exit with 1', async () => {
   const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
   git('init', '-q')
   git('add', '.')

@@ -48,11 +48,11 @@ test('the package contains the program, its schemas, its examples and some docum
   )
   const program = files.filter((file) => !file.startsWith('examples/'))
   expect(program.join('\n')).not.toMatch(/test|fixture|\.map$|(?<!\.d)\.ts$|\.env|\.npmrc/m)
-  // The Action's bundle and the tests would exceed it many times.
+  // The Action's bundle and the tests would exceed this limit many times over.
   expect(bytes).toBeLessThan(3 * 1024 * 1024)
 })
 
-test('the package contains every file that the program reads, and no file refers to a source map', () => {
+test('the package contains every file that the program imports, and no file refers to a source map', () => {
   const missing: string[] = []
   for (const file of files.filter((name) => name.endsWith('.js'))) {
     const text = readFileSync(file, 'utf8')

@@ -37,7 +37,7 @@ test.each([
   expect(stderr).toContain(message)
 })
 
-test('an existing page is replaced after success and kept after failure', async () => {
+test('an existing page is kept if the plan fails', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')

@@ -1,4 +1,4 @@
-/** `plan --base REF` and `drift --since REF` separate changes of the manifests since a commit from changes of the live project. */
+/** `plan --base REF` and `drift --since REF` separate changes to the manifests since REF from changes to live state. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -232,7 +232,7 @@ test('drift shows when the live project changed, according to its operations', a
   expect(text).toMatch(/primary on b in shop: deleted; last operation of ep-b \d+\w ago by \w+ /)
 })
 
-test('drift reports a compute that was never applied, and plan --base reports one that is no longer managed', async () => {
+test('drift reports a compute that was never applied, and plan --base reports a compute that is no longer managed', async () => {
   const more = 'version: 1\nproject: shop\nbranches: { c: { replicas: { gone: { size: 1 } } } }\n'
   await writeFile(join(folder, 'more.yaml'), more)
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 1 }))

@@ -81,7 +81,7 @@ describe('while apply waits for confirmation', () => {
     return 'yes\n'
   }
 
-  test('it shows the new plan and asks again if the project changes', async () => {
+  test('apply shows the new plan and asks again if the project changes', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -94,7 +94,7 @@ describe('while apply waits for confirmation', () => {
     expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 
-  test('it changes nothing more if the answer to the new plan is no', async () => {
+  test('apply changes nothing if the answer to the new plan is no', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -106,7 +106,7 @@ describe('while apply waits for confirmation', () => {
     expect(await sizes()).toEqual({ 'ep-main': 3, 'ep-old': 1 })
   })
 
-  test('it has nothing left to ask if another writer has already made all the changes', async () => {
+  test('apply asks nothing more if another writer has already made all the changes', async () => {
     await writeFile(
       join(folder, 'espalier.yaml'),
       'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n',
@@ -116,7 +116,7 @@ describe('while apply waits for confirmation', () => {
     expect(screen).toContain('No changes')
   })
 
-  test('it gives up on a project that keeps changing', async () => {
+  test('apply gives up on a project that keeps changing', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
       [
@@ -209,7 +209,7 @@ describe('the prompt of init', () => {
   test.each([
     ['bakery', 0],
     ['nowhere', 1],
-  ])('asks which of several projects to import: after %s it exits with %i', async (answer, code) => {
+  ])('asks which of several projects to import, and after the answer %s, init exits with %i', async (answer, code) => {
     const created = await fetch(`${sandbox.apiUrl}/projects`, {
       method: 'POST',
       headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },

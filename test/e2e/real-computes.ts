@@ -12,7 +12,7 @@ export const openReal = async (options: SandboxOptions = {}): Promise<Sandbox> =
   return startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN }, ...options })
 }
 
-/** Until the end of the test. */
+/** The sandbox runs until the end of the test. */
 export const withReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const sandbox = await openReal(options)
   onTestFinished(() => sandbox.close())

@@ -16,7 +16,7 @@ test('a branch is created from another branch, accepts connections, and is delet
   await expect(sandbox.createBranch({ parent: 'nobody' })).rejects.toThrow('There is no branch nobody')
 })
 
-test('a simulated sandbox runs on a clock that the test controls', async () => {
+test('a simulated sandbox creates branches on a manual clock, but has no connection strings', async () => {
   const clock = manualClock()
   const sandbox = await startSandbox({ seed: SEED, clock })
   onTestFinished(() => sandbox.close())

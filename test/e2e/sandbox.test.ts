@@ -1,4 +1,4 @@
-/** `espalier sandbox serve` and `connect`. Real computes need a process, to check that they stop with it. */
+/** `espalier sandbox serve` and `connect`. Real computes run in a separate process, to check that they stop with it. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -47,7 +47,7 @@ const planned = async (...args: readonly string[]) => {
 }
 const merge = (...args: readonly string[]) => offline('report', 'merge', ...args)
 
-test('together the shards cover each project once, and when merged they equal the plan of the fleet', async () => {
+test('all shards together cover each project once, and their merged plan equals the plan of the fleet', async () => {
   const { plan: whole } = await planned()
   const seen: string[] = []
   for (const [index, shard] of SHARDS.entries()) {

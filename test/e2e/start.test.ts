@@ -13,7 +13,7 @@ test('the help text from the build matches the help text rendered at run time', 
   expect(kept.stdout).toBe((await espalierAsProcess(['--help', '--help'])).stdout)
 })
 
-test('only the libraries for real computes are loaded from node_modules', async () => {
+test('the only dependency is pg, and validate loads nothing from node_modules', async () => {
   const { dependencies } = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8')) as { dependencies: object }
   expect(Object.keys(dependencies).sort()).toEqual(['pg'])
   const { stderr, code } = await espalierAsProcess(['validate', 'examples/quickstart/espalier.yaml'], {

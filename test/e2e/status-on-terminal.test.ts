@@ -53,7 +53,7 @@ describe('a terminal', () => {
     [120, ['status']],
     ...[80, 120].map((columns) => [columns, ['operations', 'list', '--limit', '5']] as const),
   ]
-  test.each(cases)('with %i columns shows %j on one line each', async (columns, args) => {
+  test.each(cases)('with %i columns prints each row of espalier %j on one line', async (columns, args) => {
     const { code, lines } = await run(args, columns)
     expect(code).toBe(0)
     for (const line of lines) expect(line.length).toBeLessThan(columns)

@@ -10,7 +10,10 @@ import { type Ended, espalier, ROOT, type RunningProcess, startProcess } from '.
 export const STEPS = 10
 const PROJECT = 'ten-steps-00000001'
 
-/** No compute scales to zero: on a busy machine it would be idle before its step, and then the step has no operations. */
+/**
+ * No compute scales to zero, because on a busy machine a compute could be idle before its step, which would then have
+ * no operations.
+ */
 const SEED: Seed = {
   projects: [
     {
@@ -75,14 +78,14 @@ export interface TenSteps {
   /** Folder with the manifest and other files of the test. */
   readonly folder: string
   apply(...more: readonly string[]): RunningProcess
-  /** Starts `apply` through other programs. */
+  /** Starts `apply` through another program, such as `unshare`. */
   applyBy(before: readonly string[], ...more: readonly string[]): RunningProcess
   /** Arguments of `apply`. */
   command(...more: readonly string[]): {
     readonly args: readonly string[]
     readonly env: Readonly<Record<string, string>>
   }
-  /** Applies again, and returns the remaining problems. Empty if the project matches its manifest and the plan is empty. */
+  /** Applies again, and returns the problems left: none if the project matches its manifest and no step is left. */
   applyAgain(): Promise<readonly string[]>
   close(): Promise<void>
 }

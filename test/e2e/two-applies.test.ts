@@ -9,7 +9,7 @@ import { environmentOf } from './real-computes.ts'
 
 const NAMES = ['main', 'staging', 'qa']
 
-/** Blocks changes until both have read the project. */
+/** Blocks changes until both applies have read the project. */
 const openShop = async (): Promise<Sandbox> => {
   const branches = NAMES.map((name) => ({
     name,
@@ -29,7 +29,7 @@ const openShop = async (): Promise<Sandbox> => {
   return sandbox
 }
 
-test('with two concurrent applies of different sizes, each compute restarts once, and the second apply reports it', async () => {
+test('with two concurrent applies of different sizes, each compute restarts once, and the second apply reports its step as stale', async () => {
   const sandbox = await openShop()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'espalier-two-'))

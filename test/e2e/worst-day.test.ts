@@ -1,4 +1,4 @@
-/** After a bad migration, the compute moves to a branch from before it. The application only sees a dropped connection. */
+/** After a bad migration, the compute moves to a branch made before it. The application only loses its connection. */
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { parseSeed } from '../../src/sandbox/index.ts'

@@ -7,6 +7,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import { fakeIo } from '../in-process.ts'
 import { runs } from '../long-runs.ts'
+import { anyCharacter } from '../report/names.ts'
 
 /** Control characters that Espalier does not print itself. Colour is off here. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
@@ -93,7 +94,7 @@ test('any command with any flags ends with an exit code and a printable message'
   const word = fc.oneof(
     fc.constantFrom(...FLAGS),
     fc.constantFrom(...WORDS),
-    fc.string({ unit: 'binary', maxLength: 8 }),
+    fc.string({ unit: anyCharacter, maxLength: 8 }),
   )
   const line = fc.tuple(fc.constantFrom(...COMMANDS), fc.array(word, { maxLength: 4 }))
   await fc.assert(

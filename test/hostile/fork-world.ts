@@ -17,7 +17,7 @@ export interface ForkWorld {
   readonly checkout: Repository
   readonly github: GitHubServer
   readonly sandbox: Sandbox
-  /** Publishes the fork's HEAD as the pull request's head, and its merge. */
+  /** Publishes the fork's HEAD as the pull request's head, and GitHub's merge of it with the base. */
   readonly open: (options?: { readonly merge?: boolean }) => string
   readonly run: (
     inputs?: Readonly<Record<string, string>>,
@@ -69,6 +69,9 @@ const makeRepositories = (base: Readonly<Record<string, string>>): Repositories 
   }
   clone('fork')
   clone('checkout', '--depth=1')
+  // As on GitHub, forks share their objects with the base, so a pull request only adds refs.
+  mkdirSync(join(folder, 'origin/.git/objects/info'), { recursive: true })
+  writeFileSync(join(folder, 'origin/.git/objects/info/alternates'), '../../../fork/.git/objects\n')
   return { folder, baseSha }
 }
 
@@ -79,6 +82,9 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
   const { folder, baseSha } = copyOfRepositories(base)
   const [fork, checkout] = [repositoryIn(join(folder, 'fork')), repositoryIn(join(folder, 'checkout'))]
   let headSha = ''
+  const refs = join(folder, `origin/.git/refs/pull/${NUMBER}`)
+  mkdirSync(refs, { recursive: true })
+  const publish = (name: string, commit: string): void => writeFileSync(join(refs, name), `${commit}\n`)
   return {
     fork,
     checkout,
@@ -86,13 +92,11 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
     sandbox,
     requests: () => sandbox.control.requests().filter(({ path }) => path !== '/auth'),
     open: ({ merge = true } = {}) => {
-      headSha = fork.git('rev-parse', 'HEAD')
-      fork.git('push', '-q', '-f', 'origin', `HEAD:refs/pull/${NUMBER}/head`)
-      if (!merge) return headSha
-      const tree = fork.git('rev-parse', 'HEAD^{tree}')
-      const merged = fork.git('commit-tree', tree, '-p', baseSha, '-p', headSha, '-m', 'merge')
-      fork.git('push', '-q', '-f', 'origin', `${merged}:refs/pull/${NUMBER}/merge`)
-      return headSha
+      const [head = '', tree = ''] = fork.git('rev-parse', 'HEAD', 'HEAD^{tree}').split('\n')
+      headSha = head
+      publish('head', head)
+      if (merge) publish('merge', fork.git('commit-tree', tree, '-p', baseSha, '-p', head, '-m', 'merge'))
+      return head
     },
     run: (inputs = {}, { name = 'pull_request_target', merged = false } = {}) =>
       runAction({

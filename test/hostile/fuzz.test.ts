@@ -32,7 +32,7 @@ import { encodeSnapshot, readSnapshot } from '../../src/workflow/index.ts'
 import { signed } from '../apply/sign-plan.ts'
 import { expectEnough, runs } from '../long-runs.ts'
 import { desired, planOf, world } from '../planner/world.ts'
-import { UNSEEN } from '../report/names.ts'
+import { anyCharacter, UNSEEN } from '../report/names.ts'
 import { serveWith } from './servers.ts'
 
 const CORPUS = 'test/hostile/corpus'
@@ -59,7 +59,7 @@ const NASTY = [
   '\ud800',
 ]
 
-const word = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 12 }))
+const word = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: anyCharacter, maxLength: 12 }))
 const json: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   word,
@@ -156,7 +156,7 @@ describe('manifests', () => {
   })
 
   test('any string is read or reported without a crash', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => readAndShow(text, LIVE)))
+    fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 200 }), (text) => readAndShow(text, LIVE)))
     const yamlish = fc.array(
       fc.constantFrom(
         ...'-:?&*!|>%@`{}[],#"\'\n\t 1a~<',
@@ -403,10 +403,14 @@ describe('globs', () => {
       .array(fc.constantFrom(...'*?[]{}!,-/a^\\\u001b'), { maxLength: 40 })
       .map((parts) => parts.join(''))
     fc.assert(
-      fc.property(fc.oneof(pattern, fc.string({ unit: 'binary' })), fc.string({ unit: 'binary' }), (glob, name) => {
-        expect(typeof globMatcher(glob)(name)).toBe('boolean')
-        if (globProblem(glob) !== undefined) expect(globMatcher(glob)(name)).toBe(false)
-      }),
+      fc.property(
+        fc.oneof(pattern, fc.string({ unit: anyCharacter })),
+        fc.string({ unit: anyCharacter }),
+        (glob, name) => {
+          expect(typeof globMatcher(glob)(name)).toBe('boolean')
+          if (globProblem(glob) !== undefined) expect(globMatcher(glob)(name)).toBe(false)
+        },
+      ),
       { numRuns: runs(500) },
     )
   })

@@ -49,9 +49,13 @@ test('the free plan allows three replicas per project', async () => {
 })
 
 test('the free plan allows only the default scale-to-zero timeout', async () => {
-  const { call } = await open(1, 'free')
-  const changed = await call('PATCH', '/projects/p/endpoints/ep-b0', { endpoint: { suspend_timeout_seconds: 600 } })
-  expect(changed).toMatchObject({
+  const { call, settle } = await open(1, 'free')
+  const change = () => call('PATCH', '/projects/p/endpoints/ep-b0', { endpoint: { suspend_timeout_seconds: 600 } })
+  await call('POST', '/projects/p/endpoints', { endpoint: { branch_id: 'br-b0', type: 'read_only' } })
+  // As for every other invalid value, a locked project is reported instead of the limit.
+  expect(await change()).toMatchObject({ status: 423 })
+  await settle()
+  expect(await change()).toMatchObject({
     status: 422,
     body: { message: 'suspend interval changing is not allowed for your account' },
   })

@@ -116,7 +116,7 @@ test.each([
     inBranch('{ size: { min: 1, max: 16 } }'),
     's.yaml:6:21: projects.0.branches.0.computes.0.size: the autoscaling range',
   ],
-  [inBranch('{ size: 18 }'), 'computes.0.scaleToZero: computes above 16 CU'],
+  [inBranch('{ size: 18 }'), 'computes.0.scaleToZero: computes above 16 CU cannot scale to zero: set it to `never`'],
   [
     inBranch('{ scaleToZero: 300 }'),
     's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: must be `default`, `never`',
@@ -125,7 +125,10 @@ test.each([
     inBranch('{ scaleToZero: 5 minutes }'),
     's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: must be `default`',
   ],
-  [inBranch('{ scaleToZero: 10s }'), 's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: 10 is not allowed'],
+  [
+    inBranch('{ scaleToZero: 10s }'),
+    's.yaml:6:28: projects.0.branches.0.computes.0.scaleToZero: 10s is not allowed: use `never`, `default` or 1m to 7d',
+  ],
   [inBranch('{ state: asleep }'), 's.yaml:6:22: projects.0.branches.0.computes.0.state:'],
   [inBranch('{ id: compute-1 }'), 's.yaml:6:19: projects.0.branches.0.computes.0.id:'],
   [inBranch('{ sise: 1 }'), 's.yaml:6:13: projects.0.branches.0.computes.0: unknown key `sise`'],

@@ -1,26 +1,23 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { duration, number, text, toggle } from '../flag.ts'
-import { API_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS } from '../flags.ts'
 
 const COMMON = {
-  project: text('', 'Project id or name (default: the only project of the manifests)'),
+  project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
   format: text('Output:', 'wide shows every column; json is one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],
     default: 'terminal',
   }),
-  ...API_FLAGS,
+  ...CONNECTION_FLAGS,
 } as const
 
-const LIST_FLAGS = {
+const FILTER_FLAGS = {
   branch: text('Filters:', 'Branch, by name or id'),
   compute: text('Filters:', 'Compute, by id'),
   action: text('Filters:', 'Action, such as apply_config'),
   status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
-  since: duration('Filters:', 'Only operations that started within this time: 2h, 7d'),
-  limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
-  all: toggle('Filters:', 'List all operations; --limit is ignored'),
-  ...COMMON,
+  since: duration('Filters:', 'Only operations that started within this time, such as 2h or 7d'),
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -30,7 +27,12 @@ const EXIT_NOTES = `Exit codes:
 export const listCommand = {
   command: 'list',
   summary: 'List operations, newest first',
-  flags: LIST_FLAGS,
+  flags: {
+    ...FILTER_FLAGS,
+    limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
+    all: toggle('Filters:', 'List all operations; --limit is ignored'),
+    ...COMMON,
+  },
   examples: [
     ['$0 operations list', 'The newest fifty'],
     ['$0 operations list --status Error --since 7d --all', 'Failures in the last week'],
@@ -44,7 +46,7 @@ export const getCommand = {
   summary: 'Show one operation',
   positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
-  examples: [['$0 operations get ID --format json', 'All fields that the API returns']],
+  examples: [['$0 operations get ID --format json', 'Every field that the API returns']],
   notes: EXIT_NOTES,
 } as const satisfies Command
 
@@ -56,10 +58,10 @@ export const waitCommand = {
     timeout: duration('', 'How long to wait in total', { default: '10m' }),
     ...COMMON,
   },
-  examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
+  examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],
   notes: `Exit codes:
   0   all finished or were skipped
-  1   an operation failed for good or was cancelled, the timeout passed, or wrong input`,
+  1   an operation failed permanently or was cancelled, the timeout passed, or wrong input`,
 } as const satisfies Command
 
 export const watchCommand = {
@@ -67,7 +69,8 @@ export const watchCommand = {
   summary: 'Show operations as they start and change, until Ctrl-C',
   flags: {
     interval: duration('', 'How often to refresh', { default: '5s' }),
-    ...LIST_FLAGS,
+    ...FILTER_FLAGS,
+    ...COMMON,
   },
   examples: [['$0 operations watch --branch main', 'Operations on main']],
   notes: EXIT_NOTES,

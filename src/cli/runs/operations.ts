@@ -20,11 +20,11 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
   withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
     const printer = printerOf(session, flags, io)
-    const oldest = flags.since === undefined ? 0 : io.clock.now() - flags.since
+    const since = startOf(flags, io)
     let shown = 0
     for await (const operation of streamOperations(session.api, session.project)) {
       // Newest first, so the remaining operations are older too.
-      if (Date.parse(operation.createdAt) < oldest) break
+      if (Date.parse(operation.createdAt) < since) break
       if (!isWanted(operation)) continue
       printer.print(operation)
       shown += 1
@@ -38,8 +38,11 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
 export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
-    const read = async (): Promise<readonly Operation[]> =>
-      (await session.api.listOperations(session.project, { limit: WATCHED })).operations.filter(isWanted)
+    const read = async (): Promise<readonly Operation[]> => {
+      const { operations } = await session.api.listOperations(session.project, { limit: WATCHED })
+      const since = startOf(flags, io)
+      return operations.filter((operation) => Date.parse(operation.createdAt) >= since && isWanted(operation))
+    }
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
       const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
       const title = `espalier operations, every ${time(flags.interval)}.`
@@ -168,9 +171,12 @@ const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = 
   }
 }
 
+const startOf = ({ since }: ListFlags | WatchFlags, { clock }: Io): number =>
+  since === undefined ? 0 : clock.date() - since
+
 /** Filters here, because the API has no filters (according to its public OpenAPI document). */
 const filterOf = (
-  { branch, compute, action, status }: ListFlags,
+  { branch, compute, action, status }: ListFlags | WatchFlags,
   { branches }: Session,
 ): ((operation: Operation) => boolean) => {
   const word = status?.toLowerCase()

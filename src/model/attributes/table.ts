@@ -58,7 +58,7 @@ export const ATTRIBUTES = {
     path: 'passwordlessAccess',
     schema: () => flag({ description: 'Passed on to the API, which documents no effect.', examples: [false] }),
     reason: { code: 'PASSWORDLESS_DIFFERS', words: 'passwordless access differs' },
-    rule: 'no effect is documented, so it counts as one that may restart',
+    rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',
     isImported: () => false,
   }),

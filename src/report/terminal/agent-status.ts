@@ -22,7 +22,7 @@ export const agentStatusTable = (projects: readonly ProjectView[], now: number, 
       { title: 'UNTIL', text: ({ until }) => (until === undefined ? '' : minuteOf(until)), isOptional: true },
       { title: 'AS OF', text: ({ refreshedAt }) => agoOf(refreshedAt, now), isOptional: true },
       { title: 'VERSION', text: ({ version = '' }) => version.slice(0, 12), isOptional: true },
-      { title: 'RESOLVED BY', text: ({ command = '' }) => plainText(command), isOptional: true },
+      { title: 'NEXT COMMAND', text: ({ command = '' }) => plainText(command), isOptional: true },
     ],
     projects,
     style,
@@ -41,7 +41,7 @@ export const agentProjectDetail = (project: ProjectView, now: number, style: Sty
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
     ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),
     ...differences.map((one) => `  ${differenceLine(one)}`),
-    ...(command === undefined ? [] : [`  To resolve this, run: ${plainText(command)}`]),
+    ...(command === undefined ? [] : [`  Next: ${plainText(command)}`]),
   ].join('\n')
 }
 

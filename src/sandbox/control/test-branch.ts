@@ -61,6 +61,11 @@ const onlyProject = (world: World): string => {
   )
   const [only] = ids
   if (only !== undefined && ids.length === 1) return only
+  if (only === undefined) {
+    throw new EspalierError('E_USAGE', 'The sandbox has no project, so a branch cannot be created.', {
+      hint: 'Start the sandbox from a seed with a project.',
+    })
+  }
   throw new EspalierError('E_USAGE', `The sandbox has ${ids.length} projects: choose one with the option \`project\`.`)
 }
 
@@ -86,7 +91,10 @@ const untilOver = async (world: World, { id, projectId }: OperationRecord): Prom
   for (;;) {
     const operation = world.tables.projects.get(projectId)?.operationById.get(id)
     if (operation === undefined || operation.status === 'finished' || operation.status === 'skipped') return
-    if (isOver(operation)) throw failed(`an operation ended as ${operation.status}: ${operation.error ?? ''}`)
+    if (isOver(operation)) {
+      const { action, status, error } = operation
+      throw failed(`the operation ${action} ended as ${status}${error === undefined ? '' : `: ${error}`}`)
+    }
     await moment(world)
   }
 }

@@ -8,7 +8,7 @@ import {
   schemaAddress,
 } from '../../model/index.ts'
 import { issueText } from '../issue-text.ts'
-import { limitProblem } from '../world/limits.ts'
+import { IN_SEEDS, limitProblem } from '../world/limits.ts'
 import type { ProjectRecord } from '../world/records.ts'
 import { pgSettings } from '../world/requests.ts'
 import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
@@ -153,7 +153,7 @@ const checkSize = (
   path: readonly PropertyKey[],
   report: Report,
 ): void => {
-  const problem = limitProblem({ ...size, suspendTimeoutSeconds: scaleToZero }, plan)
+  const problem = limitProblem({ ...size, suspendTimeoutSeconds: scaleToZero }, plan, IN_SEEDS)
   if (problem === undefined) return
   report([...path, problem.field === 'suspend_timeout_seconds' ? 'scaleToZero' : 'size'], problem.message)
 }

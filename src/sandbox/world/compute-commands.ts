@@ -47,9 +47,9 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
   const { project } = tables
   const target = request.branch_id ?? before.branchId
   if (target !== before.branchId) world.branch(projectId, target)
-  checkSuspendTimeout(project, request.suspend_timeout_seconds)
   world.checkUnlocked(projectId)
   if (target !== before.branchId) checkPrimary(tables, target, before.type)
+  checkSuspendTimeout(project, request.suspend_timeout_seconds)
   const merged = merge(before, request, world.clock.now())
   checkLimits(merged, project)
   const operations = operationsOf(before, merged)

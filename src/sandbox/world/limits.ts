@@ -1,5 +1,6 @@
 /** Limits of the service and of the account's plan (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
 import {
+  formatDuration,
   nearestStep,
   SCALE_TO_ZERO_DEFAULT,
   SCALE_TO_ZERO_MAX_SECONDS,
@@ -24,10 +25,30 @@ export interface LimitProblem {
   readonly ofPlan: boolean
 }
 
+/** How the user writes scale-to-zero times: seeds and the API differ. */
+interface TimeoutWords {
+  readonly never: string
+  readonly allowed: string
+  readonly of: (seconds: number) => string
+}
+
+const IN_REQUESTS: TimeoutWords = {
+  never: '-1 (never)',
+  allowed: `-1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
+  of: String,
+}
+
+export const IN_SEEDS: TimeoutWords = {
+  never: '`never`',
+  allowed: `\`never\`, \`default\` or ${formatDuration(SCALE_TO_ZERO_MIN_SECONDS)} to ${formatDuration(SCALE_TO_ZERO_MAX_SECONDS)}`,
+  of: formatDuration,
+}
+
 /** The first limit that is exceeded. */
 export const limitProblem = (
   { min, max, suspendTimeoutSeconds: timeout }: Limited,
   plan: ProjectRecord['plan'],
+  words: TimeoutWords = IN_REQUESTS,
 ): LimitProblem | undefined => {
   const problem = (field: LimitProblem['field'], message: string): LimitProblem => ({ field, message, ofPlan: false })
   for (const [field, cu] of [
@@ -54,15 +75,12 @@ export const limitProblem = (
   }
   const isSpecial = timeout === SCALE_TO_ZERO_DEFAULT || timeout === SCALE_TO_ZERO_NEVER
   if (!isSpecial && (timeout < SCALE_TO_ZERO_MIN_SECONDS || timeout > SCALE_TO_ZERO_MAX_SECONDS)) {
-    return problem(
-      'suspend_timeout_seconds',
-      `${timeout} is not allowed: use -1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
-    )
+    return problem('suspend_timeout_seconds', `${words.of(timeout)} is not allowed: use ${words.allowed}`)
   }
   if (max > SIZE_TABLE.scaleToZeroMaxCu && timeout !== SCALE_TO_ZERO_NEVER) {
     return problem(
       'suspend_timeout_seconds',
-      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: set it to -1 (never)`,
+      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: set it to ${words.never}`,
     )
   }
   return undefined

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('at most a hundred clients can follow the stream, and one that disconnects makes room for another', async () => {
+test('at most a hundred clients can follow the event stream, and one that disconnects makes room for another', async () => {
   const live = liveEvents(new FakeControl())
   const streams = Array.from({ length: 100 }, () => live.open())
   expect(streams).not.toContain(undefined)
@@ -20,7 +20,7 @@ test('at most a hundred clients can follow the stream, and one that disconnects 
   live.close()
 })
 
-test('a client that stops reading is disconnected', async () => {
+test('a client that stops reading the event stream is disconnected', async () => {
   const control = new FakeControl([project('p-1')])
   const live = liveEvents(control)
   const reader = live.open()?.getReader()
@@ -34,7 +34,7 @@ test('a client that stops reading is disconnected', async () => {
   live.close()
 })
 
-test('changes made at the same moment are sent together', async () => {
+test('changes to a project at the same moment are sent as one event', async () => {
   const control = new FakeControl([project('p-1')])
   const live = liveEvents(control)
   const reader = live.open()?.getReader()

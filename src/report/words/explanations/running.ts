@@ -103,6 +103,12 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     correction: 'on: { push: { branches: [main] } }\nwith: { command: apply }',
     wayOut: 'Apply in a workflow that runs on push.',
   },
+  E_PULL_REQUEST: {
+    rule: 'The pull request that the input pull-request names must be readable.',
+    mistake: 'permissions: { contents: read }\nwith: { pull-request: 12 }',
+    correction: 'permissions: { contents: read, pull-requests: read }\nwith: { pull-request: 12 }',
+    wayOut: 'Grant the job the permission pull-requests: read, or run it again if GitHub did not respond.',
+  },
   E_DISABLED: {
     rule: 'A disabled compute cannot be started.',
     mistake: 'espalier compute start main   # the manifest says disabled: true',
