@@ -1,4 +1,4 @@
-/** Account limits and policies. */
+/** Codes for account limits, prices and policies. */
 import { type LimitCode, TIER_NAMES } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
@@ -8,24 +8,24 @@ export const LIMITS: Readonly<
   Record<LimitCode | 'E_PRICE' | 'E_TIER' | 'E_TIER_TABLE' | 'E_OVERRIDE' | 'E_POLICY_BASE', Explanation>
 > = {
   E_TIER_SIZE: {
-    rule: "The account's plan limits the sizes of computes.",
+    rule: "The account's plan limits the size of a compute.",
     mistake: 'branches:\n  main: { primary: { size: 4 } }',
     correction: 'branches:\n  main: { primary: { size: 2 } }',
     wayOut: `Use a smaller size. ${TIERS}`,
   },
   W_TIER_SIZE: {
-    rule: "The account's plan limits the sizes of computes. Only the service's docs state this limit.",
+    rule: "The account's plan limits the size of a compute. This limit is known only from the service's documentation.",
     example: '18 CU on the Launch plan',
     wayOut: TIERS,
   },
   E_TIER_SCALE_TO_ZERO: {
-    rule: "The account's plan limits which scale-to-zero times are allowed.",
+    rule: "The account's plan limits which values `scaleToZero` can have.",
     mistake: 'branches:\n  main: { primary: { scaleToZero: never } }',
     correction: 'branches:\n  main: { primary: { scaleToZero: 5m } }',
     wayOut: `Write \`scaleToZero: 5m\`. ${TIERS}`,
   },
   W_TIER_SCALE_TO_ZERO: {
-    rule: "The account's plan limits which scale-to-zero times are allowed. Only the service's docs state this limit.",
+    rule: "The account's plan limits which values `scaleToZero` can have. This limit is known only from the service's documentation.",
     example: '`scaleToZero: 10m` on the Launch plan',
     wayOut: TIERS,
   },
@@ -41,9 +41,9 @@ export const LIMITS: Readonly<
       "Use fewer CU-hours, or upgrade the account's plan. Once the CU-hours are used up, all computes are suspended.",
   },
   W_TIER_UNKNOWN: {
-    rule: "Limits are checked only if the account's plan is listed in the tier table.",
-    example: 'an account with the plan `business`',
-    wayOut: 'Select a tier with --tier, or pass your own tier table with --tier-table.',
+    rule: "The account's limits are checked only if its plan is in the tier table.",
+    example: 'plan `business`',
+    wayOut: 'Name the tier with --tier, or pass a tier table that contains it with --tier-table.',
   },
   W_QUOTA: {
     rule: 'A project must not use more than its quota.',
@@ -51,9 +51,10 @@ export const LIMITS: Readonly<
     wayOut: 'Raise the quota, or use less. Once the quota is used up, all computes of the project are suspended.',
   },
   W_PROJECT_NOT_READ: {
-    rule: "Espalier needs to read the project's settings to check limits.",
+    rule: "The API key must be able to read the project's settings, because limits are checked against them.",
     example: '403 for GET /projects/{id}',
-    wayOut: 'Use a key that can read the project. Otherwise, limits, maintenance and part of the cost are unknown.',
+    wayOut:
+      'Use a key that can read the project. Otherwise its limits, its service updates and part of its cost are unknown.',
   },
   E_PRICE: {
     rule: 'A price is an amount per CU-hour, above 0 and at most 100, with a currency.',
@@ -66,12 +67,12 @@ export const LIMITS: Readonly<
     wayOut: 'Start from the built-in table. The message shows where the mistake is.',
   },
   E_POLICY: {
-    rule: 'A policy denies something in a manifest.',
+    rule: 'A manifest must not contain anything that a policy denies.',
     example: 'size: 4 on preview/checkout, where `maxSize` is 0.25',
     wayOut: 'Change the manifest, or override the policy with --override NAME=REASON.',
   },
   W_POLICY: {
-    rule: 'A policy warns about something in a manifest.',
+    rule: 'A manifest should not contain anything that a policy warns about.',
     example: 'three replicas on main, where `maxReplicas` is 2',
     wayOut: 'Change the manifest, or ignore the warning.',
   },
@@ -81,15 +82,15 @@ export const LIMITS: Readonly<
     wayOut: 'Remove the override.',
   },
   E_POLICY_BASE: {
-    rule: 'A pull request is checked against the policies on its base branch, so these must be valid.',
-    example: 'espalier.policy.yaml on main uses a rule that does not exist',
-    wayOut: 'Correct the policy file on the base branch first.',
+    rule: 'A pull request is checked against the policies on its base branch, so those policies must be readable.',
+    example: 'espalier.policy.yaml on main contains a rule that does not exist',
+    wayOut: 'Correct the file on the base branch first.',
   },
   E_TIER: {
-    rule: "The account's plan must be listed in the tier table.",
+    rule: 'The account plan given with --tier must be in the tier table.',
     mistake: 'espalier plan --tier gold',
     correction: 'espalier plan --tier scale',
-    wayOut: `Write ${TIER_NAMES}, or none, which turns these checks off.`,
+    wayOut: `Use one of ${TIER_NAMES}, or none to skip the check.`,
   },
   E_OVERRIDE: {
     rule: 'An override must name an existing policy and give a reason.',

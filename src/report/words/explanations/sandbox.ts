@@ -1,9 +1,9 @@
-/** Explains the codes that concern the sandbox. */
+/** Codes that the sandbox uses. */
 import type { Explanation } from './explanation.ts'
 
 export const SANDBOX: Readonly<Record<string, Explanation>> = {
   E_FAULTS: {
-    rule: 'A fault file must contain a list of faults to inject.',
+    rule: 'A fault file must contain a list of the faults to inject.',
     mistake: '- { on: request, effect: lock }',
     correction: '- { on: request, effect: { kind: lock } }',
     wayOut: 'docs/sandbox.md describes all faults.',
@@ -25,17 +25,17 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Run the sandbox as another user.',
   },
   E_POSTGRES_VERSION: {
-    rule: 'Data can be opened only by the major version of Postgres that created it.',
-    example: '--pg-bin /usr/lib/postgresql/17/bin, and data that Postgres 16 created',
-    wayOut: 'Run the sandbox with the version that created the data, or delete the data.',
+    rule: 'Only the major version of Postgres that created a data directory can open it.',
+    example: '--pg-bin names Postgres 17, and the data was created by Postgres 16',
+    wayOut: 'Use that version of Postgres, or delete the data.',
   },
   E_PSQL: {
-    rule: '--psql starts the program psql, which must be installed.',
-    example: 'espalier sandbox connect main --psql',
-    wayOut: 'Install psql, or use another client with the connection string that the command prints without --psql.',
+    rule: '--psql requires the psql program.',
+    example: 'psql "$(espalier sandbox connect main)"',
+    wayOut: 'Install psql, or use another client.',
   },
   E_SANDBOX_BRANCH: {
-    rule: 'createBranch can create only branches that the API allows.',
+    rule: 'createBranch can create only branches that the API would allow.',
     example: 'createBranch({ parent: main })',
     wayOut: 'The message gives the reason.',
   },
@@ -46,19 +46,19 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'Choose another port.',
   },
   E_SANDBOX_STATE: {
-    rule: 'A state folder must be writable and must not be used by more than one sandbox.',
+    rule: 'A state folder must be writable, and only one sandbox can use it at a time.',
     mistake: 'espalier sandbox serve --state state &\nespalier sandbox serve --state state',
     correction: 'espalier sandbox serve --state state &\nespalier sandbox serve --state other',
     wayOut:
-      'Connect to the other sandbox with ESPALIER_BASE_URL and ESPALIER_API_KEY, stop it, or name another folder.',
+      'Use the sandbox that is already running, by setting ESPALIER_BASE_URL and ESPALIER_API_KEY. Otherwise stop it, or name another folder.',
   },
   E_SANDBOX_WORLD: {
-    rule: 'Only a dump that was written by a sandbox can be loaded.',
-    example: 'a dump that was edited by hand',
-    wayOut: 'Load the unchanged response to GET /_sandbox/world.',
+    rule: 'Only a dump that a sandbox produced can be loaded.',
+    example: 'GET /_sandbox/world',
+    wayOut: 'Use the response of GET /_sandbox/world.',
   },
   E_SEED: {
-    rule: 'A seed must describe a state that the API allows.',
+    rule: 'A seed must describe a state that could be created through the API.',
     example: 'examples/quickstart/seed.yaml',
     wayOut: 'docs/sandbox.md describes the format.',
   },
