@@ -112,8 +112,8 @@ for (const [projects, changes, perProject] of plans) {
 }
 
 /** A restart window that is closed today, whatever the day of the run. */
-const tomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
-const CLOSED = { restartWindow: { days: [tomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
+const dayAfterTomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
+const CLOSED = { restartWindow: { days: [dayAfterTomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
 
 for (const columns of WIDTHS) {
   await withStage(

@@ -30,7 +30,7 @@ export const readBase = async (
 }
 
 export const NO_BASE =
-  'The base could not be read, so existing drift is shown as introduced, and the policies of the base are unknown. Check out with `fetch-depth: 0`, or keep `persist-credentials` enabled.'
+  'The base could not be read, so existing drift is shown as introduced, and the policies of the base are unknown. Check out without `filter` and `sparse-checkout`, and either with `fetch-depth: 0` or with `persist-credentials` enabled.'
 
 /**
  * For a pull request, the checked-out commit is usually its merge commit, whose first parent is the current base.

@@ -51,6 +51,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_FORK_BASE: 'refused',
   E_FORK_CHECKOUT: 'refused',
   E_NOT_MERGED: 'refused',
+  E_PULL_REQUEST: 'refused',
   E_NOT_REVIEWED: 'not-reviewed',
   E_OTHER_PLAN: 'refused',
   E_MERGE: 'incomplete',

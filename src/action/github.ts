@@ -109,6 +109,9 @@ interface Answer {
   readonly body: unknown
 }
 
+const NOT_HTTPS =
+  'GITHUB_API_URL and GITHUB_GRAPHQL_URL must be https URLs, because the token is never sent over plain http to another machine. Enable https on your GitHub server.'
+
 /** @param repository `owner/name`. */
 export const openGitHub = (env: Environment, token: string, repository: string) => {
   const root = env.GITHUB_API_URL || 'https://api.github.com'
@@ -119,9 +122,9 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
   )
 
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
-    if (!isSafe(url)) throw new GitHubError('The token is never sent over plain http to another machine.')
+    if (!isSafe(url)) throw new GitHubError(NOT_HTTPS)
     const noAnswer = (cause: unknown): never => {
-      throw new GitHubError(`GitHub did not respond: ${messageOf(cause)}`)
+      throw new GitHubError(`GitHub did not respond: ${messageOf(cause)}.`)
     }
     const answer = await request(url, {
       method,

@@ -182,9 +182,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     reconcile: async (asked, accept) => {
       const chosen = projects.named(asked)
       if (accept !== undefined && !(await desired.accept(accept))) {
-        throw new EspalierError('E_USAGE', `${accept} is not the current commit.`, {
-          hint: `The current commit is ${desired.view().version ?? 'none'}. Review it, then accept it.`,
-        })
+        throw notAccepted(accept, desired.view().version)
       }
       await forEach(chosen, (project) => project.clearFailures())
     },
@@ -194,6 +192,15 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     fetchSoon: () => fetchAlarm.abort(),
   }
 }
+
+const notAccepted = (commit: string, current: string | undefined): EspalierError =>
+  current === undefined
+    ? new EspalierError('E_USAGE', `${commit} cannot be accepted, because the agent has not read any manifests yet.`, {
+        hint: 'Run `espalier agent status` to see whether the manifests can be read, then try again.',
+      })
+    : new EspalierError('E_USAGE', `${commit} is not the current commit, or has fewer than 7 characters.`, {
+        hint: `The current commit is ${current}. Review it, then accept it.`,
+      })
 
 const listeners = <T>() => {
   const all = new Set<(value: T) => void>()

@@ -107,7 +107,7 @@ export interface StepContext {
   readonly continuing: ReadonlySet<string>
 }
 
-/** Rows 10 to 16, for each step of a plan in order. A step inherits the verdict of a step that it depends on. */
+/** Rows 10 to 17, for each step of a plan in order. A step inherits the verdict of a step that it depends on. */
 export const decideSteps = (steps: readonly Step[], context: StepContext): ReadonlyMap<string, StepVerdict> => {
   const verdicts = new Map<string, StepVerdict>()
   for (const step of steps) {
@@ -132,10 +132,10 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (step.impact === 'none') return run(12)
   // A chain continues only while its branch has no primary, so there are no connections to disrupt.
   if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
-  if (windows.length === 0) return run(13)
-  if (continuing.has(step.id)) return run(14)
+  if (windows.length === 0) return run(14)
+  if (continuing.has(step.id)) return run(15)
   const { isOpen, opensAt } = openingOf(windows, now)
-  if (isOpen) return run(14)
-  if (opensAt === undefined) return skip(15, 'NoCommonWindow')
-  return { row: 16, action: 'wait', state: 'Scheduled', opensAt }
+  if (isOpen) return run(15)
+  if (opensAt === undefined) return skip(16, 'NoCommonWindow')
+  return { row: 17, action: 'wait', state: 'Scheduled', opensAt }
 }

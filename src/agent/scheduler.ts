@@ -82,7 +82,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
     tickedAt: () => tickedAt,
     run: async () => {
       while (!isStopped) {
-        alarm = new AbortController()
+        if (alarm.signal.aborted) alarm = new AbortController()
         tickedAt = now()
         for (const wake of dueWakes([...wakes.values()], now())) {
           if (running.size >= concurrency) break

@@ -42,7 +42,7 @@ export interface ApiOptions {
 export interface OperationsPage {
   /** Newest first. */
   readonly operations: readonly wire.Operation[]
-  /** Cursor of the next page, which may be empty: the service also sends a cursor with the last page. */
+  /** Cursor of the next page, which may be empty, because the service also sends a cursor with the last page. */
   readonly cursor?: string
 }
 
@@ -54,7 +54,7 @@ export interface ReadApi {
   searchProjects(text: string): Promise<readonly wire.Project[]>
   /**
    * Reads the project's details and caches them. `refresh` reads them again, but keeps the cached ones if that fails.
-   * `undefined` if the request is rejected: no plan depends on them.
+   * `undefined` if the request is rejected, because no plan depends on the details.
    */
   projectDetails(projectId: string, options?: { readonly refresh?: boolean }): Promise<ProjectDetails | undefined>
   listBranches(projectId: string): Promise<readonly ObservedBranch[]>
@@ -80,7 +80,7 @@ export interface Mutation {
 export interface WriteApi extends ReadApi {
   send(request: StepRequest, options?: CallOptions): Promise<Mutation>
   /**
-   * Calls `before` right before every attempt. It returns the body to send, or a result that replaces the request.
+   * Calls `before` right before every attempt. It must return the body to send, or a result that replaces the request.
    */
   sendUnless<Instead>(
     request: StepRequest,
@@ -126,7 +126,7 @@ const connect = (options: ApiOptions) => {
     baseUrl,
     apiKey: options.apiKey,
     userAgent: options.userAgent ?? 'espalier',
-    // Each project is read by four concurrent requests.
+    // Each project is read by up to four concurrent requests.
     connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,

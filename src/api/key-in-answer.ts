@@ -49,7 +49,7 @@ const base64Forms = (bytes: Buffer): readonly string[] =>
     return own.replaceAll('-', '[+-]').replaceAll('_', '[/_]')
   })
 
-/** Without recursion: responses may be nested arbitrarily deeply. */
+/** Without recursion, because responses may be nested arbitrarily deeply. */
 const pathOf = (root: unknown, pattern: RegExp): string | undefined => {
   const left: { readonly value: unknown; readonly place: string }[] = [{ value: root, place: '' }]
   for (let one = left.pop(); one !== undefined; one = left.pop()) {

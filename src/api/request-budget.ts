@@ -1,6 +1,6 @@
 import type { Clock } from '../model/index.ts'
 
-/** The service's public rate limits: 700 requests a minute per account, bursts of 40 a second per route. */
+/** The service's public rate limits: 700 requests per minute per account, and bursts of 40 per second per route. */
 const ACCOUNT = { limit: 700, ms: 60_000 }
 const ROUTE = { limit: 40, ms: 1_000 }
 
@@ -22,7 +22,7 @@ interface Route {
   turn: Promise<void>
 }
 
-/** Keeps a client below its share of the service's rate limits in any time window. */
+/** Keeps a client within its share of the service's rate limits in any time window. */
 export class RequestBudget {
   readonly #clock: Clock
   readonly #clients: () => number

@@ -97,7 +97,7 @@ export class Requester {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
-    // One timeout for all attempts together, so that a slow server cannot delay each of them.
+    // One timeout for all attempts together, so that a slow server cannot use up the whole timeout in each.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
       const turn = await this.#turn(path, source, options)
@@ -221,11 +221,11 @@ const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
   unavailable: 'limit for outages',
 }
 
-/** States how long the wait took: with a long `Retry-After`, it ends before the limit. */
+/** States how long the wait took, because with a long `Retry-After` it ends before the limit. */
 const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
   const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
   const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'
-  return `Gave up after ${waited}: the next attempt would be in ${delay}, which exceeds the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
+  return `Gave up after ${waited}: waiting another ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
 }
 
 const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {

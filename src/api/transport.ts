@@ -21,8 +21,8 @@ export interface TransportOptions {
 /** Observes requests, to show progress and problems of the service. */
 export interface RequestWatch {
   /**
-   * Returns a function that is called at the end, with a problem if a retry may help, and with the status if there is
-   * one.
+   * Returns a function that is called when the request ends, with a problem if a retry may help, and with the status if
+   * there was a response.
    */
   begin(request: string): (problem?: string, status?: number) => void
   /** Called before each request. */
@@ -220,7 +220,7 @@ const describeCause = (cause: unknown): string => {
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
-/** The error page of a proxy may be HTML: only its status matters. */
+/** The error page of a proxy may be HTML, so only its status is used. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
   const parsed = parseJson(text)

@@ -1,6 +1,7 @@
 /**
- * Parses the API's responses. Unknown fields and enum values are accepted, and null equals absent. Missing required
- * fields and invalid ids or sizes are errors. Each `error` names the expected value; odd-values.ts turns it into a message.
+ * Parses the API's responses. Unknown fields, states and actions are accepted, and null equals absent. Missing required
+ * fields and invalid ids, sizes or types of computes are errors. Each `error` names the expected value; odd-values.ts
+ * turns it into a message.
  */
 import { z } from 'zod'
 import { onceEach } from '../base/index.ts'
@@ -19,7 +20,7 @@ const text = z.string({ error: 'a string' })
 const flag = z.boolean({ error: 'true or false' })
 const count = z.number({ error: 'a number' })
 const list = <T extends z.ZodType>(of: T) => z.array(of, { error: 'a list' })
-/** Drops unknown fields: copying them takes a third of the time for a large response. */
+/** Drops unknown fields, because copying them takes a third of the time for a large response. */
 const object = <T extends z.core.$ZodLooseShape>(shape: T) => z.object(shape, { error: 'an object' })
 /** Keeps unknown fields, because a request must send them back. */
 const openObject = <T extends z.core.$ZodLooseShape>(shape: T) => z.looseObject(shape, { error: 'an object' })
@@ -190,7 +191,7 @@ export const operationsAnswer = object({
   pagination: object({ cursor: text.nullish() }).nullish(),
 })
 
-/** Response to a change. Both parts may be missing (204, or a change of a branch). */
+/** Response to a change. Either part may be missing (204, or a change of a branch). */
 export const mutationAnswer = object({ endpoint: endpoint.nullish(), operations: list(operation).nullish() }).transform(
   (wire) => ({
     operations: wire.operations ?? [],

@@ -134,7 +134,7 @@ const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string 
 const notEffective = (missing: readonly Unmet[]): string => {
   const isLimit = missing.some(({ path, got }) => got !== undefined && (path === 'size' || path === 'scaleToZero'))
   const words = missing.map((one) => one.words).join('; ')
-  return `The control API accepted the request, but it is not in effect: ${words}.${isLimit ? " The account's plan may not allow it." : ''}`
+  return `The control API accepted the request, but the change did not take effect: ${words}.${isLimit ? " The account's plan may not allow it." : ''}`
 }
 
 const reasonOf = ({ status }: ApiError): FailureReason => {

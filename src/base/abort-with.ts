@@ -1,5 +1,5 @@
 /**
- * Aborts `controller` with `signal`, until the returned function is called. Does not leak, unlike
+ * Aborts `controller` when `signal` aborts, until the returned function is called. Does not leak, unlike
  * `AbortSignal.any`, which in Node 20 adds a reference to a long-lived signal with each call.
  */
 export const abortWith = (controller: AbortController, signal: AbortSignal | undefined): (() => void) => {

@@ -1,4 +1,4 @@
-/** `T` with each property optional that may be `undefined`. */
+/** `T` in which every property that may be `undefined` is optional. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }

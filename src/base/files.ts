@@ -6,7 +6,7 @@ import { EspalierError } from './errors.ts'
 
 /**
  * Whether `path` is `folder` or inside it. Both must be absolute, or relative to the same folder. Does not follow
- * links. Names may start with two dots: Kubernetes mounts ConfigMaps through `..data`.
+ * links. Names may start with two dots, like `..data`, through which Kubernetes mounts ConfigMaps.
  */
 export const isInside = (folder: string, path: string): boolean => {
   const route = relative(folder, path)
@@ -32,8 +32,8 @@ export const readIfPresent = (path: string): string | undefined => {
 }
 
 /**
- * Makes a folder for the program's state, and makes git ignore it: it may be inside the repository of the manifests, and
- * contain keys or another repository. An existing folder is not changed.
+ * Makes a folder for the program's state, and makes git ignore it, because it may be inside the repository of the
+ * manifests and contain keys or another repository. An existing folder is not changed.
  *
  * @param mode of a new folder.
  */

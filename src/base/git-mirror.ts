@@ -19,7 +19,7 @@ export interface Mirror {
   readonly maxBytes: number
 }
 
-/** Fetching again would fail in the same way. */
+/** Not worth a retry, because fetching again would fail in the same way. */
 export class RepositoryTooLarge extends EspalierError {}
 
 /** @param folder created if it does not exist. */
@@ -110,13 +110,13 @@ const compact = async ({ folder, maxBytes }: Mirror, objects: string): Promise<v
 export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
   text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
 
-/** Commit time, ISO 8601; `undefined` if it is invalid: authors can write anything there. */
+/** Commit time, ISO 8601; `undefined` if it is invalid, because authors can write anything there. */
 export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string | undefined> => {
   const time = new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true })))
   return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-/** Whether `commit` descends from `earlier`. False if `earlier` is unknown: the branch was rewritten. */
+/** Whether `commit` descends from `earlier`. Also false if `earlier` is unknown, as after a rewrite of the branch. */
 export const isDescendant = async ({ folder }: Mirror, commit: string, earlier: string): Promise<boolean> => {
   try {
     await git(folder, ['merge-base', '--is-ancestor', '--end-of-options', earlier, commit], { isOwn: true })
@@ -132,7 +132,7 @@ export const withoutCredentials = (url: string): string => url.replace(/(\w+:\/\
 
 const text = (output: Buffer): string => output.toString().trim()
 
-/** Removes credentials from error messages: git quotes the URL of the remote. */
+/** Removes credentials from error messages, because git quotes the URL of the remote. */
 const remote = async ({ folder }: Mirror, args: readonly string[], signal?: AbortSignal): Promise<Buffer> => {
   try {
     return await git(folder, args, { isRemote: true, isOwn: true, signal })

@@ -1,6 +1,6 @@
 /**
  * The only place that starts git. Whatever the repository and its configuration contain, git runs no program except its
- * own and, for `fetch` over ssh, `ssh`.
+ * own, `ssh` for remotes over ssh and, in our own mirror, the user's credential helper.
  */
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
@@ -40,7 +40,7 @@ const OVERRIDES = [
   'maintenance.auto=false',
   'gc.auto=0',
 ]
-/** For untrusted repositories: their configuration could name a program. */
+/** For untrusted repositories, because their configuration could name a program as the credential helper. */
 const NO_HELPER = 'credential.helper='
 
 const environmentOf = (env: NodeJS.ProcessEnv, protocols: string): NodeJS.ProcessEnv => ({
@@ -82,7 +82,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
   const { input, isRemote = false, isOwn = false, signal } = options
   rejectBareRepository(cwd)
   const overrides = [...OVERRIDES, ...(isOwn ? [] : [NO_HELPER])].flatMap((one) => ['-c', one])
-  // Loaded only here: it is slow to load, and most commands do not run git.
+  // Loaded only here, because it is slow to load and most commands do not run git.
   const { execFile } = await import('node:child_process')
   const running = promisify(execFile)('git', ['--no-pager', ...overrides, ...args], {
     cwd,
@@ -131,7 +131,7 @@ const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string]
   [
     /not a git repository/,
     () => 'This folder is not in a git repository, so there is nothing to compare with.',
-    'Run it in the repository of the manifests.',
+    'Run the command in the repository of the manifests.',
   ],
   [
     /dubious ownership/,
@@ -183,12 +183,16 @@ const statOf = (path: string, stat: (path: string) => Stats = statSync): Stats |
   }
 }
 
+const REMOTE_HINT = 'Check that the remote can be reached, and that it has the commit or branch.'
+const LOCAL_HINT =
+  'If commits are missing, run git fetch --unshallow (actions/checkout: fetch-depth: 0). If files are missing, run git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).'
+
 /** @throws {EspalierError} `E_GIT` if git is missing, fails, times out, or prints more than 64 MiB. */
 export const git = async (cwd: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> => {
   const { code, stdout, why } = await start(cwd, args, options)
   if (code === 0) return stdout
   throw new EspalierError('E_GIT', `git ${args[0]} failed: ${why === '' ? `exit code ${code ?? 'unknown'}` : why}`, {
-    hint: 'In a shallow or partial clone, commits and files may be missing: fetch all of them (actions/checkout: fetch-depth: 0).',
+    hint: options.isRemote === true ? REMOTE_HINT : LOCAL_HINT,
   })
 }
 

@@ -1,4 +1,4 @@
-/** Whether a process is running, including those of other users. */
+/** Whether a process is running, even if it belongs to another user. */
 export const isAlive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)

@@ -60,7 +60,7 @@ export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = 
   ...more,
 })
 
-/** One, or a list of them. Distinguished like {@link mapOr}. */
+/** One value, or a list of such values. Distinguished like {@link mapOr}. */
 export const oneOrList = <T>(one: Schema<T>, more: Keywords = {}): Schema<T | readonly T[]> => ({
   ...when({ type: 'array' }, list(one, { minItems: 1 }), one),
   ...more,

@@ -49,7 +49,7 @@ export const REVIEW_FLAGS = {
   override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
   'no-project': toggle(
     'Control API:',
-    'Do not read project settings (saves a request per project); limits, maintenance and most of the cost are unknown',
+    'Do not read project settings (saves a request per project); limits, maintenance and most of the cost are then unknown',
   ),
 } as const
 
@@ -62,7 +62,10 @@ export const PLANNING_FLAGS = {
   only: text('Manifests:', 'With --base: only changes introduced since that ref; drift is left alone', {
     choices: ['introduced'],
   }),
-  shard: text('Manifests:', 'Only the I-th of N parts of the projects: I/N; each run uses 1/N of the request limit'),
+  shard: text(
+    'Manifests:',
+    'Split the projects into N parts and use only part I: I/N; each run uses 1/N of the request limit',
+  ),
 } as const
 
 /** Absolute limits of a run; for the agent, of each project in 24 hours. */
@@ -72,7 +75,7 @@ export const BUDGET_FLAGS = {
   'max-cu-increase': number('Consent:', 'Reject a plan that raises the sum of maximum sizes by more CU than this', {
     isFractional: true,
   }),
-  'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours a month than this', {
+  'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours per month than this', {
     isFractional: true,
   }),
 } as const
@@ -83,7 +86,7 @@ export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 /** How to reach the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
   'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
-  'api-key-file': text('Control API:', 'File with the API key (default: ESPALIER_API_KEY, else NEON_API_KEY)'),
+  'api-key-file': text('Control API:', 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY'),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
@@ -96,7 +99,10 @@ export const CONNECTION_FLAGS = {
 /** For commands that use several projects. */
 export const API_FLAGS = {
   ...CONNECTION_FLAGS,
-  concurrency: number('Control API:', 'Projects processed concurrently', { min: 1, default: DEFAULT_CONCURRENCY }),
+  concurrency: number('Control API:', 'How many projects to process concurrently', {
+    min: 1,
+    default: DEFAULT_CONCURRENCY,
+  }),
 } as const
 
 export type ApiFlags = FlagValues<typeof CONNECTION_FLAGS & typeof COMMON_FLAGS> & {

@@ -13,7 +13,7 @@ import { print, styleOf } from './terminal.ts'
 export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
   error: 'wrong input, wrong usage, or an error before anything changed',
-  changes: 'plan --detailed-exitcode: there are changes; drift: the live project moved; fmt --check: not formatted',
+  changes: 'plan --detailed-exitcode: there are changes; drift: a live project changed; fmt --check: not formatted',
   partial: 'applied in part',
   stale: 'the saved plan is stale, or was edited',
   scheduled: 'done, except for steps that wait for their restart window',
@@ -68,7 +68,8 @@ const add = (argv: Argv, command: Runnable): Argv =>
 
 const describe = (argv: Argv, command: Runnable): Argv => {
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
-    argv.positional(name, { type: 'string', ...positional })
+    // Without this default, yargs would print `[default: []]` for an array.
+    argv.positional(name, { type: 'string', default: undefined, ...positional })
   }
   for (const subcommand of command.subcommands ?? []) add(argv, subcommand)
   return argv

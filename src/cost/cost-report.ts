@@ -53,7 +53,7 @@ export interface ComputeSpending {
   readonly sentence: string
 }
 
-/** All lists are sorted by cost, highest first. */
+/** The lists are sorted by cost, and the advice by savings, highest first. */
 export interface CostReport {
   readonly model: '1'
   readonly hoursPerMonth: typeof HOURS_PER_MONTH

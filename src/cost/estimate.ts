@@ -88,7 +88,7 @@ export const estimateUpdate = (before: Costed, after: Omit<Costed, 'usage'>, isM
           high: Math.max(0, (to.size.max - from.size.min) * after.hours),
         }
       : deltaOf(range, changed)
-  // The new settings let it sleep, so at the same size it cannot cost more.
+  // The new settings let the compute sleep, so at the same size it cannot cost more.
   const sleepsNow = isNeverIdle(from) && !isNeverIdle(to) && sameSize(from.size, to.size)
   return {
     before: range,
@@ -108,7 +108,7 @@ const cost = (
   if (size === undefined) return { low: null, expected: null, high: null }
   const at = (active: number | null, cu: number | null): number | null =>
     active === null || cu === null ? null : (active * cu + (isIdleAtMinimum ? (1 - active) * size.min : 0)) * hours
-  // A fixed size that never sleeps costs the same however it is used.
+  // A compute of fixed size that never sleeps costs the same however it is used.
   const isCertain = isIdleAtMinimum && size.min === size.max
   return {
     low: at(share.low, size.min),
@@ -117,7 +117,7 @@ const cost = (
   }
 }
 
-/** Whether its settings keep it always active. */
+/** Whether the settings keep a compute active all the time. */
 export const isNeverIdle = ({ scaleToZero, size }: ComputeSettings): boolean =>
   scaleToZero === SCALE_TO_ZERO_NEVER || (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu)
 
@@ -142,7 +142,7 @@ const averageAfter = (from: ComputeSettings, to: ComputeSettings, usage: Usage |
 
 interface ShareAfter {
   readonly share: Share
-  /** It slept before and no longer does: the added hours need only the minimum size. */
+  /** The compute slept before and no longer does, so the added hours need only its minimum size. */
   readonly isIdleAtMinimum?: boolean
   /** The number of suspensions is unknown. */
   readonly isUncounted?: boolean

@@ -113,7 +113,7 @@ export const projectCosts = (
   }
 }
 
-/** A refused change does not run, so it costs nothing. */
+/** A refused change does not run, so it does not change the cost. */
 const estimateOf = (
   change: Change,
   steps: readonly Step[],

@@ -135,7 +135,7 @@ const scaled = (parts: readonly { readonly hours: number }[], active: number): r
   return parts.map(({ hours }) => (total > active ? (hours * active) / total : hours))
 }
 
-/** Fixed sizes are known; autoscaling computes share the rest, weighted by hours and the midpoint of their range. */
+/** Fixed sizes are known. Autoscaling computes share the other CU-hours, weighted by hours and midpoint of range. */
 const averageSizes = (parts: readonly Part[], averageCu: number): readonly number[] => {
   const cuHours = sum(parts.map(({ hours }) => hours)) * averageCu
   const fixed = sum(parts.map(({ compute, hours }) => (isFixed(sizeOf(compute)) ? hours * sizeOf(compute).min : 0)))
@@ -152,7 +152,7 @@ const averageSizes = (parts: readonly Part[], averageCu: number): readonly numbe
 
 const sizeOf = ({ attributes }: ObservedCompute) => attributes.size ?? DEFAULT_SIZE
 
-/** Hours between starts and suspensions. */
+/** The active hours between starts and suspensions, and the number of suspensions. */
 const activity = (
   compute: ObservedCompute,
   operations: readonly PastOperation[],

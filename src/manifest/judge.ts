@@ -37,11 +37,11 @@ export const judge = (tree: Tree, validator: Validator, what: string, table: Siz
       const words = wordsOf(problem, what, table) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
       if (words === undefined) continue
       isExplained = true
-      // Later rounds only find consequences of the first one.
+      // Later rounds only find consequences of the problems from the first round.
       if (round === 0 && refused.size < MAX_PROBLEMS) {
         tree.report(words.code, sourceOf(tree, problem, words), words.message, words.hint)
       }
-      // Size and scale to zero are each valid, only not together: remove neither.
+      // Size and scale to zero are valid separately, just not together, so remove neither.
       if (words.code === 'E_SCALE_TO_ZERO_SIZE') continue
       isFit = false
       refused.set(problem.place, problem)

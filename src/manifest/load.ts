@@ -5,7 +5,7 @@ import { isInside } from '../base/index.ts'
 import { type Diagnostic, type ManifestCode, problem, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
-import { type FindFile, parseWith } from './parse.ts'
+import { type FindFile, NO_SUCH_FILE, parseWith } from './parse.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
 import { startOfFile } from './yaml/place.ts'
 
@@ -51,15 +51,17 @@ export const readFiles = async (
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
 
-/** Reads shared files on demand: manifests refer to them. */
+/** Reads a shared file when a manifest extends it. */
 const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {
     const file = resolve(cwd, path)
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return 'the file does not exist'
-    if (!isInside(realpathSync(cwd), realpathSync(file))) return 'a link on its path leads out of the current folder'
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return NO_SUCH_FILE
+    if (!isInside(realpathSync(cwd), realpathSync(file))) {
+      return { message: 'A link on its path leads out of the current folder.', hint: COPY_HINT }
+    }
     const text = readText(file, path)
-    return typeof text === 'string' ? { path, text } : text.message
+    return typeof text === 'string' ? { path, text } : text
   }
 
 const readText = (file: string, shown: string): string | Diagnostic => {
@@ -77,6 +79,8 @@ const readText = (file: string, shown: string): string | Diagnostic => {
   }
 }
 
+const COPY_HINT = 'Replace the link with a copy of the file.'
+
 const tooMuch = (shown: string): Diagnostic =>
   problem(
     'E_TOO_LARGE',
@@ -89,6 +93,6 @@ const outside = (shown: string): Diagnostic =>
   problem(
     'E_OUTSIDE',
     'This link leads out of the current folder, so it is not followed.',
-    'Replace the link with a copy of the file.',
+    COPY_HINT,
     startOfFile(shown),
   )

@@ -30,8 +30,14 @@ import { sourceAt, startOfFile } from './yaml/place.ts'
 import { isPlainMap } from './yaml/plain.ts'
 import { type Sourced, short, Tree } from './yaml/tree.ts'
 
-/** Returns the file at a display path (with forward slashes), or the reason why it cannot be read. */
-export type FindFile = (path: string) => ManifestFile | string
+/** Returns the file at a display path (with forward slashes), or the reason why it cannot be read, as a sentence. */
+export type FindFile = (path: string) => ManifestFile | Unreadable
+export type Unreadable = Pick<Diagnostic, 'message' | 'hint'>
+
+export const NO_SUCH_FILE: Unreadable = {
+  message: 'The file does not exist.',
+  hint: 'Paths in `extends` are relative to this file.',
+}
 
 /**
  * Parses manifests from texts. `extends` is resolved among them.
@@ -40,7 +46,7 @@ export type FindFile = (path: string) => ManifestFile | string
  */
 export const parseManifests = (files: readonly ManifestFile[], options: LoadOptions = {}): LoadedManifests => {
   const byPath = new Map(files.map((file) => [posix.normalize(file.path), file]))
-  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? 'the file does not exist')
+  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? NO_SUCH_FILE)
 }
 
 export const parseWith = (
@@ -67,7 +73,10 @@ export const parseWith = (
   }
 }
 
-/** Continues from the line that was requested last: problems come in order, and a file may consist of newlines only. */
+/**
+ * Continues from the line that was requested last. Problems come in order, and starting over for each would take too
+ * long in a file of millions of lines.
+ */
 export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests['lineOf'] => {
   const cursors = new Map<string, { line: number; offset: number }>()
   return ({ file, line }) => {
@@ -90,7 +99,7 @@ export const lineReader = (texts: ReadonlyMap<string, string>): LoadedManifests[
 const limited = (diagnostics: readonly Diagnostic[]): readonly Diagnostic[] =>
   diagnostics.length <= MAX_PROBLEMS ? diagnostics : [...diagnostics.slice(0, MAX_PROBLEMS), TOO_MANY]
 
-/** Shared files and targets of aliases may be read more than once. */
+/** Shared files and targets of aliases may be read, and their problems found, more than once. */
 const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnostic[]): boolean => {
   const before = sorted[index - 1]
   return before === undefined || bySource(before, diagnostic) !== 0
@@ -98,7 +107,7 @@ const isNew = (diagnostic: Diagnostic, index: number, sorted: readonly Diagnosti
 
 const TOO_MANY = problem(
   'E_TOO_MANY',
-  `There are more than ${MAX_PROBLEMS} problems. The others are not shown.`,
+  `There are more than ${MAX_PROBLEMS} problems. Only the first ${MAX_PROBLEMS} are shown.`,
   'Fix these, then run the command again.',
 )
 
@@ -106,7 +115,7 @@ const nothingFound = (seeds: readonly string[]): Diagnostic =>
   problem(
     'E_NO_MANIFESTS',
     seeds.length === 0
-      ? 'No manifest was found: there is no .yaml or .yml file.'
+      ? 'No manifest was found in any .yaml or .yml file.'
       : `No manifest was found, only a sandbox seed: ${list(seeds)}.`,
     'Name files, folders or globs. An empty set of manifests never means "delete everything".',
   )
@@ -139,7 +148,7 @@ class Reading {
     const documents: DesiredDocument[] = []
     const trees = this.#trees(file)[Symbol.iterator]()
     let count = 0
-    // One document at a time: its nodes take a hundred times the memory of its text.
+    // Read one document at a time, because its nodes take a hundred times the memory of its text.
     for (let next = trees.next(); next.done !== true; ) {
       const tree = next.value
       next = trees.next()
@@ -215,7 +224,7 @@ class Reading {
 
   /** @param source of the path, for error messages. */
   #findShared(tree: Tree, path: string, source: Source): Layer {
-    const refuse = (message: string, hint: string): Layer => {
+    const refuse = (message: string, hint?: string): Layer => {
       tree.report('E_EXTENDS', source, message, hint)
       return EMPTY_LAYER
     }
@@ -229,12 +238,7 @@ class Reading {
     const known = this.#extended.get(target)
     if (known !== undefined) return known
     const file = this.#findFile(target)
-    if (typeof file === 'string') {
-      return refuse(
-        `The shared file \`${target}\` cannot be read: ${file}.`,
-        'Paths in `extends` are relative to this file.',
-      )
-    }
+    if ('message' in file) return refuse(`The shared file \`${target}\` cannot be read. ${file.message}`, file.hint)
     this.shared.push(file)
     const [first, second] = this.#trees(file)
     if (second !== undefined) {

@@ -1,4 +1,4 @@
-/** Reads a size table that is newer than this program. */
+/** Reads a size table from a file, for example one that is newer than the built-in table. */
 import { readBoundedFile } from '../base/index.ts'
 import {
   cacheGb,
@@ -13,15 +13,15 @@ import {
 import { compileValidators } from './definition/validator.ts'
 
 /**
- * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`. Limits default to the
- * built-in table, `ramGb` and `cacheGb` to values computed from the size.
+ * Reads JSON such as `{"version": "2027-01", "steps": [{"cu": 60, "maxConnections": 4000}]}`. Limits default to those
+ * of the built-in table. `ramGb` and `cacheGb` are always computed from the size.
  *
  * @throws {EspalierError} `E_SIZE_TABLE` if the file cannot be read or is invalid.
  */
 export const readSizeTable = async (path: string): Promise<SizeTable> => {
   const fail = (message: string, cause?: unknown): never => {
     throw new EspalierError('E_SIZE_TABLE', `The size table ${path} ${message}.`, {
-      hint: '`espalier sizes --format json` prints the built-in one: start from that.',
+      hint: '`espalier sizes --format json` prints the built-in table, which you can edit.',
       cause,
     })
   }

@@ -19,9 +19,9 @@ export interface LoadedManifests {
   readonly diagnostics: readonly Diagnostic[]
   /** All manifests that were read, including shared files. */
   readonly files: readonly string[]
-  /** Sandbox seeds next to the manifests, which were skipped. */
+  /** Sandbox seeds that were found next to the manifests and skipped. */
   readonly seeds: readonly string[]
-  /** Policy files next to the manifests. */
+  /** Policy files that were found next to the manifests. */
   readonly policyFiles: readonly string[]
   /** Texts of the files, by path. */
   readonly texts: ReadonlyMap<string, string>

@@ -69,7 +69,7 @@ export type MissCause = 'suspended' | 'agent-down' | 'failed' | 'too-little-time
 export interface AgentView {
   readonly version: string
   readonly startedAt: string
-  /** When the scheduler last ran; at least once a minute. */
+  /** When the scheduler last ran, which it does at least once a minute. */
   readonly tickedAt: string
   readonly source: SourceView
   readonly accounts: readonly AccountView[]
@@ -97,7 +97,7 @@ export interface AccountView {
   readonly name: string
   readonly projects: number
   readonly intervalSeconds: number
-  /** The configured interval does not fit the account's request allowance. */
+  /** Whether `intervalSeconds` is longer than configured, to stay within the account's request limit. */
   readonly isStretched: boolean
   /** Responses since start, by HTTP status; `none` counts requests without a response. */
   readonly requests: Readonly<Record<string, number>>
@@ -123,7 +123,7 @@ export interface ProjectView extends AgentStatus {
   readonly windowOpensAt?: string | undefined
   /** The last window that closed before its work was done. */
   readonly missedWindow?: MissedWindowView | undefined
-  /** Since the start. */
+  /** Number of windows missed since the agent started. */
   readonly missedWindows: number
   /** The last apply that changed something. */
   readonly lastApply?: ApplyView | undefined

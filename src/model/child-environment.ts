@@ -1,4 +1,4 @@
-/** The environment for child processes: ours without secrets. */
+/** The environment for child processes: that of this process without secrets. */
 
 const SECRETS = new Set(['ESPALIER_API_KEY', 'NEON_API_KEY'])
 /** Inputs of the Action. Two of them are keys. */

@@ -27,7 +27,7 @@ export const roundCost = <T extends CostRange>(range: T): T => ({
 
 export const toCents = <T extends number | null>(value: T): T => {
   if (value === null) return value
-  // 1.005 is stored as slightly less than 1.005. The factor corrects such errors and is far smaller than a cent.
+  // 1.005 is stored as slightly less than 1.005. The factor corrects such errors, and adds far less than a cent.
   const cents = Math.round(Math.abs(value) * 100 * (1 + 1e-12))
   return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
 }

@@ -1,4 +1,4 @@
-/** The cost of computes in CU-hours a month (docs/cost.md). `null` means unknown, which is different from 0. */
+/** The cost of computes in CU-hours per month (docs/cost.md). `null` means unknown, which is different from 0. */
 
 /** A month has 730 hours: a twelfth of a year. */
 export const HOURS_PER_MONTH = 730
@@ -79,7 +79,7 @@ export interface ProjectCost extends CostSummary {
 }
 
 export interface PlanCost {
-  /** Version of the cost model: changes if the same plan would get other numbers. */
+  /** Version of the cost model, which changes if the same plan would get different numbers. */
   readonly model: '1'
   readonly hoursPerMonth: typeof HOURS_PER_MONTH
   /** Total of all computes of the planned projects, including unmanaged ones. */

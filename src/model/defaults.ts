@@ -1,6 +1,6 @@
 /** Defaults of flags, inputs and options. */
 
-/** Projects that are processed concurrently. */
+/** Maximum number of projects that are processed concurrently. */
 export const DEFAULT_CONCURRENCY = 16
 
 /** How long to wait for a step's operations or for a locked project. */

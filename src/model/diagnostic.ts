@@ -12,7 +12,10 @@ export interface Source {
   readonly length: number
 }
 
-/** `code` is stable across versions; `message` is one sentence; `hint` names the nearest valid value or next step. */
+/**
+ * `code` is stable across versions. `message` is one or two sentences. `hint` names the nearest valid value or the next
+ * step.
+ */
 export interface Diagnostic {
   readonly severity: Severity
   readonly code: DiagnosticCode

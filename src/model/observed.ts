@@ -13,7 +13,7 @@ export interface ObservedCompute {
   readonly pendingState?: string
   /** All attributes that the API showed. */
   readonly attributes: ComputeAttributes
-  /** `settings` from the API: a request must repeat what no manifest declares. Absent if empty. */
+  /** `settings` from the API, because a request must repeat what no manifest declares. Absent if empty. */
   readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string

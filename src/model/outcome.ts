@@ -3,7 +3,7 @@ import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
 /**
- * `stale`: somebody else changed what the step relies on after the plan was made, so nothing was sent.
+ * `stale`: something that the step relies on was changed after the plan was made, so nothing was sent.
  * `scheduled`: the step waits for its restart window. A later `apply` within the window runs it.
  */
 export const STEP_STATUSES = ['done', 'failed', 'stale', 'skipped', 'not-allowed', 'scheduled'] as const

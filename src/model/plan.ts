@@ -16,7 +16,7 @@ import type { Size } from './size.ts'
 /** The major version changes if older readers would misread the new format. */
 export const PLAN_FORMAT_VERSION = '2.0'
 
-/** Also the order in which they are counted. */
+/** In the order in which they are counted. */
 export const CHANGE_KINDS = ['create', 'update', 'move', 'replace', 'delete'] as const
 
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
@@ -62,7 +62,7 @@ export interface Capacity {
   readonly maxConnections: number
 }
 
-/** All differences of one compute. */
+/** All differences between a compute's declared and live state. */
 export interface Change {
   /**
    * Stable: `PROJECT/BRANCH_ID/primary`, `PROJECT/BRANCH_ID/replica/KEY`, or `PROJECT/BRANCH_ID/COMPUTE_ID` if
@@ -117,7 +117,7 @@ export interface Step {
   /** Consents that the step needs. */
   readonly consents: readonly Consent[]
   readonly refused?: string
-  /** The step interrupts, or would if its compute were active: it runs when all of these are open. Absent: any time. */
+  /** The step runs only while all of these are open, because it may interrupt an active compute. Absent: any time. */
   readonly windows?: readonly RestartWindow[]
   readonly reason: Reason
   /** The rule behind the impact, with its source. */
@@ -139,7 +139,7 @@ export interface UnmanagedCompute {
   readonly size?: Size
 }
 
-/** Estimated duration from past operations of the project, summed along the longest chain of steps. */
+/** Estimated duration of all steps of a project, from the durations of its past operations. */
 export interface Estimate {
   readonly project: string
   readonly medianMs: number
@@ -155,7 +155,7 @@ export interface PlanSummary {
   readonly move: number
   readonly replace: number
   readonly delete: number
-  /** Computes that restart, including those that also change otherwise. */
+  /** Computes that restart, including those with other changes as well. */
   readonly restarts: number
   readonly mayRestart: number
   readonly disconnects: number
@@ -164,7 +164,7 @@ export interface PlanSummary {
   /** Computes that manifests declare, changed or not. */
   readonly managed: number
   readonly capacity: { readonly before: CapacityTotal; readonly after: CapacityTotal }
-  /** API calls of the steps, without those for waiting. */
+  /** API calls of the steps, without the calls that wait for operations. */
   readonly calls: number
 }
 

@@ -4,11 +4,11 @@ import { ATTRIBUTE_REASONS } from './attributes/index.ts'
 export const REASONS = {
   NOT_OBSERVED: 'declared in the manifest, not found in the project',
   ...ATTRIBUTE_REASONS,
-  PIN_ELSEWHERE: 'the pinned compute lives on another branch',
+  PIN_ELSEWHERE: 'the pinned compute is on another branch',
   PARKED: 'parked on an empty branch to break a cycle of moves',
-  TYPE_DIFFERS: 'the pinned compute has the other type, which the API cannot change',
+  TYPE_DIFFERS: 'the pinned compute has a different type, and the API cannot change types',
   DECLARED_ABSENT: 'the manifest declares that the branch has no primary',
-  PRUNED: 'no declaration claims it and the manifest says prune',
+  PRUNED: 'not declared, and the manifest sets prune: true',
 } as const
 
 export type Reason = keyof typeof REASONS

@@ -6,7 +6,7 @@ export interface Selection {
   readonly branches?: readonly string[]
   /** Only the projects of this wave. */
   readonly wave?: string
-  /** Only changes that the manifests introduce since this commit, without drift. */
+  /** Only changes introduced since this commit, without drift. */
   readonly introducedSince?: string
   /** Only changes with these ids. */
   readonly changes?: readonly string[]

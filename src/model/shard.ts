@@ -5,7 +5,7 @@ export interface Shard {
   readonly count: number
 }
 
-/** With more, each shard would get less than one request a minute of the account's limit. */
+/** With more shards, the account's limit would allow each of them less than one request per minute. */
 export const MAX_SHARDS = 700
 
 /** Parses `2/5`, the second of five. `undefined` if the text is invalid. */

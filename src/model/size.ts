@@ -39,7 +39,7 @@ export const cacheGb = (cu: number): number => ramGb(cu) * 0.75
 /** The documented formula: `floor(CU × 419.66)`, from 100 to 4000. */
 const connectionsOf = (cu: number): number => Math.max(100, Math.min(4000, Math.floor(cu * 419.66)))
 
-/** The public limits page says 4000 for every size from 9 to 56 CU, where the formula gives less for 9. */
+/** The public limits page says 4000 for every size from 9 to 56 CU, although the formula gives less for 9 CU. */
 const step = (cu: number): SizeStep => ({
   cu,
   ramGb: ramGb(cu),

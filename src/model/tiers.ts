@@ -3,7 +3,7 @@ import type { Severity } from './diagnostic.ts'
 
 export interface TierLimit {
   readonly max: number
-  /** An error only if the API itself rejects it. Docs pages may be outdated, so they only cause warnings. */
+  /** An error only if the API itself enforces the limit. Docs may be outdated, so limits from docs cause warnings. */
   readonly severity: Severity
   readonly source: string
 }
@@ -53,7 +53,7 @@ const free: Omit<Tier, 'name' | 'subscriptions' | 'cuHours'> = {
     max: 300,
     never: false,
     severity: 'error',
-    source: `${PLANS}; refused in neondatabase/create-branch-action#31, kept silently in neondatabase/neon#4915`,
+    source: `${PLANS}; others refused in neondatabase/create-branch-action#31, ignored in neondatabase/neon#4915`,
   },
   replicas: { max: 3, severity: 'warning', source: 'neon.com/docs/introduction/read-replicas, 2026-01' },
 }

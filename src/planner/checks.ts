@@ -19,7 +19,7 @@ export const checkMerged = (
   declarations: Declarations,
   { staying, sizeTable }: { readonly staying: readonly ObservedCompute[]; readonly sizeTable: SizeTable },
 ): readonly Diagnostic[] => {
-  // A pin to a missing compute is an error of its own and proves nothing about the branch.
+  // A pin to a missing compute is reported elsewhere, and says nothing about the branch.
   const claims = declarations.claims.filter(({ desired, observed }) => desired.id === undefined || observed)
   const crowded = crowdedBranches(project, declarations)
   return [
@@ -36,7 +36,7 @@ export const checkMerged = (
 
 /**
  * Declared branches with several live primaries, which the service promises cannot happen. Nothing is changed or
- * deleted: a user has to determine which one is in use.
+ * deleted, because a user has to determine which primary is in use.
  */
 const crowdedBranches = (
   { computes }: ObservedProject,
@@ -72,7 +72,7 @@ const checkScaleToZero = (
   const where = desired.attributes.size === undefined ? desired.sources.scaleToZero : desired.sources.size
   const kept = desired.attributes.scaleToZero === undefined && observed !== undefined
   const rule = `A compute above ${table.scaleToZeroMaxCu} CU cannot scale to zero`
-  const message = `${rule}: ${size.max} CU on branch \`${branch.name}\`${kept ? ' would keep the live scale to zero' : ''}.`
+  const message = `${rule}: ${size.max} CU on branch \`${branch.name}\`${kept ? ' would keep its live scale-to-zero setting' : ''}.`
   const hint = 'Add `scaleToZero: never`, or choose a smaller size.'
   return [problem('E_SCALE_TO_ZERO_SIZE', message, hint, where ?? desired.source)]
 }
@@ -118,7 +118,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   })
 }
 
-/** A replica whose key was edited looks like a new one next to an unmanaged one: warns before creating a second. */
+/** Warns if a replica would be created next to an identical unmanaged one: its key may just have been edited. */
 const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
   const missing = groupBy(

@@ -1,13 +1,13 @@
-/** What the manifests allow: deleting and disrupting a live compute. */
+/** Whether the manifests allow a live compute to be deleted, and when they allow it to be disrupted. */
 import type { Desired, ObservedCompute, ObservedProject, RestartWindow } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'
 import { protectedByService, protectionOf } from './protection.ts'
 
 export interface ComputePolicy {
-  /** Why it must not be deleted, as a clause. */
+  /** Why the compute must not be deleted, as a clause. */
   readonly undeletable?: string
-  /** When it may be disrupted; absent: at any time. */
+  /** When the compute may be disrupted; absent: at any time. */
   readonly window?: RestartWindow
 }
 

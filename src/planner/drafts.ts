@@ -1,4 +1,4 @@
-/** Turns claims into changes: the differences of each compute and the calls that resolve them, not yet ordered. */
+/** Turns each claim into a change: its differences from the live state, and the calls that resolve them, unordered. */
 import {
   type AttributeKey,
   type Capacity,

@@ -1,4 +1,4 @@
-/** Branches that the service is about to delete: skips changes not worth making there, warns about the others. */
+/** Skips changes that are not worth making on branches that expire soon, and warns about expiry in other cases. */
 import { defined } from '../base/index.ts'
 import {
   type Change,
@@ -59,7 +59,7 @@ export const withoutExpiring = (
   }
 }
 
-/** When the branch of each change will be deleted, by change id. */
+/** The changes on branches that expire, each with the time when the service will delete the branch. */
 export const expiringChanges = (
   changes: readonly Change[],
   { branches }: ObservedProject,

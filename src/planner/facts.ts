@@ -1,4 +1,4 @@
-/** Every declared attribute of a project with its live value, for the record. */
+/** Every declared attribute of a project with its live value, for the agent's record. */
 import {
   type AttributeChange,
   type Change,

@@ -36,7 +36,7 @@ export interface Matched {
   /** Not claimed by any declaration; sorted by id. */
   readonly unclaimed: readonly ObservedCompute[]
   /**
-   * Ids of unclaimed computes that match a declaration as well as the chosen one: the reason prune must not delete
+   * Unclaimed computes that match a declaration as well as the claimed one does. By id, why `prune` must not delete
    * them.
    */
   readonly ambiguous: ReadonlyMap<string, string>
@@ -93,7 +93,7 @@ export const match = (
     }
   }
 
-  /** Pairs the rest on both sides, fewest changes first. */
+  /** Pairs the remaining declarations with the remaining computes, fewest changes first. */
   const adopt = (open: readonly Slot[], replicas: readonly ObservedCompute[]): void => {
     const pairs = pairsOf(open, () => replicas, sizeTable).filter(({ cost }) => cost < INFEASIBLE)
     const costs = new Map<Slot, number>()
@@ -167,7 +167,7 @@ const pairsOf = (
 /** Higher than the cost of any difference that a call can resolve. */
 const INFEASIBLE = 1_000
 
-/** The highest impact counts first, then the number of differing attributes. On an idle compute, nobody is affected. */
+/** The highest impact counts first, then the number of differences. On an idle compute, only the number counts. */
 const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute, table: SizeTable): number => {
   if (!canBecome(attributes, live.attributes, table)) return INFEASIBLE
   const keys = differingKeys(attributes, live.attributes)

@@ -58,7 +58,7 @@ const mergePolicies = (plans: readonly Plan[]): Pick<Plan, 'policies'> => {
 }
 
 /**
- * Absent if a plan has no cost: the sum would be too low.
+ * Absent if a plan has no cost, because the sum would be too low.
  *
  * @param changes of all plans, in the order in which their costs are listed
  */
@@ -80,7 +80,7 @@ const mergeCosts = (plans: readonly Plan[], changes: readonly Change[]): Pick<Pl
   }
 }
 
-/** An override that one shard does not need may be needed in another; it is unused only if every shard reports it. */
+/** An override that one shard does not need may be needed in another, so it is unused only if no shard needs it. */
 const mergeWarnings = (plans: readonly Plan[]): Plan['warnings'] => {
   const all = plans.flatMap(({ warnings }) => warnings)
   const unused = groupBy(

@@ -29,7 +29,7 @@ const nodeOf = (
   inTurnAfter: new Set(inTurnAfter),
 })
 
-/** @param parkOn live branches without a primary, on which one may wait while others swap slots. */
+/** @param place a live branch without a primary, on which a primary may wait while others swap slots. */
 export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]: readonly BranchName[]): Ordered => {
   const nodes = new Map(drafts.map(({ step, follows }) => [step.id, nodeOf(step, [follows])]))
   for (const draft of drafts) {
@@ -64,8 +64,8 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
 }
 
 /**
- * Breaks each ring, one after the other, by parking one primary (an idle one if possible) on the empty branch. It is
- * parked only with consent to all moves of its ring, because it would be stranded otherwise.
+ * Breaks each ring, one after the other, by parking one primary (an idle one if possible) on the empty branch. Parking
+ * requires consent to all moves of the ring, because otherwise the primary could be stranded there.
  */
 const parkAll = (
   rings: readonly (readonly Node[])[],
@@ -89,7 +89,7 @@ const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   const moves = ring.map(({ step: { compute, branch } }) => `${compute.id} to \`${branch.name}\``)
   const message = `These moves form a cycle, because a branch can have only one primary: ${moves.join(', ')}.`
   const hint =
-    'Set `parkOn` to a branch without a primary, where one of them can be parked. Or remove a pin and set `prune: true`, so that its compute is deleted and a new one is created.'
+    'Set `parkOn` to a branch without a primary, where one of the computes can be parked. Or remove a pin and set `prune: true`, so that its compute is deleted and a new one is created.'
   return problem('E_MOVE_CYCLE', message, hint, ring[0]?.step.source)
 }
 

@@ -11,10 +11,11 @@ import {
 
 /**
  * Splits the changes of the head's plan by whether the base's plan contains them as well. Both plans use the same
- * snapshot. A compute that drifted and is also edited appears in both parts, each with its own attributes.
+ * snapshot. A compute that drifted and whose declaration was edited appears in both parts, each with its own
+ * attributes.
  *
- * @param base `undefined` if there is none: every change is introduced.
- * @param released computes that the head no longer manages: their drift is not resolved, only ignored.
+ * @param base `undefined` if there is none, in which case every change counts as introduced.
+ * @param released computes that the head no longer manages, whose drift is ignored rather than resolved.
  */
 export const originOf = (base: Plan | undefined, head: Plan, released: readonly ReleasedCompute[] = []): Origin => {
   const before = changesByCompute(base)
@@ -47,9 +48,9 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
 /**
  * Which side diverged from the other, per attribute:
  *
- * - The base wants the same: the live project diverged.
- * - The base wants no change: the live project matches the base, so the manifest diverged.
- * - The base wants something else: both diverged.
+ * - The base's plan makes the same change: the live project diverged.
+ * - The base's plan makes no change: the live project matches the base, so the manifest diverged.
+ * - The base's plan makes a different change: both diverged.
  *
  * @param base the plan of the base's manifests, from the same snapshot as `head`.
  */

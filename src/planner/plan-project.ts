@@ -31,8 +31,8 @@ import { assignWindows } from './windows.ts'
 
 export interface PlanOptions extends MatchOptions {
   /**
-   * Another version of the manifests (the base branch) whose policy applies too: its protection, restart windows and
-   * lack of `prune` stay in force. Each weaker setting in these manifests causes a warning.
+   * Another version of the manifests (that of the base branch) whose policy applies too: its protection, restart
+   * windows and lack of `prune` stay in force. Each weaker setting in the planned manifests causes a warning.
    */
   readonly basePolicy?: Desired | undefined
   /** Which part of each change to plan; the rest is left alone. Default: everything. */
@@ -140,7 +140,7 @@ export const planProject = (
 const connectionsShrink = ({ before, after, compute, branch, project, source }: Change): readonly Diagnostic[] => {
   if (before === undefined || after === undefined || after.maxConnections >= before.maxConnections) return []
   const message = `max_connections of ${compute.id} on branch \`${branch.name}\` of project \`${project}\` shrinks from ${before.maxConnections} to ${after.maxConnections}.`
-  return [warning('W_CONNECTIONS_SHRINK', message, 'Check that its clients need no more connections.', source)]
+  return [warning('W_CONNECTIONS_SHRINK', message, 'Check that its clients need at most that many.', source)]
 }
 
 const pinReplaced = ({ kind, compute, project, source }: Change): readonly Diagnostic[] => {

@@ -95,7 +95,7 @@ const wavesIn = (waves: readonly DesiredWave[], projects: readonly string[]): re
   waves.map(({ name }, at) => ({ name, projects: projects.filter((project) => waveOf(waves, project) === at) }))
 
 const namesOf = (projects: readonly ObservedProject[]): Pick<Plan, 'projectNames'> => {
-  // Includes projects that were left out or that only the base declares: they are also shown.
+  // Includes projects that were left out or that only the base declares, because they are shown too.
   const sorted = projects.toSorted((a, b) => compare(a.id, b.id))
   const named = sorted.flatMap(({ id, name }) => (name === undefined ? [] : [[id, name] as const]))
   return named.length === 0 ? {} : { projectNames: Object.fromEntries(named) }

@@ -1,11 +1,11 @@
-/** A branch has at most one primary: determines which steps wait for another to free the slot. */
+/** Determines which steps wait until another step frees a branch's primary slot, of which there is only one. */
 import { compare } from '../base/index.ts'
 import type { StepDraft } from './steps.ts'
 
 export interface PrimarySlots {
   /** The step that empties a branch's primary slot, by branch id. */
   readonly freedBy: ReadonlyMap<string, StepDraft>
-  /** Cycles of moves in which each waits for the next one's slot: step ids. */
+  /** Cycles of moves, each of which waits for the slot that the next one frees. As step ids. */
   readonly rings: readonly (readonly string[])[]
 }
 
@@ -36,7 +36,7 @@ export const chain = (
   return [...steps]
 }
 
-/** At most one step fills a branch, so each step has one successor and every cycle is a simple ring. */
+/** At most one step frees the slot that a step fills, so each has at most one successor and cycles are simple rings. */
 const ringsOf = (steps: readonly StepDraft[], freedBy: PrimarySlots['freedBy']): PrimarySlots['rings'] => {
   const settled = new Set<StepDraft>()
   return [...steps]

@@ -18,13 +18,13 @@ export const protectionOf = (head: ManifestPolicy, base?: ManifestPolicy): Prote
   ])
 }
 
-/** One warning for each branch and policy of the base that the head removes. */
+/** A warning for each protection that the head removes from a branch, and for each branch that it newly prunes. */
 export const removedPolicies = (project: string, head: ManifestPolicy, base: ManifestPolicy): readonly Diagnostic[] => {
   const removed = (branch: ObservedBranch, what: string): Diagnostic =>
     warning(
       'W_POLICY_REMOVED',
       `Branch \`${branch.name}\` of project \`${project}\` is ${what}.`,
-      'The base manifests apply to this plan, but no longer after the merge.',
+      'The policy of the base manifests still applies to this plan, but not after the merge.',
       head.branches.get(branch.id)?.source,
     )
   return [
@@ -37,7 +37,7 @@ export const removedPolicies = (project: string, head: ManifestPolicy, base: Man
   ]
 }
 
-/** These warnings for every observed project, including those that `head` no longer declares. */
+/** {@link removedPolicies} of every observed project, including projects that `head` no longer declares. */
 export const policyRemovals = (base: Desired, head: Desired, { projects }: Observed): readonly Diagnostic[] =>
   projects.flatMap((project) => {
     const policyIn = (desired: Desired) => manifestPolicyOf(declarationsOf(desired, project))

@@ -4,7 +4,7 @@ import type { Desired, Observed, ReleasedCompute } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 
-/** Excludes computes that the head deletes (declared absent or pruned): its plan contains those changes. */
+/** Excludes computes that the head deletes (declared absent or pruned), because its plan contains those changes. */
 export const releasedSince = (base: Desired, head: Desired, { projects }: Observed): readonly ReleasedCompute[] =>
   projects
     .flatMap((project) => {

@@ -41,7 +41,7 @@ export const branchNamer = ({ branches }: ObservedProject): DraftContext['branch
   return (id) => ({ id, name: names.get(id) ?? id })
 }
 
-export const MOVE_RULE = 'a move keeps the compute and its host, but serves the data of the other branch'
+export const MOVE_RULE = 'a moved compute keeps its id and host, but serves the data of the other branch'
 const DELETE_RULE = 'a deleted compute cannot be restored: a new one has different connection details'
 const CREATE_RULE = 'creating a compute interrupts no connections'
 
@@ -92,7 +92,7 @@ export const createStep = (
 const isEmptySettings = (settings: WireSettings = {}): boolean =>
   Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
 
-/** Deletes a compute that is no longer wanted, or that was replaced by one with another host. */
+/** Deletes a compute that is no longer wanted, or that is replaced by one with a new host. */
 export const deleteStep = (
   live: ObservedCompute,
   change: Change,
@@ -186,7 +186,7 @@ export const unmanagedCompute = (
   ...defined({ size: live.attributes.size }),
 })
 
-/** In order of impact, without duplicates. */
+/** In the order of `impacts`, without duplicates. */
 const consentsOf = (impacts: readonly Impact[]): readonly Consent[] => [
   ...new Set(impacts.map((impact) => CONSENT_OF[impact]).filter((consent) => consent !== undefined)),
 ]

@@ -1,4 +1,4 @@
-/** When disruptive steps may run: in the window of their compute, and of the computes that they make room for. */
+/** When disruptive steps may run: in the windows of their compute and of the computes that they make room for. */
 import { compare } from '../base/index.ts'
 import { type Diagnostic, formatWindow, type RestartWindow, warning } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
@@ -11,7 +11,7 @@ type Windows = Map<string, RestartWindow>
 
 /**
  * Assigns windows to each step that is disruptive, or would be if its compute were active. A step that makes room for
- * another waits for the windows of both: in between, the branch has no primary.
+ * another waits for the windows of both, because the branch has no primary between the two.
  *
  * @param base its windows apply until the head is merged.
  */
@@ -30,7 +30,7 @@ export const assignWindows = (
     if (before !== undefined && (own === undefined || formatWindow(own) !== formatWindow(before))) {
       diagnostics.push(windowChanged(change, before, own))
     }
-    // A replacement is created in a slot that has to be freed first, and its predecessor is deleted afterwards.
+    // The slot of a replacement may have to be freed first, and only then is its predecessor deleted.
     for (const { step } of steps.flatMap((one) => chain(one, slots)).filter(mayInterrupt)) {
       windows.set(step.id, new Map([...(windows.get(step.id) ?? []), [formatWindow(window), window]]))
     }
@@ -53,7 +53,7 @@ const withWindows = (draft: Draft, windows: ReadonlyMap<string, Windows>): Draft
   }
 }
 
-/** Deterministic, regardless of the order in which they were found. */
+/** Deterministic, regardless of the order in which the windows were found. */
 const sorted = (windows: Windows): readonly RestartWindow[] =>
   [...windows].sort(([a], [b]) => compare(a, b)).map(([, window]) => window)
 

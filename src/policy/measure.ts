@@ -164,7 +164,7 @@ const ofReplicas = (
   const count = branch.computes.filter(({ type }) => type === 'read_only').length
   return {
     ...atBranch(branch),
-    // Only the service knows whether undeclared ones exist.
+    // Only the service knows whether undeclared replicas exist.
     excess: excessOfSum(count, most, isComplete),
     what: `${count} replicas on ${branch.name}`,
     limit: `at most ${most}`,

@@ -4,7 +4,7 @@ import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
 export interface ExpectedCuHours {
   /** CU-hours per month of the computes whose usage can be estimated. */
   readonly known: number
-  /** Whether this covers all computes. */
+  /** Whether `known` covers all computes. */
   readonly isComplete: boolean
 }
 
@@ -29,7 +29,7 @@ export interface PolicyBranch {
 }
 
 export interface PolicyCompute {
-  /** Identifies the compute before and after. */
+  /** Identifies the compute before and after a plan. */
   readonly key: string
   /** `primary`, `replica reporting`. */
   readonly title: string

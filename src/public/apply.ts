@@ -48,7 +48,7 @@ export const apply = async (
 ): Promise<Applied> => {
   const { plan, diagnostics } = planned
   const api = clients.of(client)
-  if (!('send' in api)) throw new TypeError('To apply, a client of createWriteClient is needed.')
+  if (!('send' in api)) throw new TypeError('`apply` requires a client from createWriteClient.')
   const inside = plans.of(planned)
   if (diagnostics.length > 0 && !keepGoing) return { kind: 'unplannable', diagnostics, plan }
   const applied = await applyPlanned({

@@ -5,7 +5,7 @@ import { clients } from './internals.ts'
 
 export interface ClientOptions {
   readonly apiKey: string
-  /** The root of the control API, version included. Default: the public one. */
+  /** The root of the control API, including the version. Default: that of the public API. */
   readonly baseUrl?: string
   /** How many programs share the account's request limits; this one uses only its share. Default 1. */
   readonly sharedBy?: number

@@ -1,6 +1,6 @@
 /**
- * Internal state of the objects that the package returns. Only their own properties are public API; the rest may
- * change, and is missing from the published types.
+ * Internal state of the objects that the package returns. Only the properties of these objects are public API. Their
+ * internal state may change, and is not in the published types.
  */
 import type { ReadApi, WriteApi } from '../api/index.ts'
 import type { Manifests, Planned } from '../workflow/index.ts'

@@ -63,7 +63,7 @@ export interface Planned {
   readonly observed: Observed
   /** With `base`: which changes are introduced, and which are drift. */
   readonly origin?: Origin
-  /** With `base`: each protection, prune setting and restart window that these manifests remove. */
+  /** With `base`: each protection that these manifests remove, branch that they newly prune and window they change. */
   readonly policyRemovals?: readonly Diagnostic[]
 }
 

@@ -22,7 +22,7 @@ export interface TierOptions {
   readonly readProject?: boolean | undefined
 }
 
-/** The tier of a project, or why it is unknown. */
+/** The tier of a project; `undefined` if it is unknown or `tier` is `none`. */
 export const tierOfProject = (
   { settings }: Pick<ObservedProject, 'settings'>,
   { table = TIER_TABLE, tier }: TierOptions,
@@ -31,7 +31,7 @@ export const tierOfProject = (
   return word === undefined || tier === 'none' ? undefined : tierOf(word, table)
 }
 
-/** Checks only values that the plan changes: live values may predate the limit. */
+/** Checks only values that the plan changes, because live values may predate the limit. */
 export const checkProject = (
   project: ObservedProject,
   { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },

@@ -5,16 +5,16 @@ const DAY_MS = 86_400_000
 /** Updates restart only computes that have been active this long. */
 const UPDATE_AFTER_DAYS = 30
 
-/** The next service update, milliseconds since the epoch. One that is a day overdue no longer counts. */
+/** The next service update, milliseconds since the epoch. One that is more than a day overdue no longer counts. */
 export const updateDue = (settings: ProjectSettings | undefined, now: number): number | undefined => {
   const due = settings?.maintenanceScheduledFor === undefined ? Number.NaN : parseUtc(settings.maintenanceScheduledFor)
   return Number.isNaN(due) || due < now - DAY_MS ? undefined : due
 }
 
-/** The service may return times without a zone; these are UTC. */
+/** The service may return times without a zone, which are then in UTC. */
 const parseUtc = (text: string): number => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`)
 
-/** Whether an update restarts the compute, which must have been active for 30 days without interruption. */
+/** Whether an update restarts the compute: only if it has been active for 30 days without interruption. */
 export const updateRestarts = (compute: ObservedCompute, due: number): 'yes' | 'maybe' | 'no' => {
   if (compute.state !== 'active') return 'no'
   const since = compute.startedAt === undefined ? Number.NaN : Date.parse(compute.startedAt)

@@ -59,7 +59,7 @@ const isOpen = (window: RestartWindow, at: number): boolean => {
   return (opensOn(today) && now >= from) || (opensOn(yesterday) && now < to)
 }
 
-/** Possible opening times: its hour on each day, once or twice, and each clock change. */
+/** Possible opening times: `from` on each day (twice if the clock repeats it), and each clock change. */
 const openings = (window: RestartWindow, at: number, days: number): readonly number[] => {
   const start = zoned(at, window)
   const moments: number[] = []

@@ -160,7 +160,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     (denial.branch ?? branch.name) === branch.name && (denial.compute ?? title) === title
   const own = denials.find(isOwn)
   return own === undefined
-    ? `\`${first.policy}\` denies another change of its project`
+    ? `\`${first.policy}\` denies another change in the same project`
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 

@@ -254,7 +254,9 @@ test('an unreadable base is reported, and all changes are shown', async () => {
   }
   const { code } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
   expect(code).toBe(0)
-  expect(github.comments[0]?.body).toContain('The base could not be read')
+  expect(github.comments[0]?.body).toMatch(
+    /The base could not be read.*without `filter` and `sparse-checkout`, and .*`fetch-depth: 0`/,
+  )
   expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
 })
 

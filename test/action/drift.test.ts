@@ -76,12 +76,23 @@ test('the input `pull-request` is rejected if the checked-out commit is not the 
   const { run, github, repository } = await withHead()
   const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }
   github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })
-  for (const number of ['7', '8']) {
-    const { log, outputs } = await run(
-      { command: 'plan', 'pull-request': number },
-      { event: { name: 'workflow_dispatch', payload: {} } },
-    )
-    expect(outputs['failure-reason']).toBe('input')
-    expect(log).toContain(`The checked-out commit is not the merge of pull request #${number}.`)
-  }
+  const { log, outputs } = await run(
+    { command: 'plan', 'pull-request': '7' },
+    { event: { name: 'workflow_dispatch', payload: {} } },
+  )
+  expect(outputs['failure-reason']).toBe('input')
+  expect(log).toContain('The checked-out commit is not the merge of pull request #7.')
+})
+
+test.each([
+  ['does not exist', { 'pull-request': '8' }, 'input', 'acme/shop has no pull request #8, or the job cannot read it.'],
+  ['cannot be read', { 'pull-request': '7' }, 'refused', 'Pull request #7 could not be read. GitHub refused to'],
+  ['needs a token', { 'pull-request': '7', 'github-token': '' }, 'input', 'requires the input github-token'],
+])('if the pull request of the input `pull-request` %s, the error says so', async (_what, inputs, reason, words) => {
+  const { run, github, push } = await withNamed()
+  github.faults.push({ path: /\/pulls\/7$/, status: 403, times: 9 })
+  const { log, outputs } = await run({ command: 'plan', ...inputs }, push)
+  expect(outputs['failure-reason']).toBe(reason)
+  expect(log).toContain(words)
+  expect(log).not.toContain('is not the merge of')
 })

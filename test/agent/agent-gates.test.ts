@@ -65,10 +65,25 @@ describe('git', () => {
       command: `espalier agent reconcile ${PROJECT} --accept ${version.slice(0, 12)}`,
     })
     expect(world.writes()).toEqual([])
-    await expect(agent.reconcile([PROJECT], 'abcdef0')).rejects.toMatchObject({ code: 'E_USAGE' })
+    for (const wrong of ['abcdef0', version.slice(0, 6)]) {
+      await expect(agent.reconcile([PROJECT], wrong)).rejects.toMatchObject({
+        message: `${wrong} is not the current commit, or has fewer than 7 characters.`,
+        hint: `The current commit is ${version}. Review it, then accept it.`,
+      })
+    }
     await agent.reconcile([PROJECT], version.slice(0, 12))
     await world.pass(2 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
+  test('no commit can be accepted before the manifests have been read', async () => {
+    world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
+    const agent = await world.start()
+    await world.pass(MINUTE)
+    await expect(agent.reconcile('all', 'abcdef0')).rejects.toMatchObject({
+      message: 'abcdef0 cannot be accepted, because the agent has not read any manifests yet.',
+      hint: expect.stringContaining('espalier agent status'),
+    })
   })
 
   test('the agent applies nothing when the ref no longer exists', async () => {

@@ -1,4 +1,5 @@
 /** The decision table of docs/decisions/agent.md, row by row. */
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
   type AgentPolicy,
@@ -23,6 +24,13 @@ const introduced: Difference = {
 const drift: Difference = { ...introduced, origin: 'drift' }
 const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
+
+test('the rows of the table in docs/decisions/agent.md are numbered in order, without gaps', () => {
+  const rows = [...readFileSync('docs/decisions/agent.md', 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, row]) =>
+    Number(row),
+  )
+  expect(rows).toEqual(Array.from({ length: 17 }, (_, index) => index + 1))
+})
 
 describe('rows 1 to 9 of the decision table, for a difference', () => {
   test.each<[number, string, Difference, Partial<Situation>, string]>([
@@ -129,7 +137,7 @@ const step = (more: Partial<Step>): Step => ({
   ...more,
 })
 
-describe('rows 10 to 16 of the decision table, for a step', () => {
+describe('rows 10 to 17 of the decision table, for a step', () => {
   const CONTEXT = {
     policy: POLICY,
     now: SUNDAY_3,
@@ -155,19 +163,19 @@ describe('rows 10 to 16 of the decision table, for a step', () => {
     [11, 'an unfinished earlier wave', { impact: 'none' }, { isWaveHeld: true }, 'wait Scheduled Wave'],
     [13, 'too many attempts today', {}, { mayInterrupt: () => false }, 'skip Blocked TooManyRestarts'],
     [12, 'a step that disrupts nobody', { impact: 'none', windows: [on('mon')] }, {}, 'run Progressing'],
-    [13, 'a step without a window', {}, {}, 'run Progressing'],
-    [14, 'an open window', { windows: [on('sun')] }, {}, 'run Progressing'],
+    [14, 'a step without a window', {}, {}, 'run Progressing'],
+    [15, 'an open window', { windows: [on('sun')] }, {}, 'run Progressing'],
     [
-      14,
+      15,
       'a chain that was already started',
       { windows: [on('mon')] },
       { continuing: new Set(['a#1']) },
       'run Progressing',
     ],
-    [15, 'windows that never overlap', { windows: never }, {}, 'skip Blocked NoCommonWindow'],
-    [16, 'a closed window', { windows: [on('mon')] }, {}, 'wait Scheduled 2026-11-23T02:00:00.000Z'],
+    [16, 'windows that never overlap', { windows: never }, {}, 'skip Blocked NoCommonWindow'],
+    [17, 'a closed window', { windows: [on('mon')] }, {}, 'wait Scheduled 2026-11-23T02:00:00.000Z'],
     [
-      16,
+      17,
       'a window at the moment it closes',
       { windows: [on('sun', '02:00', '03:00')] },
       {},
@@ -189,9 +197,9 @@ describe('rows 10 to 16 of the decision table, for a step', () => {
       step({ id: 'd#1', after: ['b#1'], refused: 'protected' }),
     ]
     expect([...decideSteps(steps, CONTEXT)].map(([id, { action, row }]) => `${id} ${action} ${row}`)).toEqual([
-      'a#1 wait 16',
-      'b#1 wait 16',
-      'c#1 run 13',
+      'a#1 wait 17',
+      'b#1 wait 17',
+      'c#1 run 14',
       'd#1 skip 10',
     ])
   })

@@ -335,9 +335,9 @@ describe('retries after a wait', () => {
   })
 
   test.each([
-    [423, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 10m limit of --lock-timeout.'],
-    [429, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for rate limiting.'],
-    [503, 'Gave up after 0s: the next attempt would be in 1h, which exceeds the 2m limit for outages.'],
+    [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --lock-timeout.'],
+    [429, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for rate limiting.'],
+    [503, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for outages.'],
   ])(
     'a request fails without waiting after a response with status %i and a Retry-After above the limit',
     async (status, words) => {

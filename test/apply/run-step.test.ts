@@ -120,7 +120,7 @@ describe('the message of a failed step', () => {
       step('s', move),
       fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) }),
     )
-    expect(result.message).toContain('not in effect: branch: requested br-dev, got br-main.')
+    expect(result.message).toContain('did not take effect: branch: requested br-dev, got br-main.')
   })
 
   test('shows the value before the step if there was one', async () => {

@@ -221,9 +221,18 @@ test.each<readonly [string, (folder: string) => string]>([
 
 test("an error shows the line of git's output that names the cause", async () => {
   const { folder } = makeHostileRepository()
-  await expect(git(folder, ['ls-remote', 'file:///nowhere'], { isRemote: true })).rejects.toThrow(
-    "git ls-remote failed: fatal: '/nowhere' does not appear to be a git repository",
-  )
+  await expect(git(folder, ['ls-remote', 'file:///nowhere'], { isRemote: true })).rejects.toMatchObject({
+    message: "git ls-remote failed: fatal: '/nowhere' does not appear to be a git repository",
+    hint: expect.stringContaining('Check that the remote can be reached'),
+  })
+})
+
+test('the error for a missing object says how to fetch it in a shallow and in a partial clone', async () => {
+  const repository = makeHostileRepository()
+  forgetBlob(repository, 'espalier.yaml')
+  await expect(git(repository.folder, ['cat-file', '-p', 'HEAD:espalier.yaml'])).rejects.toMatchObject({
+    hint: expect.stringMatching(/git fetch --unshallow .* git fetch --refetch --no-filter origin /),
+  })
 })
 
 test('a .git that links to itself does not count as a repository', async () => {

@@ -21,10 +21,11 @@ export const OFFICIAL = compiled.routes.map((route) => ({
   pattern: new RegExp(`^${route.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }))
 
+/** A path without parameters takes precedence over one with parameters. */
+const byParameters = OFFICIAL.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length)
+
 const routeOf = (method: string, path: string) =>
-  OFFICIAL.filter((route) => route.method === method && route.pattern.test(path)).sort(
-    (a, b) => a.path.split('{').length - b.path.split('{').length,
-  )[0]
+  byParameters.find((route) => route.method === method && route.pattern.test(path))
 
 export const operationIdOf = (method: string, path: string): string => {
   const route = routeOf(method, path)

@@ -41,7 +41,7 @@ test.each([
   [['apply', 'bad.yaml'], 'E_REQUIRED', /E_CONSENT/],
   [['apply', '--only', 'introduced'], '--only introduced needs --base REF.', /E_CONSENT/],
   [['apply'], 'E_CONSENT', /never/],
-  [['drift'], 'Run it in the repository of the manifests.', /plan --base|without --base/],
+  [['drift'], 'Run the command in the repository of the manifests.', /plan --base|without --base/],
   [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],
   [['compute', 'start', 'nope'], 'The project has main, main/reporting, ep-nameless.', /br-/],
 ])('espalier %j reports the first cause: %s', async (args, words, not) => {

@@ -60,13 +60,13 @@ test('a response with the key as a property name is rejected at any depth', asyn
   await expect(api.listBranches('p')).rejects.toThrow('contains the API key, in a name in x.a.a')
 })
 
-test('a rejected response to a change is marked ambiguous', async () => {
+test('the error for a response to a change that contains the key is marked ambiguous', async () => {
   const api = await open(200, `{"operations":[],"x":"${KEY}"}`)
   const request = { method: 'DELETE', path: '/projects/p/endpoints/ep-1' } as const
   await expect(api.send(request)).rejects.toMatchObject({ code: 'E_ANSWER', ambiguous: true })
 })
 
-test('other text is unchanged, including backslashes', async () => {
+test('a response without the key is unchanged, including backslashes', async () => {
   const api = await open(200, JSON.stringify({ branches: [{ id: 'br-1', name: 'a\\b"c\u0007', default: true }] }))
   expect((await api.listBranches('p'))[0]?.name).toBe('a\\b"c\u0007')
 })
@@ -78,7 +78,7 @@ test('a short key that occurs in a normal response does not count as a leak', as
   expect((await api.listBranches('p'))[0]?.name).toBe('main')
 })
 
-test('the key is found in base64 at any offset', () => {
+test('the key is found and hidden in base64 at any offset', () => {
   const key = fc.stringMatching(/^[!-~]{16,60}$/)
   const around = fc.uint8Array({ maxLength: 20 })
   fc.assert(

@@ -20,7 +20,7 @@ test.each([['espalier.yaml'], ['a/b/*.yaml'], ['..a.yaml'], ['/home/me/repositor
   },
 )
 
-test('files next to the saved plan and files named on the command line are read', () => {
+test('manifests next to the saved plan, or named on the command line, are accepted in any folder', () => {
   expect(of(['/tmp/x/espalier.yaml'], '/tmp/x/plan.json')).toEqual(['/tmp/x/espalier.yaml'])
   expect(of(['/etc/passwd'], 'plan.json', ['/srv/mine.yaml'])).toEqual(['/srv/mine.yaml'])
 })

@@ -130,7 +130,7 @@ describe('values', () => {
     )
   })
 
-  test('an alias refers to the last anchor before it', () => {
+  test('an alias refers to the last anchor of its name before it', () => {
     const { branches } = readOne(
       [
         'branches:',

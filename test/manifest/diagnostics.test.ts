@@ -233,7 +233,7 @@ describe('manifest problems', () => {
     expect(desired.documents).toEqual([])
   })
 
-  test('the table above covers every code that parsing can produce', () => {
+  test('the mistakes in this file cover every code that parsing can produce', () => {
     const fromFilesOnly = ['E_NO_MANIFESTS', 'E_NOT_FOUND', 'E_OUTSIDE', 'E_ENCODING']
     const covered = new Set<string>([...ROWS.map(([, , code]) => code), ...fromFilesOnly, 'E_TOO_MANY'])
     expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !code.startsWith('E_POLICY_') && !covered.has(code))).toEqual(

@@ -95,7 +95,7 @@ test('an export of 200 branches has an empty plan and suggests one rule for the 
   expect(text).not.toContain('preview/7')
 })
 
-test('branches are sorted by default branch, name and preview, and the report says where the defaults come from', () => {
+test('the default branch is first and preview branches are last, and the report says where the defaults come from', () => {
   const observed = world(
     Object.fromEntries(['zeta', 'preview/1', 'main', 'alpha'].map((name) => [name, { primary: { size: 1 } }])),
   )

@@ -43,7 +43,7 @@ describe('a document for several projects', () => {
     ])
   })
 
-  test('shares no rules if it is for a single project', () => {
+  test('does not mark its rules as shared if `projects` lists only one project', () => {
     const { documents } = read({ 'one.yaml': 'version: 1\nprojects: [a]\nrules: [{ match: "preview/*" }]\n' })
     expect(documents[0]?.rules[0]).not.toHaveProperty('isShared')
   })
@@ -94,7 +94,7 @@ describe('a shared file', () => {
     ])
   })
 
-  test('keeps a rule for the same pattern if only one of the two is for expiring branches', () => {
+  test('adds a rule for expiring branches even if the document has another rule for the same pattern', () => {
     const { documents } = read({
       'a.yaml': 'version: 1\nproject: a\nextends: s.yaml\nrules: [{ match: p, protect: true }]\n',
       's.yaml': 'rules: [{ match: p }, { match: p, expires: true }]\n',

@@ -89,7 +89,7 @@ describe('folders', () => {
     expect(loaded.desired.documents).toEqual([])
   })
 
-  test('an empty list of paths causes the same error', async () => {
+  test('an empty list of paths is an error', async () => {
     expect(codesOf(await load())).toEqual([['E_NO_MANIFESTS', undefined]])
   })
 })
@@ -260,6 +260,16 @@ describe('extends', () => {
     const loaded = await load('a.yaml')
     expect(codesOf(loaded)).toEqual([['E_EXTENDS', 'a.yaml']])
     expect(loaded.files).toEqual(['a.yaml'])
+  })
+
+  test.each([
+    ['is missing', undefined, 'The file does not exist.', 'Paths in `extends` are relative to this file.'],
+    ['is not UTF-8', Buffer.from([0xff]), 'The file is not UTF-8.', 'Save it as UTF-8.'],
+  ])('the message says why a shared file that %s cannot be read, and what to do', async (_case, bytes, why, hint) => {
+    await write({ 'tree/a.yaml': extending('s.yaml') })
+    if (bytes !== undefined) await writeFile(join(root, 'tree/s.yaml'), bytes)
+    const message = `The shared file \`s.yaml\` cannot be read. ${why}`
+    expect((await load('a.yaml')).diagnostics).toMatchObject([{ message, hint }])
   })
 })
 

@@ -8,7 +8,7 @@ const policy = (lines: string) => `version: 1
 policies:
   - name: preview-size
     level: deny
-    reason: Previews are paid by the platform team.
+    reason: Previews are paid for by the platform team.
 ${lines}`
 
 test('a policy is read with its name, level, reason, selectors and rule', () => {
@@ -22,7 +22,7 @@ test('a policy is read with its name, level, reason, selectors and rule', () => 
     {
       name: 'preview-size',
       level: 'deny',
-      reason: 'Previews are paid by the platform team.',
+      reason: 'Previews are paid for by the platform team.',
       branches: ['preview/**'],
       except: ['preview/load-*'],
       computes: 'any',

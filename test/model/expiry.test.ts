@@ -27,7 +27,7 @@ test.each([
   [40, true, 0, undefined],
   [-1, false, 3600, 'preview/x has expired and is about to be deleted'],
 ])(
-  'with %s minutes to live, interrupting %s and a limit of %s s, the reason is %s',
+  'expiryReason with %s minutes to live, `interrupts: %s` and a limit of %s s is %s',
   (minutes, interrupts, skipSeconds, expected) => {
     expect(expiryReason(at(minutes), { interrupts, now: NOW, skipSeconds })).toBe(expected)
   },

@@ -18,7 +18,7 @@ describe('scale to zero above 16 CU', () => {
     ])
     const small = { main: { primary: { id: 'ep-1', size: 1, scaleToZero: 300 } } }
     expect(problemsIn(resultOf({ main: { primary: { size: 32 } } }, world(small)))).toEqual([
-      'E_SCALE_TO_ZERO_SIZE: A compute above 16 CU cannot scale to zero: 32 CU on branch `main` would keep the live scale to zero.',
+      'E_SCALE_TO_ZERO_SIZE: A compute above 16 CU cannot scale to zero: 32 CU on branch `main` would keep its live scale-to-zero setting.',
     ])
   })
 

@@ -42,27 +42,30 @@ const RESIZE = 'branches: { preview/x: { primary: { size: 2 } } }'
 const RELAX = 'branches: { preview/x: { primary: { scaleToZero: 10m } } }'
 
 test.each([
-  ['interrupts connections over an hour before the expiry', RESIZE, 61, 1, []],
-  ['interrupts connections less than an hour before the expiry', RESIZE, 59, 0, ['preview/x expires in 59 min']],
-  ['interrupts no connections', RELAX, 59, 1, []],
-  ['interrupts no connections after the expiry', RELAX, -1, 0, ['preview/x has expired and is about to be deleted']],
-  ['interrupts connections with a shorter `skipExpiring`', `skipExpiring: 30m\n${RESIZE}`, 59, 1, []],
+  ['planned if it interrupts connections 61 minutes before the expiry', RESIZE, 61, 1, []],
+  ['skipped if it interrupts connections 59 minutes before the expiry', RESIZE, 59, 0, ['preview/x expires in 59 min']],
+  ['planned if it interrupts no connections 59 minutes before the expiry', RELAX, 59, 1, []],
   [
-    'interrupts connections with a longer `skipExpiring`',
+    'skipped after the expiry even if it interrupts no connections',
+    RELAX,
+    -1,
+    0,
+    ['preview/x has expired and is about to be deleted'],
+  ],
+  ['planned 59 minutes before the expiry with `skipExpiring: 30m`', `skipExpiring: 30m\n${RESIZE}`, 59, 1, []],
+  [
+    'skipped 61 minutes before the expiry with `skipExpiring: 3h`',
     `skipExpiring: 3h\n${RESIZE}`,
     61,
     0,
     ['preview/x expires in 61 min'],
   ],
-  ['interrupts connections with `skipExpiring: 0s`', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
-] as const)(
-  'the time left decides whether the plan skips a change that %s',
-  (_, manifest, minutes, steps, sentences) => {
-    const made = planned(manifest, live({ 'preview/x': minutes }))
-    expect(made.steps).toHaveLength(steps)
-    expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
-  },
-)
+  ['planned even after the expiry with `skipExpiring: 0s`', `skipExpiring: 0s\n${RESIZE}`, -1, 1, []],
+] as const)('a change on an expiring branch is %s', (_, manifest, minutes, steps, sentences) => {
+  const made = planned(manifest, live({ 'preview/x': minutes }))
+  expect(made.steps).toHaveLength(steps)
+  expect((made.skipped ?? []).map(({ sentence }) => sentence)).toEqual(sentences)
+})
 
 test('the plan lists skipped changes and shows the expiry of a branch', () => {
   const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })

@@ -150,7 +150,7 @@ describe('a declared replica without a namesake', () => {
     return { id: changes.find(({ compute }) => compute.id !== undefined)?.compute.id, warnings }
   }
 
-  test('is matched to the live one whose change interrupts the least, even if more attributes differ', () => {
+  test('is matched to the live replica whose change interrupts the least, even if more attributes differ', () => {
     const found = adoptedFrom(
       { size: 1, scaleToZero: 600, settings: { work_mem: '8MB' } },
       { id: 'ep-small', size: 2, scaleToZero: 600, settings: { work_mem: '8MB' } },
@@ -159,15 +159,15 @@ describe('a declared replica without a namesake', () => {
     expect(found.id).toBe('ep-same')
   })
 
-  test('is matched to an idle one that differs, since its restart interrupts no one', () => {
+  test('is matched to an idle live replica if every match needs a restart, since that restart interrupts no one', () => {
     expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 2 }, { id: 'ep-b', size: 2, state: 'idle' }).id).toBe('ep-b')
   })
 
-  test('is matched to an active one if an idle one needs the same changes', () => {
+  test('is matched to an active live replica rather than an idle one if both need the same changes', () => {
     expect(adoptedFrom({ size: 1 }, { id: 'ep-a', size: 1, state: 'idle' }, { id: 'ep-b', size: 1 }).id).toBe('ep-b')
   })
 
-  test('is matched to the one with the fewest differing attributes if the impacts are equal', () => {
+  test('is matched to the live replica with the fewest differing attributes if the impacts are equal', () => {
     const found = adoptedFrom(
       { size: 1, settings: { work_mem: '8MB' } },
       { id: 'ep-a', size: 2 },
@@ -176,7 +176,7 @@ describe('a declared replica without a namesake', () => {
     expect(found.id).toBe('ep-b')
   })
 
-  test('causes a warning that says whether the live one has a name', () => {
+  test('causes a warning that says whether the live replica has a name', () => {
     expect(adoptedFrom({ size: 1 }, { id: 'ep-a' }).warnings).toMatchObject([
       { code: 'W_ADOPTED', message: 'Replica `bi` of branch `dev` is matched to ep-a, which has no name.' },
     ])

@@ -364,7 +364,7 @@ describe('errors', () => {
       const result = plan(desired({ branches: { main: { primary: { size: 24 } } } }), live)
       return result.ok ? '' : result.diagnostics.map(({ message }) => message).join()
     })
-    expect(messages.map((message) => message.includes('keep the live scale to zero'))).toEqual([true, false])
+    expect(messages.map((message) => message.includes('keep its live scale-to-zero setting'))).toEqual([true, false])
   })
 
   test.each([

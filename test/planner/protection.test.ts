@@ -68,15 +68,20 @@ test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[
     { branches: { main: { protect: true } } },
     [],
   ],
-  ['a base without `protect: true`', { branches: { main: {} } }, { branches: { main: {} } }, []],
+  ['a head without `protect: true`, like the base,', { branches: { main: {} } }, { branches: { main: {} } }, []],
   [
     'a head that newly prunes',
     { branches: { main: {}, empty: {} } },
     { prune: true, branches: { main: {} } },
     ['main is now pruned'],
   ],
-  ['a base that also prunes', { prune: true, branches: { main: {} } }, { prune: true, branches: { main: {} } }, []],
-])('the policies removed by %s are listed', (_what, base, head, expected) => {
+  [
+    'a head that prunes, like the base,',
+    { prune: true, branches: { main: {} } },
+    { prune: true, branches: { main: {} } },
+    [],
+  ],
+])('policyRemovals lists exactly the policies that %s removes', (_what, base, head, expected) => {
   const removed = policyRemovals(desired(base), desired(head), live).map(({ message }) =>
     message.replace(/^Branch `(.*)` of project `.*` (is .*)\.$/, '$1 $2'),
   )

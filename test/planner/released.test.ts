@@ -36,7 +36,7 @@ test.each<readonly [string, readonly DeclaredDocument[], readonly string[]]>([
     [{ ...base, prune: true, branches: { main } }],
     ['ep-dev'],
   ],
-])('the released computes are listed when %s', (_what, head, ids) => {
+])('exactly the released computes are listed when %s', (_what, head, ids) => {
   expect(released([base], head)).toEqual(ids)
 })
 

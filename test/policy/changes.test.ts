@@ -9,8 +9,8 @@ const SMALL = '{ name: small, level: deny, reason: r, branches: [preview/**], ru
 const AWAKE = '{ name: awake, level: warn, reason: r, rule: { scaleToZero: forbidden } }'
 
 test.each([
-  ['no change', [SMALL], [SMALL], []],
-  ['a changed reason, which is not reported', [SMALL], [SMALL.replace('reason: r', 'reason: s')], []],
+  ['equal policies as no change', [SMALL], [SMALL], []],
+  ['a changed reason as no change', [SMALL], [SMALL.replace('reason: r', 'reason: s')], []],
   ['an added policy', [], [SMALL], ['Adds policy `small`: maxSize 0.25']],
   ['a removed policy', [SMALL, AWAKE], [SMALL], ['Removes policy `awake`: scaleToZero forbidden']],
   ['a changed limit', [SMALL], [SMALL.replace('0.25', '2')], ['Changes policy `small`: maxSize 0.25 → maxSize 2']],

@@ -209,7 +209,7 @@ describe('a permanent failure', () => {
       [
         'waiting 6.3 s: the control API is unavailable',
         `${CREATE} (apply-failed): The control API failed: injected fault`,
-        'Nothing was changed by this step. Gave up after 1m56s: the next attempt would be in 6s, which exceeds the 2m limit for outages.',
+        'Nothing was changed by this step. Gave up after 1m56s: waiting another 6s would exceed the 2m limit for outages.',
       ],
     ],
     [
@@ -217,7 +217,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
-        'which exceeds the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
+        'would exceed the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
       ],
     ],
     [
@@ -225,7 +225,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'lock' })],
       [
         `${CREATE} (project-busy): The control API rejected the request: project already has running conflicting operations`,
-        'Gave up after 1m: the next attempt would be in 6s, which exceeds the 1m limit of --lock-timeout. Run the same command again later.',
+        'Gave up after 1m: waiting another 6s would exceed the 1m limit of --lock-timeout. Run the same command again later.',
       ],
     ],
     [
@@ -248,7 +248,7 @@ describe('a permanent failure', () => {
       'ignore',
       [request({ kind: 'ignore' }, { method: 'PATCH' })],
       [
-        `${UPDATE} (not-effective): The control API accepted the request, but it is not in effect: size: before 1 CU, requested 2 CU, got 1 CU.`,
+        `${UPDATE} (not-effective): The control API accepted the request, but the change did not take effect: size: before 1 CU, requested 2 CU, got 1 CU.`,
         "The account's plan may not allow it.",
       ],
     ],

@@ -16,7 +16,7 @@ const FRAME = {
 const shown = (projects: readonly ProjectView[], more: Partial<AgentPage> = {}): string =>
   agentPage({ ...viewOf(projects), ...more }, FRAME)
 
-test('lists projects in every state, starting with those that need attention', async () => {
+test('the agent page lists projects in every state, starting with those that need attention', async () => {
   await expect(`${textOf(shown(EVERY_STATE))}\n`).toMatchFileSnapshot('golden/agent-page.txt')
 })
 
@@ -28,11 +28,11 @@ test.each([
   [[project('a', { state: 'Failing' }), project('b', { state: 'Scheduled' })], '1 project is being retried'],
   [[project('a', { state: 'Failing', reason: 'KeyRefused' })], '1 project needs attention'],
   [[project('a', { state: 'OutOfSync', reason: 'DriftUnconfirmed' })], '1 project is waiting'],
-] as const)('shows the worst state of any project in the headline (case %#)', (projects, headline) => {
+] as const)('the agent page shows the worst state of any project in its headline (case %#)', (projects, headline) => {
   expect(shown(projects)).toContain(`<title>${headline} · espalier agent</title>`)
 })
 
-test('does not report a project as healthy before it has been read', () => {
+test('the agent page does not report a project as healthy before it has been read', () => {
   expect(shown([project('a', { state: 'Unknown', sync: 'Unknown' })])).toContain('1 project is waiting')
   const { source } = viewOf([])
   const unread = textOf(shown([], { source: { kind: 'git', from: source.from, error: 'no route to host' } }))
@@ -40,7 +40,7 @@ test('does not report a project as healthy before it has been read', () => {
   expect(unread).toContain('The manifests could not be read: no route to host')
 })
 
-test('has a description and a section for each state and reason', () => {
+test('the agent page has a section for each state and a description for each state and reason', () => {
   for (const state of AGENT_STATES) {
     expect(agentGroup({ state })).toBeDefined()
     for (const reason of Object.keys(AGENT_REASON_WORDS) as AgentReason[]) {
@@ -49,14 +49,14 @@ test('has a description and a section for each state and reason', () => {
   }
 })
 
-test('reports an account whose refresh interval had to be stretched', () => {
+test('the agent page shows an account whose refresh interval had to be stretched', () => {
   const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true, requests: {} }]
   expect(textOf(shown([], { accounts }))).toContain(
-    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval would exceed its request share.',
+    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval would exceed its share of the rate limit.',
   )
 })
 
-test('shows names and messages as plain text and links only to its own pages', () => {
+test('the agent page shows names and messages as plain text and links only to its own pages', () => {
   const nasty = ['<script>alert(1)</script>', '"><svg onload=alert(1)>', '../../evil', ...HOSTILE_NAMES].join(' ')
   const rename = (value: unknown, key = ''): unknown => {
     if (typeof value === 'string') {
@@ -76,7 +76,7 @@ test('shows names and messages as plain text and links only to its own pages', (
   expect(page).not.toMatch(/\sstyle=/)
 })
 
-test('renders 1,000 projects in less than 1 MB', () => {
+test('the agent page for 1,000 projects is smaller than 1 MB', () => {
   const many = Array.from({ length: 1_000 }, (_, index) =>
     project(`p-${index}`, { name: `service-${index}`, state: index < 50 ? 'Blocked' : 'Synced' }),
   )

@@ -125,16 +125,16 @@ describe('the outcome renderer', () => {
   })
 })
 
-test('prints the size table', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
+test('the size table matches its golden file', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
 
-test('prints one line for each event', () => {
+test('each event is printed on one line', () => {
   const lines = PLAN.steps
     .slice(2, 3)
     .flatMap((step) => eventsFor(step, 'some text').map((event) => eventLine(event, plain(80))))
   return golden(`${lines.join('\n')}\n`, 'events.txt')
 })
 
-test('prints no line for events that are shown elsewhere', () => {
+test('an event that is shown elsewhere has no line of its own', () => {
   const time = '2026-11-20T10:00:00.000Z'
   expect(eventLine({ time, type: 'plan', plan: PLAN }, plain(80))).toBeUndefined()
   expect(eventLine({ time, type: 'outcome', outcome: OUTCOME }, plain(80))).toBeUndefined()

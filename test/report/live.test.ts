@@ -79,7 +79,7 @@ describe('the header of the live view', () => {
   test.each([
     ['the number of completed steps and the elapsed time', {}, '* Applying 1/4  1 min 5 s  2 waiting'],
     ['the time left if it is known', { leftMs: 20_400 }, '* Applying 1/4  1 min 5 s  about 20 s left  2 waiting'],
-    ['no time left below a second', { leftMs: 999 }, '* Applying 1/4  1 min 5 s  2 waiting'],
+    ['no time left if it is below a second', { leftMs: 999 }, '* Applying 1/4  1 min 5 s  2 waiting'],
   ])('shows %s', (_what, more, expected) => {
     const plan = planOf(1, 4)
     const [first, second] = plan.steps as [Step, Step]
@@ -161,7 +161,7 @@ describe('a running step', () => {
       start(odd),
       event({ type: 'wait', step: odd.id, why: 'locked', message: '\u001b[31mred\nline', delayMs: 1 }),
     ])
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
     expect(view(state).join('')).not.toMatch(/[\u0000-\u001f]/)
   })
 })

@@ -23,6 +23,6 @@ test.each<[what: string, more: Partial<ReadingView>, line: string]>([
     'Reading projects 100/800  10 s  about 2 min 25 s left  rate limit 400/700 left',
   ],
   ['is never wider than the terminal', { done: 1, elapsedMs: 1_000, width: 30 }, 'Reading projects 1/400  1 s …'],
-])('%s', (_what, more, line) => {
+])('the progress line %s', (_what, more, line) => {
   expect(view(more)).toBe(line)
 })

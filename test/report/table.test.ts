@@ -25,7 +25,7 @@ const drawn = (width: number, rows = ROWS, color = false): string => {
   return [table.head, ...rows.map(table.line)].join('\n')
 }
 
-test('shows every column in full if there is enough room', () => {
+test('a table shows every column in full if there is enough room', () => {
   expect(drawn(100)).toBe(
     [
       '  NAME                             STATE   ID                     AGE',
@@ -35,7 +35,7 @@ test('shows every column in full if there is enough room', () => {
   )
 })
 
-test('drops optional columns on a narrow terminal, then shortens names in the middle', () => {
+test('a table drops optional columns on a narrow terminal, then shortens names in the middle', () => {
   expect(drawn(52)).toBe(
     [
       '  NAME                             STATE   AGE',
@@ -50,7 +50,7 @@ test('drops optional columns on a narrow terminal, then shortens names in the mi
   `)
 })
 
-test('omits a column that is empty in all rows', () => {
+test('a table omits a column that is empty in all rows', () => {
   expect(
     drawn(
       100,
@@ -59,7 +59,7 @@ test('omits a column that is empty in all rows', () => {
   ).not.toContain('ID')
 })
 
-test('never prints a line wider than the terminal, with or without colours', () => {
+test('a table never has a line wider than the terminal, with or without colours', () => {
   const row = fc.record({
     name: fc.string({ maxLength: 60 }).map((text) => text.replace(/[^ -~]/g, 'x')),
     state: fc.constantFrom('active', 'idle'),

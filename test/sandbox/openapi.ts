@@ -60,16 +60,14 @@ const validatorOf = (schema: object): ValidateFunction => {
 const resolve = (media: MediaTypes): MediaTypes =>
   media.$ref === undefined ? media : (DOCUMENT.components.responses[media.$ref.split('/').at(-1) ?? ''] ?? media)
 
-const find = (method: string, path: string) => {
-  const matches = OPERATIONS.filter(({ path: template }) =>
-    new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
-  )
-  // A path without parameters takes precedence over one with parameters (OpenAPI specification).
-  const [best] = matches.filter((match) => match.method === method).sort((a, b) => braces(a.path) - braces(b.path))
-  return best?.operation
-}
+/** A path without parameters takes precedence over one with parameters (OpenAPI specification). */
+const byParameters = OPERATIONS.map((one) => ({
+  ...one,
+  pattern: new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+})).sort((a, b) => a.path.split('{').length - b.path.split('{').length)
 
-const braces = (path: string): number => path.split('{').length
+const find = (method: string, path: string) =>
+  byParameters.find((one) => one.method === method && one.pattern.test(path))?.operation
 
 export interface Exchange {
   readonly method: string

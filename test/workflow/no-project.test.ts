@@ -10,7 +10,7 @@ test.each([
   [true, 4, 'shop front', []],
   [false, 3, undefined, []],
 ] as const)(
-  'with `readProject: %s`, a plan sends the expected requests and knows the expected name',
+  'with `readProject: %s`, a plan sends %i requests and the project name is %s',
   async (readProject, requests, name, warnings) => {
     const seed = {
       projects: [

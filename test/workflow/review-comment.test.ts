@@ -58,7 +58,7 @@ price: { cuHour: 0.222, currency: USD }
 policy:
   - name: preview-size
     level: deny
-    reason: Previews are paid by the platform team.
+    reason: Previews are paid for by the platform team.
     branches: [preview/**]
     rule: { maxSize: ${sizes.most} }
 branches:

@@ -76,7 +76,7 @@ describe('a saved plan with an expiring branch', () => {
   })
 })
 
-describe('a saved plan and policies', () => {
+describe('a saved plan with policies', () => {
   const SMALL = { policies: policies('maxSize: 1') }
   const overrides = new Map([['limit', 'load test']])
 
@@ -86,7 +86,7 @@ describe('a saved plan and policies', () => {
     expect(said).toContain('`limit` denies 2 CU for primary on main (at most 1 CU)')
   })
 
-  test('is stale if its override is missing, with a hint to pass it', () => {
+  test('is stale if its override is missing, and the error names the violation', () => {
     const made = { ...SMALL, overrides, actor: 'ann' }
     expect(verdict([live(0), BOTH, made], [live(1), BOTH, { ...made, actor: 'ben' }])).toBe('current')
     const said = verdict([live(0), BOTH, made], [live(1), BOTH, SMALL])

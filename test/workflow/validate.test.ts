@@ -62,7 +62,7 @@ test.each([
     ['p'],
   ],
   [
-    "the project's id",
+    "a pattern that matches the project's id",
     'branches: { main: { primary: { size: 4 } } }',
     policy('p', 'maxSize: 2', 'projects: ["shop*"], '),
     ['3 E_POLICY'],
@@ -99,8 +99,8 @@ test.each([
     ['4 E_POLICY'],
   ],
   ['fewer replicas than the limit', 'branches:\n  main: { replicas: { a: {} } }', policy('p', 'maxReplicas: 1'), ['p']],
-  ['CU-hours', 'branches: { main: { primary: { size: 4 } } }', policy('p', 'maxCuHours: 600'), ['p']],
-] as const)('validate checks a policy on %s', (_, manifest, rule, expected) => {
+  ['a limit on CU-hours', 'branches: { main: { primary: { size: 4 } } }', policy('p', 'maxCuHours: 600'), ['p']],
+] as const)('validate reports the violated and undecided policies for %s', (_, manifest, rule, expected) => {
   expect(check(manifest, rule)).toEqual(expected)
 })
 

@@ -158,7 +158,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
       }
       const nextRetry = Math.min(...[...retries.values()].map(({ at }) => at - clock.now()), CHECK_EVERY_MS)
       await clock.sleep(Math.max(nextRetry, 1), wake.signal).catch(() => undefined)
-      wake = new AbortController()
+      if (wake.signal.aborted) wake = new AbortController()
     }
   }
 

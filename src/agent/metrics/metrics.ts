@@ -70,7 +70,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const fetched = gauge('espalier_git_fetch_timestamp_seconds', 'When the manifests were last fetched.', [])
   const committed = gauge(
     'espalier_git_commit_timestamp_seconds',
-    'When the commit that is being applied was made.',
+    'When the commit of the current manifests was made.',
     [],
   )
   const pending = gauge('espalier_events_pending', 'Events that are not delivered yet.', [])

@@ -23,7 +23,13 @@ const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 export const runCommand = {
   command: 'run [paths..]',
   summary: 'Keep projects as their manifests declare them, until SIGTERM',
-  positionals: { paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; with --repo, within the repository` } },
+  positionals: {
+    paths: {
+      ...PATHS.paths,
+      describe:
+        'Files, directories or globs (default: espalier.yaml, else espalier/); with --repo, within the repository',
+    },
+  },
   flags: {
     repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
     ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),
@@ -49,7 +55,7 @@ export const runCommand = {
     ...REVIEW,
     ...MANIFEST_FLAGS,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    'request-share': number('Agent:', "Share of an account's request limit, up to 1", {
+    'request-share': number('Agent:', "Share of an account's request limit that the agent may use, up to 1", {
       min: 0.001,
       max: 1,
       isFractional: true,
@@ -59,10 +65,14 @@ export const runCommand = {
     ...DATA_FLAG,
     keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
-    keys: text('Control API:', 'YAML file with several keys, each with its projects and paths'),
-    listen: text('Serving:', 'Address of the page and the API; except on loopback, reads also require the token', {
-      default: '127.0.0.1:7790',
-    }),
+    keys: text('Control API:', 'YAML file that lists API keys, with the projects and manifest paths of each'),
+    listen: text(
+      'Serving:',
+      'Address of the page and the API; if it is not a loopback address, reads also require the token',
+      {
+        default: '127.0.0.1:7790',
+      },
+    ),
     'listen-public': text('Serving:', 'Address that serves only health, metrics and the git webhook'),
     'webhook-secret-file': text('Serving:', 'File with the secret of POST /hooks/git'),
     notify: text('Serving:', 'URL to send events to, as CloudEvents'),
@@ -73,10 +83,12 @@ export const runCommand = {
     ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
     ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
-    ['$0 agent run --repo . --once', 'One round, for a scheduler'],
+    ['$0 agent run --repo . --once', 'Run one round, for example from cron'],
   ],
   notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
 immediately.
+
+The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
   Without --once, the agent exits with 0 if it was stopped, and with 1 if it cannot start or
@@ -108,7 +120,7 @@ export const historyCommand = {
   summary: 'Show what the agent changed, with time, commit and impact',
   positionals: PROJECTS,
   flags: DATA_FLAG,
-  examples: [['$0 agent history quiet-river-12345678', 'One project']],
+  examples: [['$0 agent history quiet-river-12345678', 'What the agent changed in one project']],
   notes: `Reads the journals in the data folder, so the agent need not be running.
 
 Exit codes:
@@ -123,9 +135,9 @@ export const reconcileCommand = {
   flags: {
     ...CHOICE_FLAGS,
     wait: toggle('', 'Wait until the projects have been read, then exit with the exit code of `agent status`'),
-    accept: text('', 'Accept rewritten history up to this commit, which must be the current one'),
+    accept: text('', 'Accept the rewritten history of the branch; the value must be its current commit'),
   },
-  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read it now and show its state']],
+  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read one project now, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
 
 ${STATE_CODES}
@@ -138,8 +150,8 @@ export const suspendCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    for: text('', 'Duration, at most 30d', { demandOption: true }),
-    reason: text('', 'Reason, shown with the suspension', { demandOption: true }),
+    for: text('', 'How long to suspend, at most 30d', { demandOption: true }),
+    reason: text('', 'Reason, which is shown with the suspension', { demandOption: true }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
   notes: `Exit codes:

@@ -21,7 +21,7 @@ export const applyCommand = {
     now: toggle('Consent:', 'Also run disruptive steps outside their restart windows; the events record this'),
     'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
     ...BUDGET_FLAGS,
-    'max-failures': number('Consent:', 'Start no further steps once more steps than this have failed'),
+    'max-failures': number('Consent:', 'Start no new step after more than this many have failed'),
     'operation-timeout': duration('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
     'lock-timeout': duration('Control API:', 'How long to wait for a locked project', { default: '10m' }),
     journal: text('Output:', 'Append each event to FILE before acting on it'),
@@ -37,14 +37,14 @@ export const applyCommand = {
     ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
     ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
-    ['$0 apply --base origin/main --only introduced', 'What this git branch introduces; drift is left alone'],
+    ['$0 apply --base origin/main --only introduced', 'Apply what this git branch introduces; drift is left alone'],
     ['$0 apply --auto-approve --format json', 'Machine-readable events'],
     ['$0 apply --report apply.html', 'Write an HTML report'],
     ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
   ],
   notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop immediately.
 There is no state to repair: run the command again to continue.
-Where the environment variable CI is set, apply does not ask: --auto-approve is required.
+If the environment variable CI is set, apply does not ask: --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do

@@ -3,7 +3,7 @@ import type { Command, ValuesOf } from '../command.ts'
 export const completionCommand = {
   command: 'completion <shell>',
   summary: 'Print the completion script of a shell',
-  positionals: { shell: { describe: 'Which shell', choices: ['bash', 'zsh', 'fish'] } },
+  positionals: { shell: { describe: 'Shell to complete commands in', choices: ['bash', 'zsh', 'fish'] } },
   flags: {},
   examples: [
     ['source <($0 completion bash)', 'bash, in ~/.bashrc'],

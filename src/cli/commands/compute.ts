@@ -21,8 +21,8 @@ export const actionCommand = (action: ComputeAction) =>
       refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
     },
     flags: {
-      project: text('', 'Project id or name (default: the only project of the manifests)'),
-      now: toggle('', 'Act outside restart windows too'),
+      project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
+      now: toggle('', 'Act even outside restart windows'),
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
       'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),
       'lock-timeout': duration('', 'How long to wait for a locked project', { default: '10m' }),
@@ -31,7 +31,7 @@ export const actionCommand = (action: ComputeAction) =>
     examples: [[`$0 compute ${action} staging`, 'The primary of staging']],
     notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
 
-The manifests of the current folder are enforced as in apply: no flag overrides \`protect: true\`,
+The manifests in the current folder are enforced as in apply: no flag overrides \`protect: true\`,
 and restart windows apply unless --now is given.
 
 Exit codes:

@@ -23,9 +23,9 @@ export const costCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 cost', 'The projects of the manifests here, most expensive first'],
+    ['$0 cost', 'The declared projects, most expensive first'],
     ['$0 cost --project quiet-river-12345678 --by branch', 'A project without manifests, by branch'],
-    ['$0 cost --price 0.222USD', 'Also in US dollars'],
+    ['$0 cost --price 0.222USD', 'Also show costs in US dollars'],
     ['$0 cost --format html --out cost.html', 'A page for any browser'],
   ],
   notes: `Exit codes:

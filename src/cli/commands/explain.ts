@@ -3,7 +3,7 @@ import type { Command, ValuesOf } from '../command.ts'
 export const explainCommand = {
   command: 'explain [code]',
   summary: 'Explain the code of a diagnostic, a reason or an impact; without a code, list all',
-  positionals: { code: { describe: 'Such as E_SIZE_STEP, SIZE_DIFFERS or restart' } },
+  positionals: { code: { describe: 'A code, such as E_SIZE_STEP, SIZE_DIFFERS or restart' } },
   flags: {},
   examples: [
     ['$0 explain E_SIZE_STEP', 'The rule, an example and a fix'],

@@ -11,13 +11,14 @@ export const fmtCommand = {
     diff: toggle('', 'Print the diff; with --check, write nothing'),
   },
   examples: [
-    ['$0 fmt', 'The manifests here'],
-    ['$0 fmt --check --diff fleet/', 'In CI'],
+    ['$0 fmt', 'Format espalier.yaml, or else the files in espalier/'],
+    ['$0 fmt --check --diff fleet/', 'In CI: fail if a file is not formatted, and show the diff'],
     ['$0 fmt - < espalier.yaml', 'From stdin to stdout, for an editor'],
   ],
-  notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations and sizes get
-their usual spelling (\`300s\` is \`5m\`). The order of branches, replicas, profiles and rules is kept, and so are
-indentation, quotes and blank lines. The names of changed files are printed.
+  notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations
+and sizes are written in their canonical form (\`300s\` becomes \`5m\`). The order of branches,
+replicas, profiles and rules does not change, nor do indentation, quotes and blank lines. The names
+of changed files are printed.
 
 Exit codes:
   0   everything is formatted now

@@ -6,9 +6,9 @@ export const initCommand = {
   command: 'init',
   summary: 'Start here: write first manifests, editor settings and workflows',
   flags: {
-    project: text('', 'Project id or name (default: every project of the key)'),
-    'no-editor': toggle('', 'No editor settings (.vscode/)'),
-    'no-workflows': toggle('', 'No workflows (.github/workflows/)'),
+    project: text('', 'Project id or name (default: every project that the key can access)'),
+    'no-editor': toggle('', 'Do not write editor settings (.vscode/)'),
+    'no-workflows': toggle('', 'Do not write workflows (.github/workflows/)'),
     ...API_FLAGS,
   },
   examples: [
@@ -16,7 +16,7 @@ export const initCommand = {
     ['$0 init --project quiet-river-12345678', 'Without a key: a manifest to fill in'],
     ['$0 init --sandbox --seed seed.yaml', 'Without an account'],
   ],
-  notes: `Existing files are not overwritten; .vscode/settings.json only gets missing settings.
+  notes: `Existing files are not overwritten, but missing settings are added to .vscode/settings.json.
 
 Exit codes:
   0   done

@@ -3,7 +3,7 @@ import { duration, number, text, toggle } from '../flag.ts'
 import { CONNECTION_FLAGS } from '../flags.ts'
 
 const COMMON = {
-  project: text('', 'Project id or name (default: the only project of the manifests)'),
+  project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
   format: text('Output:', 'wide shows every column; json is one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],
@@ -17,7 +17,7 @@ const FILTER_FLAGS = {
   compute: text('Filters:', 'Compute, by id'),
   action: text('Filters:', 'Action, such as apply_config'),
   status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
-  since: duration('Filters:', 'Only operations that started within this time: 2h, 7d'),
+  since: duration('Filters:', 'Only operations that started within this time, such as 2h or 7d'),
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -46,7 +46,7 @@ export const getCommand = {
   summary: 'Show one operation',
   positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
-  examples: [['$0 operations get ID --format json', 'All fields that the API returns']],
+  examples: [['$0 operations get ID --format json', 'Every field that the API returns']],
   notes: EXIT_NOTES,
 } as const satisfies Command
 
@@ -58,10 +58,10 @@ export const waitCommand = {
     timeout: duration('', 'How long to wait in total', { default: '10m' }),
     ...COMMON,
   },
-  examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
+  examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],
   notes: `Exit codes:
   0   all finished or were skipped
-  1   an operation failed for good or was cancelled, the timeout passed, or wrong input`,
+  1   an operation failed permanently or was cancelled, the timeout passed, or wrong input`,
 } as const satisfies Command
 
 export const watchCommand = {

@@ -23,10 +23,10 @@ export const planCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 plan', 'Compare the manifests here with the live projects'],
+    ['$0 plan', 'Compare the manifests with the live projects'],
     ['$0 plan --out plan.json', 'Save the plan, to apply it unchanged'],
     ['$0 plan --detailed-exitcode', 'For a script: 0 no changes, 2 changes'],
-    ['$0 plan --live live.json', 'Offline, from espalier snapshot'],
+    ['$0 plan --live live.json', 'Offline, from a file that espalier snapshot wrote'],
     ['$0 plan --base origin/main', 'Changes of this git branch, separate from existing drift'],
     ['$0 plan --base origin/main --only introduced', 'Only the changes of this git branch'],
     ["$0 plan --project 'shop*' --branch main", 'Part of the fleet'],

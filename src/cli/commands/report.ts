@@ -12,7 +12,7 @@ export const mergeCommand = {
     }),
   },
   examples: [
-    ['$0 report merge plans/*.json', 'Show them as one plan'],
+    ['$0 report merge plans/*.json', 'Show the plans of all shards as one'],
     ['$0 report merge plans/*.json --format markdown', 'One comment for any number of jobs'],
   ],
   notes: `Exit codes:
@@ -22,7 +22,7 @@ export const mergeCommand = {
 
 export const reportCommand: Command = {
   command: 'report',
-  summary: 'Reports over several plans',
+  summary: 'Combine several plans into one report',
   flags: {},
   examples: [['$0 report merge plans/*.json', 'The plans of all shards as one']],
   notes: 'Plan the shards with espalier plan --shard.',

@@ -13,10 +13,10 @@ export const serveCommand = {
     seed: text('', 'File with the initial projects, branches and computes'),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
     key: text('', 'API key to accept (default: a new one)'),
-    faults: text('', 'File of faults to inject'),
+    faults: text('', 'File that lists the faults to inject'),
     'rate-limits': toggle(
       '',
-      'Answer with 429 above the published limits: a burst of 700 requests, then 700 a minute; 40 a second on each route',
+      'Answer with 429 above the published limits: a burst of 700 requests, then 700 per minute; 40 per second per route',
     ),
     computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, else simulated', {
       choices: ['auto', 'postgres', 'simulated'],
@@ -24,7 +24,7 @@ export const serveCommand = {
     }),
     'pg-bin': text(
       'Computes:',
-      'Folder with postgres and initdb (default: the newest installed, else the npm package)',
+      'Folder with postgres and initdb (default: the newest version installed, else the npm package)',
     ),
     'pg-port': number(
       'Computes:',
@@ -36,8 +36,8 @@ export const serveCommand = {
     ['$0 sandbox serve --seed seed.yaml', 'Start with sample projects'],
     ['$0 sandbox serve --port 0 --state .espalier/sandbox', 'Use a free port and persistent state'],
   ],
-  notes: `The first lines on stdout show the API's address and key, the address and token of the sandbox's own
-control API, and the compute backend:
+  notes: `The first lines on stdout show the API URL and key, the URL and token of the sandbox's own API, and
+the compute backend:
   API  http://127.0.0.1:PORT/api/v2
   Key  KEY
   Control  http://127.0.0.1:PORT/_sandbox  TOKEN
@@ -76,11 +76,11 @@ Exit codes:
 
 export const sandboxCommand: Command = {
   command: 'sandbox',
-  summary: 'The embedded control plane',
+  summary: 'Serve the embedded control plane, or connect to its computes',
   flags: {},
   examples: [
-    ['$0 sandbox serve', 'Serve it on this machine'],
-    ['$0 sandbox connect main --psql', 'SQL on one of its computes'],
+    ['$0 sandbox serve', 'Serve the control API on this machine'],
+    ['$0 sandbox connect main --psql', 'Open psql on one of its computes'],
   ],
   notes: 'To run a sandbox inside another command, use plan --sandbox or apply --sandbox.',
 }

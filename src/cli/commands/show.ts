@@ -22,7 +22,7 @@ export const showCommand = {
   examples: [
     ['$0 show plan.json', 'What espalier apply plan.json would do'],
     ['$0 show plan.json --format html --out plan.html', 'As a page for any browser'],
-    ['$0 show --resolved fleet/', 'Resolved manifests, with the file of each value'],
+    ['$0 show --resolved fleet/', 'Resolved manifests, and which file sets each value'],
   ],
   notes: `Exit codes:
   0   shown

@@ -12,8 +12,8 @@ export const snapshotCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 snapshot --out live.json', 'The projects of the manifests here'],
-    ['$0 plan --live live.json', 'Then: no network, no key'],
+    ['$0 snapshot --out live.json', 'Save all declared projects'],
+    ['$0 plan --live live.json', 'Plan from that file: no network, no key'],
   ],
   notes: `Exit codes:
   0   saved

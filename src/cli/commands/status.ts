@@ -7,7 +7,7 @@ export const statusCommand = {
   summary: 'List the live computes, and whether they match the manifests',
   positionals: PATHS,
   flags: {
-    format: text('Output:', 'wide shows every column, name only the ids', {
+    format: text('Output:', 'wide shows every column; name shows only the ids', {
       alias: 'o',
       choices: ['terminal', 'wide', 'json', 'name'],
       default: 'terminal',
@@ -19,11 +19,11 @@ export const statusCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 status', 'The projects of the manifests here'],
+    ['$0 status', 'All declared projects'],
     ["$0 status --project 'shop*' --branch main", 'Some projects and branches'],
     ['$0 status --project shop', 'A project by its name or id, even if no manifest declares it'],
-    ['$0 status --watch', 'Refreshed every 5 seconds'],
-    ['$0 status -o wide', 'Every column, with hosts'],
+    ['$0 status --watch', 'Refresh every 5 seconds'],
+    ['$0 status -o wide', 'Every column, including hosts'],
   ],
   notes: `SYNC compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
@@ -31,10 +31,10 @@ export const statusCommand = {
   unmanaged   no manifest declares it
   unknown     its project cannot be planned or a manifest has errors, as shown below the table
 
-With --project, manifests are optional. If the manifests here do not declare the project, it is
-listed without SYNC.
+With --project, manifests are optional. A project that no manifest declares is listed without
+SYNC.
 
-On a terminal, columns that do not fit are left out. In a pipe all of them are printed.
+On a terminal, columns that do not fit are left out. In a pipe, all columns are printed.
 
 Exit codes:
   0   listed

@@ -9,11 +9,11 @@ import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
 /** A compiler with these schemas: `document`, `shared`, `policies`, `tierTable`. */
 export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Ajv2020 => {
-  // `verbose` adds the schema to each error, which is needed for its message.
+  // `verbose` adds the schema to each error, because the message is derived from it.
   const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code, keywords: [SIZE_RANGE_KEYWORD] })
   // No definition uses these keywords, and their bookkeeping would be a third of the code.
   Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false })
-  // Separate schemas are compiled only once.
+  // A schema that is registered separately is compiled only once.
   const addOnce = (id: string, schema: JsonSchema): void => {
     if (ajv.schemas[id] === undefined) ajv.addSchema(compactSchema(schema), id)
   }
@@ -44,7 +44,7 @@ const ANNOTATIONS = ['$schema', '$id', 'title', 'description']
 /** The schema as it is compiled: references to registered definitions, and no text that messages do not use. */
 const compactSchema = (schema: JsonSchema): JsonSchema =>
   JSON.parse(
-    // A property may also be called `title`: its value is a schema.
+    // A property may also be called `title`, but its value is a schema, not a string.
     JSON.stringify(schema, (key, value: unknown) =>
       ANNOTATIONS.includes(key) && typeof value === 'string' ? undefined : value,
     ).replaceAll('"#/$defs/', `"${DEFINITION}`),

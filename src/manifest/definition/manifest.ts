@@ -146,7 +146,7 @@ const price = map(
   },
   {
     required: ['cuHour', 'currency'],
-    description: 'The price that is used to show costs as money. `--price` takes precedence.',
+    description: 'The price used to convert CU-hours to money. `--price` takes precedence.',
     examples: [{ cuHour: 0.222, currency: 'USD' }],
   },
 )
@@ -233,7 +233,7 @@ const DOCUMENT = map(
   },
 )
 
-/** A shared file, which others extend. It declares nothing itself. */
+/** A shared file, which manifests extend. It names no project, so by itself it declares nothing. */
 const SHARED = map({ version, ...SHAREABLE })
 
 export type ManifestValue = ValueOf<typeof DOCUMENT>

@@ -60,7 +60,7 @@ export const POLICY = map(
       minLength: 1,
       maxLength: 200,
       description: 'The reason for the policy, shown with every violation.',
-      examples: ['Previews are paid by the platform team.'],
+      examples: ['Previews are paid for by the platform team.'],
     }),
     projects: globs('Projects by id or name. Default: all.', [['shop*']]),
     branches: globs('Branches by name. Default: all.', [['preview/**']]),
@@ -85,7 +85,7 @@ const FILE = map(
           {
             name: 'preview-size',
             level: 'deny',
-            reason: 'They are paid by the platform team.',
+            reason: 'They are paid for by the platform team.',
             rule: { maxSize: 0.25 },
           },
         ],

@@ -3,7 +3,7 @@ import { _, type CodeKeywordDefinition } from 'ajv'
 import { type JsonSchema, oneOf, when } from '../../base/index.ts'
 import type { SizeRangeLimits, SizeTable } from '../../model/index.ts'
 
-/** Enumerated ranges would be a third of the validator's code. The error is at `max`. */
+/** Enumerated ranges would be a third of the validator's code. Errors are reported at `max`. */
 export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
   keyword: 'sizeRange',
   type: 'object',
@@ -19,7 +19,7 @@ export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
   },
 }
 
-/** Replaces the keyword by a condition for each minimum: JSON Schema cannot subtract. */
+/** Replaces the keyword with a condition for each minimum, because JSON Schema cannot subtract. */
 export const withEnumeratedRanges = (schema: JsonSchema, table: SizeTable): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
     key === 'allOf' && JSON.stringify(value).includes('"sizeRange"') ? rangesOf(table) : value,

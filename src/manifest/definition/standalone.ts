@@ -10,7 +10,7 @@ const HELPERS = {
 } as const
 
 const withImports = (code: string): string => {
-  // Depending on the loader, this is the module or its default export.
+  // Depending on the loader, an import is the module or its default export.
   const imports = Object.entries(HELPERS).map(
     ([path, name]) =>
       `import ${name}Module from '${path}.js'\nconst ${name} = { default: ${name}Module.default ?? ${name}Module }\n`,
@@ -31,7 +31,8 @@ export const standaloneValidators = (table: SizeTable, names: readonly string[])
 }
 
 /**
- * There are hundreds of errors: shortens the code that adds each, and leaves out the schema path, which is not read.
+ * Shortens the code that adds an error, because it occurs hundreds of times, and leaves out the schema path, which
+ * nothing reads.
  */
 const shortened = (code: string): string =>
   code

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../base/index.ts'
 import { SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import * as shipped from '../generated/validator.js'
 
-/** An error of ajv with `verbose`. */
+/** An error that ajv reports with `verbose`. */
 export interface Refusal {
   /** JSON pointer into the document. */
   readonly instancePath: string
@@ -33,7 +33,7 @@ const compiled = new WeakMap<SizeTable, Validators>([[SIZE_TABLE, shipped]])
 export const compileValidators = async (table: SizeTable): Promise<void> => {
   if (compiled.has(table)) return
   const { createCompiler } = await import('./compiler.ts')
-  const ajv = createCompiler(table)
+  const ajv = createCompiler(table, { optimize: false })
   compiled.set(table, {
     document: ajv.getSchema('document') as unknown as Validator,
     shared: ajv.getSchema('shared') as unknown as Validator,

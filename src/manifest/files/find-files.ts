@@ -42,7 +42,7 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
   return problem('E_NOT_FOUND', `The file or folder ${path} does not exist.`, /^[\w-]+$/.test(path) ? PROJECT : PATH)
 }
 
-/** Loaded on demand: it takes a tenth of the time of `validate`, and files need no globbing. */
+/** Loaded on demand, because loading takes a tenth of the time of `validate` and plain paths need no globbing. */
 const globbing = () => import('tinyglobby')
 
 const walk = async (pattern: string, cwd: string): Promise<string[]> =>
@@ -55,8 +55,8 @@ const walk = async (pattern: string, cwd: string): Promise<string[]> =>
   })
 
 /**
- * Whether a symlink, the file itself or a folder above it, leads out of the tree. The text of such a file could end up
- * in a pull request comment. Paths that are explicitly outside the tree are allowed.
+ * Whether a symlink (the file itself or a folder above it) leads out of the tree. If it were followed, the text of any
+ * file could end up in a pull request comment. Paths that are explicitly outside the tree are allowed.
  */
 export const leavesTree = async (file: string, root: string): Promise<boolean> => {
   if (!isInside(root, file) && !(await lstat(file)).isSymbolicLink()) return false

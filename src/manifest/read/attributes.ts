@@ -80,7 +80,7 @@ export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | und
   return { days: days === undefined ? WEEKDAYS : WEEKDAYS.filter((day) => days.includes(day)), from, to, timezone }
 }
 
-/** Accepts names only: offsets such as `+02:00` have no daylight saving time. */
+/** Whether the runtime knows the name. The schema already rejects offsets such as `+02:00`. */
 const isTimezone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name })

@@ -49,7 +49,7 @@ export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): rea
   return [...byPlace.values()]
 }
 
-/** Returns `undefined` if a required part is invalid, which was reported. */
+/** Returns `undefined` if a required part is invalid, which has already been reported. */
 export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined => {
   const { name, level, reason, projects, branches, except = [], computes = 'any' } = value
   const rule = toRule(value.rule)

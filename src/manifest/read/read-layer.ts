@@ -20,7 +20,7 @@ const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'wa
 /** Whether a shared file would declare something if it were extended. */
 export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key) => !DEFINING_KEYS.includes(key))
 
-/** @param isForSeveral whether it is for several projects. Ids of branches and computes are not allowed then. */
+/** @param isForSeveral whether it applies to several projects. If so, ids of branches and computes are errors. */
 export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean): Layer => {
   const { policy = [], defaults = {}, profiles = {}, branches = {}, rules = [] } = value
   const time = tree.sourced(value, 'skipExpiring')

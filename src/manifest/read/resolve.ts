@@ -121,7 +121,7 @@ const findProfile = (
   return report('E_PROFILE_UNKNOWN', source, `The profile \`${name}\` is not defined. ${others}`, hint)
 }
 
-/** For size and scale to zero from different maps. If both are in the same map, the schema checks them. */
+/** Checks a size and a scale to zero that come from different maps. The schema checks those in the same map. */
 const checkScaleToZero = (
   { attributes: { size, scaleToZero }, sources, source }: DesiredCompute,
   { report, sizeTable }: ResolveOptions,

@@ -37,7 +37,7 @@ const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   return words('E_UNKNOWN_KEY', message, didYouMean(key, known) ?? UNKNOWN[String(schema.$comment)]?.(key))
 }
 
-/** Suggestion for an unknown key that resembles none of the map's keys, from the map's `$comment`. */
+/** Suggestions for unknown keys that resemble none of the map's keys, by the map's `$comment`. */
 const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
   E_POSTGRES: (key) =>
     /^[a-z][a-z0-9_.]*$/i.test(key)

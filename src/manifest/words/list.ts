@@ -12,7 +12,7 @@ export const list = (names: readonly (string | number)[]): string => {
 /** `a`, `b`, `c`: for an enumeration after a colon. */
 export const enumeration = (names: readonly string[]): string => quoted(names).join(', ')
 
-/** Empty if no known word is similar: a wrong hint is worse than none. */
+/** `undefined` if no known word is similar, because a wrong hint is worse than none. */
 export const didYouMean = (word: string, known: readonly string[]): string | undefined => {
   const near = word.length > LONGEST_MESSAGE ? undefined : nearest(word, known)
   return near === undefined ? undefined : `Did you mean \`${near}\`?`

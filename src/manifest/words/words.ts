@@ -6,7 +6,7 @@ export interface Words {
   readonly code: ManifestCode
   readonly message: string
   readonly hint?: string
-  /** If the problem is at another key of the same map: that key. */
+  /** The key to report the problem at, if it is another key of the same map. */
   readonly at?: string
 }
 

@@ -43,7 +43,7 @@ export interface AdoptConflict {
 
 /**
  * @param plan the plan for this file's documents of the project.
- * @param shared the files that it extends.
+ * @param shared the files that `file` extends.
  * @returns the new text of the file, or the conflict.
  */
 export const adoptInto = (
@@ -95,7 +95,7 @@ const givenBy = (desired: Desired, project: string): ((ref: string, replica: str
   return (ref, replica, path) => {
     const compute = computes.get(`${ref}\0${replica}`)
     if (compute === undefined) return undefined
-    // Always known for a live compute, but optional in a declaration.
+    // An undeclared `disabled` is not managed, so its default does not count as given.
     if (path === 'disabled') return compute.attributes.disabled
     return path === 'restartWindow' ? windowOf(compute.restartWindow ?? 'always') : writtenAt(path, compute.attributes)
   }
@@ -146,7 +146,7 @@ class Adopting {
       if (loose.size === 0 && updates.length === 0) continue
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
       if (ref === undefined) {
-        // A listed branch is no longer covered by a rule, so copy the rule's declarations.
+        // Listing the branch takes it out of its rule, so copy the rule's declarations.
         this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch.name))
         continue
       }
@@ -205,14 +205,14 @@ class Adopting {
   }
 
   #conflict(what: string, change: Change, source: Source | undefined): void {
-    const hint = 'Apply the change or remove it from the manifest, then import again. Nothing was written.'
+    const hint = 'Apply the manifest or remove this declaration from it, then import again. Nothing was written.'
     this.conflicts.push({ message: `${titleOf(change)}: ${what}.`, hint, ...defined({ source }) })
   }
 }
 
 const OBSTACLES = {
   move: 'it is pinned here, but is on another branch',
-  replace: 'it is pinned, but has the other type',
+  replace: 'it is pinned here, but has a different type',
   delete: 'it is declared absent, but is live',
 } as const
 

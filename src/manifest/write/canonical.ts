@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../base/index.ts'
 import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
 import { manifestSchema } from '../definition/index.ts'
 
-/** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys come last, in their order. */
+/** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys stay in order, at the end. */
 export interface Shape {
   readonly order: readonly string[]
   readonly values: Readonly<Record<string, Shape>>

@@ -80,7 +80,7 @@ export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
 }
 
 /**
- * What manifests cannot express is reported in `leftOut`.
+ * Adds to `leftOut` what manifests cannot express.
  * @param how.taken replica keys already used for other computes.
  */
 export const shapeOf = (
@@ -133,9 +133,9 @@ const takeDefaults = (
   const defaults: Written = new Map()
   const reasons: string[] = []
   for (const key of ['size', 'scaleToZero']) {
+    // A compute that is too large to scale to zero may have no `scaleToZero`, but a default would apply to it too.
     if (all.length < 2 || all.some((written) => !written.has(key))) continue
     const most = mostAlike(all, key)
-    // Large and small computes need different scale-to-zero values, and a default must fit all of them.
     if (most.length < 2 || (key === 'size' && most.length <= all.length / 2)) continue
     const value = most[0]?.get(key)
     reasons.push(`defaults: \`${key}: ${inline(value)}\`, which ${most.length} of ${all.length} computes have`)
@@ -161,7 +161,7 @@ interface SuggestedRule {
 
 /**
  * Similar branches with the same prefix probably come and go, so a rule fits better than a list. The user has to
- * decide, so the rule is a comment. If there are no other branches, they are listed.
+ * decide, so the rule is a comment. If no branches remain outside of the rules, all branches are listed instead.
  */
 const suggestRules = (
   shapes: readonly BranchShape[],
@@ -173,7 +173,7 @@ const suggestRules = (
   const rules: SuggestedRule[] = []
   const covered = new Set<BranchShape>()
   for (const [prefix, alike] of groups) {
-    // Not for branches without a prefix.
+    // Branches without a prefix get no rule.
     if (prefix === '') continue
     const match = `${prefix}*`
     const caught = project.branches.filter(({ name }) => globMatches(match, name)).length
@@ -207,5 +207,5 @@ const ruleComments = (rules: readonly SuggestedRule[]): string => {
   const document = new Document(new Map([['rules', rules.map(({ rule }) => rule)]]))
   compactBelow(document, 2)
   const lines = toText(document).trimEnd().split('\n')
-  return `\n# Uncomment to manage temporary branches. Those of each rule are alike now:\n${lines.map((line) => `# ${line}\n`).join('')}`
+  return `\n# Uncomment to manage temporary branches. The branches that a rule matches have equal computes now:\n${lines.map((line) => `# ${line}\n`).join('')}`
 }

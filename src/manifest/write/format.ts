@@ -1,4 +1,4 @@
-/** Formats a manifest: canonical order and spelling. Everything else stays byte for byte. */
+/** Formats a manifest: canonical order and spelling. Everything else is kept byte for byte. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
 import type { AnyAttributeRow } from '../../model/index.ts'
 import { isShared } from '../read/read-layer.ts'
@@ -71,7 +71,7 @@ const editsBelow = (text: string, value: Node, shape: Shape, canMove: boolean): 
   return value.items.flatMap((item) => (isMap(item) ? editsOf(text, item as ParsedMap, each, canMove) : []))
 }
 
-/** Edits that put the entries in order, including the edits inside of them. */
+/** Edits that put the entries in order, including the edits inside the entries. */
 const reordered = (
   text: string,
   map: ParsedMap,
@@ -93,7 +93,7 @@ const reordered = (
   return [{ start: first.start, end: last.end, text: parts.join('') }]
 }
 
-/** Edits that write an attribute as `import` would; `undefined` if it already is. */
+/** Edits that write an attribute as `import` would; `undefined` if there are none. */
 const respell = (text: string, key: Node, value: Node, row: AnyAttributeRow): readonly TextEdit[] | undefined => {
   const canonical = canonicalOf(value, row)
   if (isPlain(canonical))
@@ -121,7 +121,7 @@ const canonicalOf = (node: Node, row: AnyAttributeRow): unknown => {
   return value === undefined || !isWhole ? undefined : row.write(value, {})
 }
 
-/** Replaces a map by a plain value: a range with equal ends is a fixed size. */
+/** Replaces a map with a plain value, for example `{ min: 2, max: 2 }` with `2`. */
 const collapsed = (text: string, key: Node, map: Node, canonical: PlainValue): readonly TextEdit[] | undefined => {
   const [start, end] = [key.range?.[1] ?? 0, contentEnd(map)]
   // Not if an anchor or a comment would be lost, and not after `? key`, where the colon is on another line.

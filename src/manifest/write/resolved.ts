@@ -121,14 +121,14 @@ const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
 
 const plainOf = (value: unknown): unknown => (value instanceof Map ? Object.fromEntries(value) : value)
 
-/** A value, or the start of a map if it has none. */
+/** A line with a value or, if it has none, the start of a map. */
 interface Line {
   readonly path: readonly (string | number)[]
   readonly value?: unknown
   readonly source?: Source
 }
 
-/** Manifests without `defaults`, `profiles` and `extends`. A comment on each line says where it comes from. */
+/** Manifests without `defaults`, `profiles` and `extends`. A comment on each line names its source. */
 export const resolvedText = ({ documents, waves }: ResolvedManifests): string => {
   const waveLines = waves.flatMap(({ name, projects, source }, index): readonly Line[] => [
     { path: ['waves', index, 'name'], value: name, source },

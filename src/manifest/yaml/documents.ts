@@ -19,7 +19,7 @@ export interface SimpleDocument {
   readonly problems: readonly []
 }
 
-/** The reader itself detects duplicate keys: the library takes quadratic time for that. */
+/** `uniqueKeys` is off because the library takes quadratic time for it. The reader detects duplicate keys itself. */
 const OPTIONS = { uniqueKeys: false, schema: 'core', merge: false, prettyErrors: false } as const
 
 /** How much of {@link MAX_TOTAL_TOKENS} is left for the files of a run. */
@@ -50,9 +50,9 @@ const read = function* (
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let isComposing = readSimple === undefined
-  /** Held back, because a later token may show that it has an error. */
+  /** The last simple document, held back because a later token may show that it has an error. */
   let last: { readonly token: CST.Document; readonly content: Content } | undefined
-  /** Whether the documents after this token can be read. */
+  /** Yields the documents that the token completes. Returns whether reading can continue after it. */
   const next = function* (token: CST.Token): Generator<YamlDocument | SimpleDocument, boolean> {
     if (!isComposing && !BETWEEN_DOCUMENTS.has(token.type)) {
       const document = token.type === 'document' ? token : undefined
@@ -99,7 +99,7 @@ const BETWEEN_DOCUMENTS: ReadonlySet<string> = new Set(['byte-order-mark', 'comm
 const DOCUMENT_START = '---'
 /** Cost of a document in tokens: even empty documents take time. */
 const DOCUMENT_COST = 50
-/** A level consists of a pair and its value; the document itself counts too. */
+/** Limits the parser's stack while a document is incomplete. {@link tooDeep} then checks the exact depth. */
 const MAX_OPEN = 3 * MAX_DEPTH
 
 const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): YamlProblem | undefined => {

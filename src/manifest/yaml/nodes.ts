@@ -90,7 +90,7 @@ class NodeReader {
     return result
   }
 
-  /** Resolves an alias, up to a limited number. */
+  /** Resolves an alias, up to {@link MAX_ALIASES} per document. */
   #follow(node: Node | null | undefined): Node | null {
     if (!isAlias(node)) return node ?? null
     this.#aliases += 1

@@ -4,7 +4,7 @@ import type { Source } from '../../model/index.ts'
 /** Limits the length of a marked range on very long lines. */
 const LONGEST_MARK = 1_000
 
-/** The position of a text range. The length ends with the first line. */
+/** The position of a text range. A range of several lines is cut at the end of its first line. */
 export const sourceAt = (file: string, text: string, lines: LineCounter, start: number, end: number): Source => {
   const { line, col } = lines.linePos(start)
   const stretch = text.slice(start, Math.min(end, start + LONGEST_MARK))

@@ -1,12 +1,12 @@
 /**
- * Reads simple documents (block maps, block lists and single-line words) directly from their tokens. Large fleets are
- * written like this, and composing nodes would double the time.
+ * Reads simple documents (block maps, block lists and single-line words) directly from their tokens. Manifests of large
+ * fleets are written like this, and composing nodes would double the time that it takes to read them.
  */
 import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
 import { MAX_DEPTH } from '../files/limits.ts'
 import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
-/** Returns `undefined` if the document has anything else, or may have an error: it must be composed then. */
+/** Returns `undefined` if the document has anything else or may have an error. It must then be composed. */
 export const readTokens = ({ start, value, end = [] }: CST.Document): Content | undefined => {
   try {
     if (value?.type !== 'block-map') return undefined
@@ -24,7 +24,7 @@ export const readTokens = ({ start, value, end = [] }: CST.Document): Content | 
 
 class NotSimple extends Error {}
 
-/** An end beyond any line: positions end with their first line anyway. */
+/** An end beyond any line, because ranges are cut at the end of their first line anyway. */
 const PAST_ITS_LINE = 2 ** 30
 
 const readMap = ({ items, indent }: CST.BlockMap, all: Map<object, Entries>, depth: number): Plain => {
@@ -84,7 +84,7 @@ const readValue = (
   throw new NotSimple()
 }
 
-/** A longer key is an error. */
+/** A key may be an error if it is longer: YAML allows 1,024 characters. */
 const LONGEST_KEY = 1_000
 
 const isWord = (token: CST.Token): token is CST.FlowScalar =>

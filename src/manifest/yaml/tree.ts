@@ -53,7 +53,7 @@ export class Tree {
     this.value = value
   }
 
-  /** Position of the value of a key or index. Without a key, position of the map or list itself. */
+  /** Position of the value of a key or index. Without a parent or key, position of the whole document. */
   source(parent: object | undefined, key?: string | number): Source {
     return this.#sourceOf(parent === undefined || key === undefined ? undefined : this.#entry(parent, key))
   }
@@ -101,6 +101,6 @@ export class Tree {
   }
 }
 
-/** Truncates names in messages, because a name may be as long as its file. */
+/** Truncates a message, because it may quote a name that is as long as the file. */
 export const short = (words: string): string =>
   words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`

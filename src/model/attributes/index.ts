@@ -87,7 +87,7 @@ export const differingKeys = (desired: ComputeAttributes, observed: ComputeAttri
     return desired[key] !== undefined && !row.satisfied(desired[key], observed[key] ?? row.absent)
   })
 
-/** The request fields that change `live` to `desired` for these keys. `settings` are merged. */
+/** The request fields that change `live` to `desired` for these keys. `settings` includes the live settings. */
 export const attributesToWire = (
   desired: ComputeAttributes,
   keys: readonly AttributeKey[],

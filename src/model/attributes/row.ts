@@ -43,7 +43,7 @@ export type ValueType = keyof ValueTypes
 
 export type Fields = Readonly<Record<string, FieldType>>
 
-/** Values of API fields. A missing field is not in the response, or not to be changed. */
+/** Values of API fields. A missing field was not in the response, or is not changed by the request. */
 export type Wire<F> = { readonly [N in keyof F]?: FieldTypes[F[N] & FieldType] | undefined }
 
 /** Access to the manifest, for rules that a schema cannot express. */
@@ -64,7 +64,7 @@ export interface AttributeRow<
   readonly path: string
   /** Specific to each compute, so not allowed in defaults and profiles. */
   readonly isOwn?: true
-  /** Values may be passwords: files that others can read contain only a fingerprint. */
+  /** Values may be passwords, so files that others can read contain only a fingerprint of them. */
   readonly isSecret?: true
   /** The API's fields, with their types. */
   readonly fields: F
@@ -82,7 +82,7 @@ export interface AttributeRow<
   read(value: unknown, place: ManifestPlace): V | undefined
   /** The value as written in a manifest; `undefined` if manifests cannot express it. */
   write(value: V, compute: { readonly size?: Size }): unknown
-  /** Whether `import` writes the value. It omits defaults of new computes. */
+  /** Whether `import` writes the value. Defaults of new computes are omitted. */
   isImported(value: V, compute: { readonly size?: Size }): boolean
   fromWire(wire: Wire<F>): V | undefined
   /** The request fields that set `desired`. For `settings`, only what changes. */

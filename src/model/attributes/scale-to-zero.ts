@@ -16,7 +16,7 @@ const isTooLarge = (size: Size | undefined): boolean => size !== undefined && si
 const nearestAllowed = (seconds: number): number =>
   Math.min(Math.max(seconds, SCALE_TO_ZERO_MIN_SECONDS), SCALE_TO_ZERO_MAX_SECONDS)
 
-/** The pattern accepts any duration: a pattern cannot compare `1h90m` with a limit. */
+/** Checks the range too, because the schema's pattern cannot compare `1h90m` with a limit. */
 const read = (value: unknown, place: ManifestPlace): number | undefined => {
   if (value === 'default') return SCALE_TO_ZERO_DEFAULT
   if (value === 'never') return SCALE_TO_ZERO_NEVER

@@ -60,10 +60,9 @@ export const ATTRIBUTES = {
   }),
   passwordlessAccess: oneField('flag', 'passwordless_access', {
     path: 'passwordlessAccess',
-    schema: () =>
-      flag({ description: 'Passed on to the API, which does not document what it does.', examples: [false] }),
+    schema: () => flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
     reason: { code: 'PASSWORDLESS_DIFFERS', words: 'passwordless access differs' },
-    rule: 'no effect is documented, so it counts as one that may restart',
+    rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',
     isImported: () => false,
   }),
