@@ -37,7 +37,8 @@ export const LIMITS: Readonly<
   W_TIER_CU_HOURS: {
     rule: "The account's plan includes a limited number of CU-hours.",
     example: '183 CU-hours a month on the Free plan, which includes 100',
-    wayOut: "Use less, or change the account's plan. Once the CU-hours are used up, all computes are suspended.",
+    wayOut:
+      "Use fewer CU-hours, or upgrade the account's plan. Once the CU-hours are used up, all computes are suspended.",
   },
   W_TIER_UNKNOWN: {
     rule: "The account's limits are checked only if its plan is in the tier table.",
@@ -46,8 +47,8 @@ export const LIMITS: Readonly<
   },
   W_QUOTA: {
     rule: 'A project must not use more than its quota.',
-    example: '183 CU-hours a month, and a quota of 100',
-    wayOut: 'Raise the quota, or use less. Once the quota is used up, all computes are suspended.',
+    example: 'a project that uses 183 CU-hours a month and has a quota of 100',
+    wayOut: 'Raise the quota, or use less. Once the quota is used up, all computes of the project are suspended.',
   },
   W_PROJECT_NOT_READ: {
     rule: "The API key must be able to read the project's settings, because limits are checked against them.",
@@ -61,14 +62,14 @@ export const LIMITS: Readonly<
     correction: 'espalier plan --price 0.222USD',
   },
   E_TIER_TABLE: {
-    rule: 'A tier table has the format that `espalier sizes --tiers` prints.',
+    rule: 'A tier table must have the format that `espalier sizes --tiers` prints.',
     example: '--tier-table tiers.json',
     wayOut: 'Start from the built-in table. The message shows where the mistake is.',
   },
   E_POLICY: {
     rule: 'A manifest must not contain anything that a policy denies.',
     example: 'size: 4 on preview/checkout, where `maxSize` is 0.25',
-    wayOut: 'Change the manifest, or pass --override NAME=REASON.',
+    wayOut: 'Change the manifest, or override the policy with --override NAME=REASON.',
   },
   W_POLICY: {
     rule: 'A manifest should not contain anything that a policy warns about.',
@@ -76,8 +77,8 @@ export const LIMITS: Readonly<
     wayOut: 'Change the manifest, or ignore the warning.',
   },
   W_OVERRIDE_UNUSED: {
-    rule: 'An override must match something that a policy denies.',
-    example: '--override preview-size=load-test, and no preview is too large',
+    rule: 'An override is used only if its policy denies something in a manifest.',
+    example: '--override preview-size=load-test, although no preview branch has too large a compute',
     wayOut: 'Remove the override.',
   },
   E_POLICY_BASE: {

@@ -12,7 +12,7 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
     example: 'size, autoscaling limits, preloaded libraries',
     wayOut: 'Applications must reconnect. A restart needs no --allow: answering yes is enough.',
   },
-  disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },
+  disconnect: { example: 'disabled: true', wayOut: 'Apply it with --allow disconnect.' },
   move: {
     example: 'a pin moves a compute to another branch: its host stays the same, but its data is different',
     wayOut: 'Needs --allow move.',
@@ -32,8 +32,8 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   },
   'operation-failed': {
     rule: 'All operations of a step must succeed.',
-    example: 'apply_config ended as failed, cancelled or skipped',
-    wayOut: 'Check espalier operations list, then apply again.',
+    example: 'apply_config ended with the status failed, cancelled or skipped',
+    wayOut: 'Find the cause with espalier operations list, then apply again.',
   },
   'operation-timeout': {
     rule: 'The operations of a step must finish within --operation-timeout.',
@@ -49,7 +49,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     rule: 'The service runs the operations of only one request at a time in each project. It answers others with status 423.',
     example: 'an operation that somebody else started takes too long',
     wayOut:
-      'Check espalier operations list --status running, then apply again, with a longer --lock-timeout if needed.',
+      'Find it with espalier operations list --status running. Apply again, with a longer --lock-timeout if needed.',
   },
   'rate-limited': {
     rule: 'The API limits the number of requests per minute. It rejects others with status 429.',
@@ -64,7 +64,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   'changed-meanwhile': {
     rule: 'A step is sent only if everything that it changes or depends on is still as it was when the plan was made.',
     example: 'somebody resized the compute while the step waited for a lock',
-    wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
+    wayOut: 'Run espalier plan to review the current state of the project, then apply again.',
   },
   'depends-on-failed': {
     rule: 'A step runs only after all steps that it depends on have succeeded.',
@@ -85,7 +85,7 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   protected: {
     rule: 'Computes on a protected branch cannot be deleted, moved or replaced.',
     example: 'protect: true',
-    wayOut: 'Remove the protection first, in a separate change.',
+    wayOut: 'First remove the protection, in a change of its own.',
   },
   'outside-window': {
     rule: 'A step that interrupts users runs only in its restart window.',

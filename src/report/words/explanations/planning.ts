@@ -1,13 +1,14 @@
 /**
- * Codes from planning against the live project.
+ * Explains the codes that can occur when manifests are planned against the live project.
  *
- * Mistakes and corrections are manifests without `version` and `project`. Their project has the branches main (primary
- * ep-main-a1b2c3, replica bi), staging (primary ep-staging-d4e5f6), spare (empty), and two branches named feature.
+ * `mistake` and `correction` are manifests without `version` and `project`. In the project that they refer to, the
+ * branch main has the primary ep-main-a1b2c3 and the replica bi, staging has the primary ep-staging-d4e5f6, spare has
+ * no computes, and two branches are named feature.
  */
 import type { PlanCode } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
-/** Two codes are also used for manifests, and explained there. */
+/** Without the two codes that can also occur when manifests are validated: src/manifest/codes.ts explains them. */
 type Planning = Exclude<PlanCode, 'E_TWO_CLAIMS' | 'E_SCALE_TO_ZERO_SIZE'>
 
 export const PLANNING: Readonly<Record<Planning, Explanation>> = {
@@ -44,7 +45,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   E_TWO_PRIMARIES: {
     rule: 'A branch can have only one primary. If the service reports two, its state is corrupt.',
     example: 'ep-… and ep-… are both read_write computes of main',
-    wayOut: "Check in the console which one is in use, and contact the service's support.",
+    wayOut: "Check in the service's console which of the two is in use, and contact the service's support.",
   },
   E_PRIMARY_TAKEN: {
     rule: 'A branch can have only one primary.',
@@ -59,7 +60,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
       'branches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     correction:
       'parkOn: spare\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
-    wayOut: 'Name an empty branch with parkOn, or change one of the pins.',
+    wayOut: 'Name a branch without a primary in parkOn, or change one of the pins.',
   },
   E_PARK_ON: {
     rule: 'parkOn must name a branch without a primary.',
@@ -67,7 +68,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
       'parkOn: main\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
     correction:
       'parkOn: spare\nbranches:\n  main: { primary: { id: ep-staging-d4e5f6 } }\n  staging: { primary: { id: ep-main-a1b2c3 } }',
-    wayOut: 'Name an empty branch.',
+    wayOut: 'Name a branch without a primary.',
   },
   W_ADOPTED: {
     rule: 'If a live replica matches a declared one, it is adopted and no new replica is created.',
@@ -82,7 +83,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_NAME_TAKEN: {
     rule: 'A compute name is only a label. The service does not require names to be unique.',
     example: 'two replicas named reporting',
-    wayOut: 'Rename one of the two, or pin them.',
+    wayOut: 'Rename one of the two, or pin both by their ids.',
   },
   W_WINDOW_CHANGED: {
     rule: 'Until the pull request is merged, the restart window on its base branch applies.',
@@ -97,7 +98,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
   W_PROTECT_EXPIRING: {
     rule: '`protect: true` prevents deletion by Espalier, but not by the service.',
     example: 'protect: true on a branch that expires tomorrow',
-    wayOut: 'Remove the expiry of the branch, or `protect`.',
+    wayOut: 'Remove the expiration of the branch, or remove `protect`.',
   },
   W_PIN_REPLACED: {
     rule: 'The API cannot change the type of a compute, so the compute is replaced by a new one.',
@@ -116,7 +117,7 @@ export const PLANNING: Readonly<Record<Planning, Explanation>> = {
     wayOut: 'To rename the live replica instead of creating one, declare its previous name, such as renamedFrom: bi.',
   },
   W_RULE_SHADOWED: {
-    rule: 'If several rules match a branch, the first one wins.',
+    rule: 'If several rules match a branch, only the first of them applies.',
     mistake: 'rules:\n  - match: "*"\n    primary: {}\n  - match: spare\n    primary: { size: 2 }',
     correction: 'rules:\n  - match: spare\n    primary: { size: 2 }\n  - match: "*"\n    primary: {}',
     wayOut: 'Move the more specific rule to the front.',

@@ -1,4 +1,4 @@
-/** Codes for flags, files, the service, the Action and the agent. */
+/** Explains the codes that concern flags, files, the service, the Action and the agent. */
 import type { Explanation } from './explanation.ts'
 
 export const RUNNING: Readonly<Record<string, Explanation>> = {
@@ -21,7 +21,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_ANSWER_SIZE: {
     rule: 'A response can contain at most 32 MiB, and at most 3,000,000 values and keys.',
     example: 'a server that is not the control API',
-    wayOut: 'Check --base-url.',
+    wayOut: 'Check that --base-url is the address of the control API.',
   },
   E_ANSWER: {
     rule: 'Responses from the service must have the documented format.',
@@ -62,7 +62,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: '--base must name a commit in this repository. The commit can contain at most 50,000 YAML files, with a total of at most 256 MiB.',
     mistake: 'espalier plan --base origin/mian',
     correction: 'git fetch origin && espalier plan --base origin/main',
-    wayOut: 'Fetch the commit, or keep the manifests in a separate folder.',
+    wayOut: 'Fetch the commit. If it contains too many YAML files, keep the manifests in a folder of their own.',
   },
   E_TLS: {
     rule: 'The API key is sent only to a server whose certificate can be verified.',
@@ -79,7 +79,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   E_REDIRECT: {
     rule: 'Redirects are not followed, because the API key is meant for one host only.',
     example: 'a response with status 302',
-    wayOut: 'If you trust the target of the redirect, pass its address as --base-url.',
+    wayOut: 'If you trust the target of the redirect, pass its URL as --base-url.',
   },
   E_FORK_PROJECT: {
     rule: 'A pull request from a fork can plan only projects that are declared on its base branch.',
@@ -101,7 +101,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'The changes in a pull request are applied only after it is merged.',
     mistake: 'on: pull_request\nwith: { command: apply }',
     correction: 'on: { push: { branches: [main] } }\nwith: { command: apply }',
-    wayOut: 'Apply in a workflow that runs on push.',
+    wayOut: 'Apply it in a workflow that runs on push.',
   },
   E_PULL_REQUEST: {
     rule: 'The pull request that the input pull-request names must be readable.',
@@ -116,7 +116,7 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Enable the compute in its manifest, then run apply.',
   },
   E_PROTECTED: {
-    rule: '`compute delete` cannot delete a compute that a manifest or the service protects.',
+    rule: '`compute delete` cannot delete a compute that is protected by a manifest or by the service.',
     mistake: 'espalier compute delete main   # the manifest says protect: true',
     correction: 'branches:\n  main: { protect: false, primary: {} }',
     wayOut: 'Remove the protection first, in the manifest or in the service.',
@@ -141,8 +141,8 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
   },
   E_OPERATION: {
     rule: 'An operation must finish successfully.',
-    example: 'apply_config ended as error',
-    wayOut: "The operation's error gives the reason. `espalier plan` shows the state of the compute.",
+    example: 'apply_config ended with the status error',
+    wayOut: "The operation's error gives the reason. Run `espalier plan` to see the state of the compute.",
   },
   E_FORMAT: {
     rule: 'Formatting a manifest must not change its meaning.',
@@ -155,16 +155,16 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Import fewer branches with --branch, or pin the computes with --pin.',
   },
   E_INPUT: {
-    rule: 'An input of the Action must have an allowed value.',
+    rule: 'Every input of the Action must have a value that it allows.',
     mistake: 'with: { command: merge }',
     correction: 'with: { command: merge, plan-file: "plans/*.json" }',
-    wayOut: 'docs/github-action.md lists all inputs and their values.',
+    wayOut: 'docs/github-action.md lists all inputs and the values that they allow.',
   },
   E_JOURNAL: {
     rule: 'Nothing is applied unless the journal can be written.',
     mistake: 'espalier apply --journal /proc/apply.jsonl',
     correction: 'espalier apply --journal apply.jsonl',
-    wayOut: 'Free disk space or name another file, then apply again to continue.',
+    wayOut: 'Free disk space or choose another file, then apply again to continue.',
   },
   E_KEY: {
     rule: 'An API key must be a single line of printable characters.',
@@ -187,18 +187,18 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: '`report merge` needs exactly one plan for each shard of a fleet.',
     mistake: 'espalier report merge 1.json   # made with --shard 1/2',
     correction: 'espalier report merge 1.json 2.json',
-    wayOut: 'Plan all shards from one commit, and pass all their plans.',
+    wayOut: 'Plan all shards at the same commit, and pass all their plans.',
   },
   E_NETWORK: {
     rule: 'The service must be reachable.',
     example: 'a proxy that does not respond',
-    wayOut: 'Check the network, and run the same command again.',
+    wayOut: 'Check the network, then run the same command again.',
   },
   E_NO_COMPUTE: {
-    rule: 'A reference must match exactly one compute.',
+    rule: 'A reference to a compute must match exactly one compute.',
     mistake: 'espalier compute start mian',
     correction: 'espalier compute start main',
-    wayOut: '`espalier status` lists the computes.',
+    wayOut: 'Run `espalier status` for a list of the computes.',
   },
   E_OUT: {
     rule: 'The output file must be writable.',
@@ -248,6 +248,6 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     rule: 'A command accepts only its own flags and arguments.',
     mistake: 'espalier plan --bas main',
     correction: 'espalier plan --base main',
-    wayOut: 'Run the command with --help.',
+    wayOut: 'Run the command with --help to see its flags and arguments.',
   },
 }

@@ -9,13 +9,13 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
     wayOut: 'docs/sandbox.md describes all faults.',
   },
   E_NO_SANDBOX: {
-    rule: 'A sandbox must be running.',
+    rule: 'The command needs a running sandbox.',
     mistake: 'espalier sandbox connect main',
     correction: 'espalier sandbox serve &\nespalier sandbox connect main',
     wayOut: 'Start one with espalier sandbox serve.',
   },
   E_POSTGRES: {
-    rule: 'Real computes need Postgres 14 or newer.',
+    rule: 'Real computes need an installation of Postgres 14 or newer.',
     example: '--pg-bin /usr/lib/postgresql/17/bin',
     wayOut: 'Install Postgres, or use --computes simulated.',
   },
@@ -37,10 +37,10 @@ export const SANDBOX: Readonly<Record<string, Explanation>> = {
   E_SANDBOX_BRANCH: {
     rule: 'createBranch can create only branches that the API would allow.',
     example: 'createBranch({ parent: main })',
-    wayOut: 'The message says why.',
+    wayOut: 'The message gives the reason.',
   },
   E_SANDBOX_PORT: {
-    rule: 'The port must be free.',
+    rule: 'The sandbox must be able to listen on the given port.',
     mistake: 'espalier sandbox serve --port 80',
     correction: 'espalier sandbox serve --port 0   # any free port',
     wayOut: 'Choose another port.',
