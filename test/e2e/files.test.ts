@@ -84,7 +84,14 @@ test('show --resolved prints the resolved manifests on stdout and their problems
   expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
   const json = await show('examples/fleet', '--format', 'json')
   expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
-  expect(await show('examples/fleet', '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
+  for (const flags of [
+    ['--format', 'markdown'],
+    ['--format', 'html'],
+    ['--out', 'resolved.yaml'],
+  ]) {
+    const rejected = { code: 1, stdout: '', stderr: expect.stringContaining('prints YAML or JSON to stdout') }
+    expect(await show('examples/fleet', ...flags)).toMatchObject(rejected)
+  }
   expect(await show('nowhere.yaml')).toMatchObject({
     code: 1,
     stdout: '',

@@ -10,7 +10,7 @@ export interface HostileRepository {
   readonly folder: string
   /** The checked-out commit. */
   readonly head: string
-  /** A shell command that creates a file. */
+  /** A shell command that creates a file, so that a test can see whether it ran. */
   readonly trap: string
   readonly git: (...args: readonly string[]) => string
   readonly write: (file: string, content: string) => void
@@ -75,7 +75,7 @@ export const makePartialClone = ({ git, trap }: HostileRepository): void => {
   git('config', 'protocol.ext.allow', 'always')
 }
 
-/** Removes a file's blob of the checked-out commit, as if it had never been fetched. */
+/** Removes the blob of a file in the checked-out commit, as if it had never been fetched. */
 export const forgetBlob = ({ git, folder }: HostileRepository, file: string): void => {
   const id = git('rev-parse', `HEAD:${file}`)
   rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)), { force: true })
