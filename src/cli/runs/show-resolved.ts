@@ -7,7 +7,7 @@ import { readManifests } from '../manifests.ts'
 import { printProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
 
-/** Prints manifests with everything merged, and the place of each value. */
+/** Prints manifests with profiles, rules and shared files merged, and the place that each value comes from. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (flags.format === 'markdown' || flags.format === 'html' || flags.out !== undefined) {
     throw usageError(
