@@ -18,7 +18,7 @@ const ENTRY_NAME = /^\d{1,5}\.json$/
 /** Entries are far shorter than this, so a longer file was not written by `register`. */
 const MAX_ENTRY_BYTES = 4_096
 
-/** The folder with the entries. Its name contains the numeric user id, because in a container users may have no name. */
+/** The folder with the entries. Its name contains the numeric user id, because a user may have no name. */
 const folder = ({ env }: Pick<Io, 'env'>): string =>
   join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
