@@ -1,4 +1,7 @@
-/** Sends the requests of a plan, equally concurrently, and discards the responses: `floor URL KEY`, paths on stdin. */
+/**
+ * Sends the requests of a plan, at most 16 at a time, and discards the responses: `floor URL KEY`, paths on stdin.
+ * Espalier sends up to 64 at a time, so with latency and many projects it can be faster than this.
+ */
 import { text } from 'node:stream/consumers'
 import { Agent } from 'undici'
 

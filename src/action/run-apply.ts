@@ -111,7 +111,7 @@ const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void =>
 const refuseUnmerged = ({ event }: Job): void => {
   const isOpen = event.pullRequest !== undefined && !event.pullRequest.isMerged
   if (!isOpen && event.mergeGroupBase === undefined) return
-  throw new EspalierError('E_NOT_MERGED', 'A pull request is applied only after it is merged.', {
+  throw new EspalierError('E_NOT_MERGED', 'The changes in a pull request are applied only after it is merged.', {
     hint: 'Plan here, and apply in a workflow that runs on push.',
   })
 }

@@ -46,7 +46,7 @@ export class ProjectSet {
       const project = this.#declared.get(id)
       if (project !== undefined) return project
       throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
-        hint: 'List its projects: espalier agent status',
+        hint: 'To list its projects, run: espalier agent status',
       })
     })
   }

@@ -27,7 +27,9 @@ test('apply is rejected for an open pull request and for a merge group', async (
   for (const open of [event, group]) {
     const { code, log, outputs } = await run({ command: 'apply' }, { event: open })
     expect({ code, reason: outputs['failure-reason'] }).toEqual({ code: 1, reason: 'refused' })
-    expect(log).toContain('::error title=E_NOT_MERGED::A pull request is applied only after it is merged.')
+    expect(log).toContain(
+      '::error title=E_NOT_MERGED::The changes in a pull request are applied only after it is merged.',
+    )
   }
   expect(sandbox.control.requests()).toEqual([])
 })

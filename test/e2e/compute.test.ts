@@ -139,7 +139,7 @@ test('outside the restart window, compute restart, suspend and delete exit with 
   const { code, stdout } = await runBeside(branches, 'restart', 'main', '--yes', '--now')
   expect(code).toBe(0)
   expect(stdout.split('\n')[0]).toBe(
-    'Will restart primary on main (ep-main) in shop: existing connections drop; this is outside its restart window, which --now overrides.',
+    'Will restart primary on main (ep-main) in shop: existing connections drop; its restart window is closed, but --now overrides it.',
   )
 })
 

@@ -84,7 +84,14 @@ test('show --resolved prints the resolved manifests on stdout and their problems
   expect(yaml).toMatchObject({ code: 0, stdout: expect.stringMatching(/scaleToZero: 1m # .*platform\.yaml:13\n/) })
   const json = await show('examples/fleet', '--format', 'json')
   expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
-  expect(await show('examples/fleet', '--format', 'markdown')).toMatchObject({ code: 1, stdout: '' })
+  for (const flags of [
+    ['--format', 'markdown'],
+    ['--format', 'html'],
+    ['--out', 'resolved.yaml'],
+  ]) {
+    const rejected = { code: 1, stdout: '', stderr: expect.stringContaining('prints YAML or JSON to stdout') }
+    expect(await show('examples/fleet', ...flags)).toMatchObject(rejected)
+  }
   expect(await show('nowhere.yaml')).toMatchObject({
     code: 1,
     stdout: '',
@@ -271,7 +278,7 @@ test('plan --rehearse applies the plan to a sandbox and changes nothing live', a
   const { code, stdout, stderr } = await online('plan', '--rehearse', '--format', 'json')
   expect(code, stderr).toBe(0)
   expect(stderr).toContain(
-    'Rehearsed  4 steps done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.',
+    'Rehearsed  4 steps done on a sandbox, in spite of injected faults: a lock, a slow operation and a failed operation. A new plan is empty.',
   )
   expect(JSON.parse(stdout).changes).toHaveLength(4)
   expect(sandbox.control.dump()).toEqual(before)
@@ -287,5 +294,5 @@ test('plan --rehearse reports that a plan with a step that is not allowed cannot
     'version: 1\nproject: quiet-river-12345678\nbranches: { main: { protect: true, primary: absent } }\n',
   )
   const { code, stderr } = await online('plan', file, '--rehearse')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing live was touched') })
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('No live project was changed') })
 })

@@ -89,7 +89,7 @@ test('init without a key writes a valid, formatted manifest to fill in', async (
   const folder = await emptyFolder()
   const args = ['init', '--project', 'quiet-river-12345678', '--no-editor', '--no-workflows']
   const { code, stdout } = await espalier(args, {}, folder)
-  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('to be filled in') })
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('which you must fill in') })
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
   expect((await espalier(['fmt', '--check'], {}, folder)).code).toBe(0)
   // The commented example is a valid manifest too, once uncommented.
@@ -122,7 +122,9 @@ test('init writes no workflows in a subfolder of the repository or if no remote 
   const folder = await repository()
   await mkdir(join(folder, 'db'))
   const args = ['init', '--project', 'quiet-river-12345678', '--no-editor']
-  expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain('they belong in the root of the repository')
+  expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain(
+    'workflows must be in the root of the repository',
+  )
   execFileSync('git', ['remote', 'add', 'origin', 'https://gitlab.example/x.git'], { cwd: folder })
   expect((await espalier(args, {}, folder)).stdout).toContain('no remote of this repository is on GitHub')
 })
@@ -188,7 +190,7 @@ test('init and import write one file for each project of the key, and their comb
     // A second run overwrites nothing.
     const again = await espalier(['import', '--all'], environmentOf(two), folder)
     expect(again.stderr).toContain(
-      'espalier/billing.yaml exists already. To add to it: `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
+      'espalier/billing.yaml already exists. To add live computes to it, run `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
     )
   }
 })

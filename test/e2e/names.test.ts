@@ -193,7 +193,7 @@ test('import into a file keeps a declared rename and updates the other values', 
     folder,
   )
   expect(code, stderr).toBe(0)
-  expect(stderr).toContain('it stays declared, and apply renames it')
+  expect(stderr).toContain('it is still declared, and apply will rename it')
   expect(stderr).toContain('the plan of this manifest renames 1 replica.')
   expect(await readFile(join(folder, 'espalier.yaml'), 'utf8')).toBe(text.replace('size: 1', 'size: 2'))
 })

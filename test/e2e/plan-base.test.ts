@@ -197,7 +197,7 @@ test('plan --base reports removed manifests with their position in the base', as
   const { code, stdout } = await plan('--base', 'main')
   expect(code).toBe(0)
   expect(stdout).toContain('No longer managed since main: 1 compute')
-  expect(stdout).toMatch(/primary on c {2}ep-c {2}active {2}was at espalier\.yaml:7/)
+  expect(stdout).toMatch(/primary on c {2}ep-c {2}active {2}was declared at espalier\.yaml:7/)
   expect(stdout).not.toContain('The manifests introduce no changes')
   const { origin } = JSON.parse((await plan('--base', 'main', '--format', 'json')).stdout)
   expect(origin).toMatchObject({ introduced: [], settled: [], released: [{ compute: { id: 'ep-c' } }] })

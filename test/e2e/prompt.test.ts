@@ -220,10 +220,10 @@ describe('the prompt of init', () => {
     const line = answer === 'bakery' ? project.id : answer
     const ended = await onTerminal(
       ['init', '--no-editor', '--no-workflows'],
-      [['Press Enter to import all of them, or type an id or name: ', `${line}\n`]],
+      [['Press Enter to import all of them, or type the id or name of one: ', `${line}\n`]],
     )
     expect(ended.code, ended.screen).toBe(code)
-    expect(ended.screen).toContain('The key sees 2 projects')
+    expect(ended.screen).toContain('The key has access to 2 projects')
     const written = await readFile(join(folder, 'espalier.yaml'), 'utf8').catch(() => undefined)
     if (code === 0) expect(written).toContain(`project: ${project.id}\n`)
     else expect(written).toBeUndefined()

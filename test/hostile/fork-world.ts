@@ -17,7 +17,7 @@ export interface ForkWorld {
   readonly checkout: Repository
   readonly github: GitHubServer
   readonly sandbox: Sandbox
-  /** Publishes the fork's HEAD as the pull request's head, and its merge. */
+  /** Publishes the fork's HEAD as the pull request's head, and GitHub's merge of it with the base. */
   readonly open: (options?: { readonly merge?: boolean }) => string
   readonly run: (
     inputs?: Readonly<Record<string, string>>,

@@ -88,7 +88,7 @@ test('a project that the base does not name is rejected without sending a reques
   expect(requests()).toEqual([])
 })
 
-test('a project that only a shared or moved file names is rejected', async () => {
+test('a project that only a renamed manifest in the head names is rejected', async () => {
   const world = await open()
   world.fork.git('mv', 'espalier.yaml', 'espalier.yml')
   world.fork.write('espalier.yml', 'version: 1\nproject: payroll\nbranches: {}\n')
@@ -146,11 +146,11 @@ test('the example workflow checks out no code of the fork and runs only the Acti
   expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
 })
 
-test('a workflow file in the head cannot raise the budgets', async () => {
+test('a manifest in the head cannot set budgets, and its git settings have no effect', async () => {
   const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
   const { code, log } = await run({ 'max-deletes': '0' })
   expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
-  // Files that it adds as workflows or git settings have no effect either.
+  // Attributes and submodules that the pull request adds do not affect the plan.
   fork.write('espalier.yaml', manifest())
   fork.write('.gitattributes', '*.yaml filter=evil diff=evil merge=evil\n')
   fork.write('.gitmodules', '[submodule "x"]\n path = x\n url = ext::sh -c touch% /tmp/owned\n')

@@ -90,7 +90,7 @@ test.each([
   expect(everything).not.toMatch(/ep-hidden|ep-by-hand|br-secret/i)
 })
 
-test('the name of a branch that the base declares, by name or by rule, is shown', async () => {
+test('the name of a branch that a rule in the base matches is shown', async () => {
   const base = `${BASE}rules: [{ match: "SECRET-*", primary: { size: 1 } }]\n`
   const { body } = await planOf(base.replaceAll('size: 1', 'size: 2'), base)
   expect(body).toContain('SECRET-acquisition')

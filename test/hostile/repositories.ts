@@ -10,7 +10,7 @@ export interface HostileRepository {
   readonly folder: string
   /** The checked-out commit. */
   readonly head: string
-  /** A shell command that creates a file. */
+  /** A shell command that creates a file, so that a test can see whether it ran. */
   readonly trap: string
   readonly git: (...args: readonly string[]) => string
   readonly write: (file: string, content: string) => void
@@ -37,10 +37,11 @@ export const makeHostileRepository = (): HostileRepository => {
   write('trap.sh', `#!/bin/sh\ntouch ${trace}\n`)
   write('espalier.yaml', 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n')
   git('add', '.')
-  git('commit', '-q', '-m', 'base')
+  // Prints the whole id, so that no other process has to find it.
+  const said = git('-c', 'core.abbrev=40', 'commit', '-m', 'base')
   return {
     folder,
-    head: git('rev-parse', 'HEAD'),
+    head: /\b[0-9a-f]{40}\b/.exec(said)?.[0] ?? '',
     trap: script,
     git,
     write,
@@ -74,7 +75,7 @@ export const makePartialClone = ({ git, trap }: HostileRepository): void => {
   git('config', 'protocol.ext.allow', 'always')
 }
 
-/** Removes a file's blob of the checked-out commit, as if it had never been fetched. */
+/** Removes the blob of a file in the checked-out commit, as if it had never been fetched. */
 export const forgetBlob = ({ git, folder }: HostileRepository, file: string): void => {
   const id = git('rev-parse', `HEAD:${file}`)
   rmSync(join(folder, '.git/objects', id.slice(0, 2), id.slice(2)), { force: true })

@@ -1,4 +1,4 @@
-/** A fork that commits a git repository of its own into the working directory of the Action. */
+/** A fork commits a git repository into the folder where the Action runs. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runAction } from '../action/run-action.ts'

@@ -70,7 +70,7 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['sandbox connect main', /E_SIMULATED/, 1],
 ]
 
-test('the runs of this test include every command', () => {
+test('the runs in this file include every command', () => {
   const ran = new Set(RUNS.map(([args]) => args.split(' ')[0]))
   expect(COMMANDS.map(({ command }) => command.split(' ')[0]).filter((name) => !ran.has(name))).toEqual([])
 })

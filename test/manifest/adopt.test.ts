@@ -77,7 +77,7 @@ const LIVE = {
 }
 
 describe('adoptInto', () => {
-  it('adds missing values, updates differing ones and leaves every other byte unchanged', () => {
+  it('adds missing values, updates differing ones and leaves the rest of the text unchanged', () => {
     const observed = world(LIVE)
     const adopted = adopt(WRITTEN, observed)
     const text = textOf(adopted)

@@ -1,4 +1,4 @@
-/** A row in the attribute table is all that a new attribute needs. */
+/** A new attribute needs only a row in the attribute table. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -70,7 +70,7 @@ const patterns = fc
   .map((parts) => parts.join(''))
 const names = fc.array(fc.constantFrom('a', 'b', '/', '.'), { maxLength: 8 }).map((chars) => chars.join(''))
 
-/** The same meaning, said as a regular expression. */
+/** A regular expression that matches the same names as the pattern. */
 const asExpression = (pattern: string): RegExp => {
   const source = pattern.replace(/\*\*|\*|\?|\[ab\]|\[!a\]|\{a,b\/\}|\./g, (part) => {
     const known: Record<string, string> = {
@@ -98,7 +98,7 @@ test('a glob matches what the equivalent regular expression matches', () => {
 })
 
 test('no pattern causes exponential backtracking', () => {
-  // A backtracking matcher would not end within the life of this machine.
+  // A backtracking matcher would practically never finish.
   expect(globMatches(`${'*a'.repeat(40)}b`, 'a'.repeat(500))).toBe(false)
 })
 

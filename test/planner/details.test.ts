@@ -98,7 +98,7 @@ describe('requests', () => {
     })
   })
 
-  test('a step references the rule for its impact, even for an idle compute', () => {
+  test('a step cites the documentation for its impact, even for an idle compute', () => {
     for (const state of ['active', 'idle'] as const) {
       const plan = planOf(
         { branches: { main: { primary: { name: 'app', size: 2 } } } },

@@ -58,7 +58,7 @@ test('a pull request that adopts the live value resolves the drift', () => {
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
 })
 
-test('a create, move or delete is drift only if the base plans exactly the same change', () => {
+test('a create is drift only if the base plans exactly the same create', () => {
   const base = { branches: { main: { primary: {}, replicas: { r: { size: 1 } } } }, prune: true }
   const same = origin(base, base)
   expect([named(same.introduced), same.drift.map(({ kind }) => kind)]).toEqual([[], ['create']])

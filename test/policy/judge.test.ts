@@ -120,12 +120,12 @@ describe('rules', () => {
 
 describe('outcomes', () => {
   test.each([
-    ['it did not exist', 4, undefined, 'denied'],
-    ['it was allowed', 4, 2, 'denied'],
-    ['it exceeded the limit by less', 4, 3, 'denied'],
-    ['it was the same', 4, 4, 'existing'],
-    ['it exceeded the limit by more', 4, 8, 'existing'],
-  ])('a violation is judged by comparison with the value before the plan: %s', (_, after, before, outcome) => {
+    ['did not exist is denied', 4, undefined, 'denied'],
+    ['was allowed is denied', 4, 2, 'denied'],
+    ['exceeded the limit by less is denied', 4, 3, 'denied'],
+    ['was the same is reported as existing', 4, 4, 'existing'],
+    ['exceeded the limit by more is reported as existing', 4, 8, 'existing'],
+  ])('a violation whose value before the plan %s', (_, after, before, outcome) => {
     expect(
       outcomes(MOST_2, project([sized(after)]), before === undefined ? undefined : project([sized(before)])),
     ).toEqual([outcome])
@@ -175,7 +175,7 @@ describe('selectors', () => {
     expect(judge(MOST_2, large, undefined, selector)).toHaveLength(count)
   })
 
-  test('a policy applies to a project whose name cannot be read', () => {
+  test('a policy for certain project names also applies to a project whose name cannot be read', () => {
     const { name: _, ...nameless } = large
     expect(judge(MOST_2, nameless, undefined, { projects: ['shop*'] })).toHaveLength(2)
   })

@@ -200,7 +200,7 @@ export class Trial {
   /** The operations of a step that is reported as done have ended on the service. */
   #checkEnd(plan: Plan, { step: id, status }: StepOutcome): void {
     const step = plan.steps.find((one) => one.id === id)
-    // A deleted compute is deleted, even while its operations run; the response that names them may have been lost.
+    // A delete takes effect before its operations end, and the response that names them may have been lost.
     if (status !== 'done' || step === undefined || step.kind === 'delete') return
     const { control } = this.#stage.sandbox
     const started = control.requests().flatMap((sent) => {

@@ -52,7 +52,7 @@ test('the agent page has a section for each state and a description for each sta
 test('the agent page shows an account whose refresh interval had to be stretched', () => {
   const accounts = [{ name: 'team', projects: 900, intervalSeconds: 204, isStretched: true, requests: {} }]
   expect(textOf(shown([], { accounts }))).toContain(
-    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval would exceed its request share.',
+    'Account team : 900 projects, refreshed every 3.4 min: a shorter interval would exceed its share of the rate limit.',
   )
 })
 

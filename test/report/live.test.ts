@@ -161,7 +161,7 @@ describe('a running step', () => {
       start(odd),
       event({ type: 'wait', step: odd.id, why: 'locked', message: '\u001b[31mred\nline', delayMs: 1 }),
     ])
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what must not be there
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain them
     expect(view(state).join('')).not.toMatch(/[\u0000-\u001f]/)
   })
 })

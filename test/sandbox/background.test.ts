@@ -13,7 +13,7 @@ const actions = async (call: Call, action: string): Promise<readonly { branch_id
 /** Advances in steps without requests in between, which would count as use. */
 const pass = async ({ clock }: Opened, ms: number): Promise<void> => clock.advance(ms)
 
-test('branches that have a compute are checked for availability, one per round', async () => {
+test('only branches that have a compute are checked for availability', async () => {
   const opened = await openSandbox()
   await pass(opened, 2 * DAY)
   const checked = new Set((await actions(opened.call, 'check_availability')).map(({ branch_id }) => branch_id))

@@ -3,7 +3,7 @@ import { EMPTY, GUARDED, MAIN, openSandbox, operationsOf, P, STAGING } from './o
 
 const namesOf = (branches: readonly { name: string }[]): readonly string[] => branches.map(({ name }) => name)
 
-test("GET returns a branch's fields", async () => {
+test('GET returns the parent of a branch, and whether it is the default or protected', async () => {
   const { call } = await openSandbox()
   const show = async (id: string) => (await call('GET', `${P}/branches/${id}`)).body.branch
   expect(await show(MAIN)).toMatchObject({ id: MAIN, name: 'main', default: true, protected: false })

@@ -111,7 +111,7 @@ test('a request body over 1 MiB is rejected', async () => {
   expect(answer.status).toBe(413)
 })
 
-test("GET /users/me returns the key's account", async () => {
+test("GET /auth reports the sandbox's default key as a personal key", async () => {
   const { call } = await openSandbox()
   expect(await call('GET', '/auth')).toMatchObject({ status: 200, body: { auth_method: 'api_key_user' } })
 })
@@ -133,7 +133,7 @@ test('projects are listed by id with pagination, and can be searched', async () 
   expect(found.body.projects).toMatchObject([{ id: ids[17], name: ids[17] }])
 })
 
-test("GET returns a project's defaults", async () => {
+test("GET returns a project's name, region and default compute settings", async () => {
   const { call } = await openSandbox()
   expect(await call('GET', P)).toMatchObject({
     status: 200,

@@ -52,7 +52,7 @@ test('the free plan allows only the default scale-to-zero timeout', async () => 
   const { call, settle } = await open(1, 'free')
   const change = () => call('PATCH', '/projects/p/endpoints/ep-b0', { endpoint: { suspend_timeout_seconds: 600 } })
   await call('POST', '/projects/p/endpoints', { endpoint: { branch_id: 'br-b0', type: 'read_only' } })
-  // A locked project is reported first, as for every other invalid value.
+  // As for every other invalid value, a locked project is reported instead of the limit.
   expect(await change()).toMatchObject({ status: 423 })
   await settle()
   expect(await change()).toMatchObject({

@@ -45,7 +45,7 @@ test('other users cannot list a new state folder, and git ignores it', async () 
   expect(readFileSync(join(stateDir, '.gitignore'), 'utf8')).toBe('*\n')
 })
 
-test('an existing state folder keeps its permissions and files, with a warning if other users can read it', async () => {
+test('an existing state folder keeps its permissions and gets no .gitignore, with a warning if other users can read it', async () => {
   const stateDir = scratch()
   chmodSync(stateDir, 0o755)
   const sandbox = await open({ stateDir })

@@ -171,7 +171,7 @@ describe('for any window and time', () => {
         expect(isOpen).toBe(showsTimeIn(one, at))
         if (isOpen) return
         let first = at
-        // All windows and clock changes here are at a quarter of an hour.
+        // All windows and clock changes in this test start and end at a multiple of 15 minutes.
         while (!showsTimeIn(one, first) && first < at + 15 * 86_400_000) first += 900_000
         expect(opensAt).toBe(new Date(first).toISOString())
       }),

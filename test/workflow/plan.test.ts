@@ -1,4 +1,4 @@
-/** Reads projects and compares manifests with a base. */
+/** Reading projects, and comparing manifests with those of a base. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { ObservedProject } from '../../src/model/index.ts'
@@ -40,7 +40,7 @@ test('past operations are read with at most the given concurrency', async () => 
   expect(most).toBe(3)
 })
 
-test('for a few projects, past operations are read together with the snapshot', async () => {
+test('for a few projects, past operations are read concurrently with the snapshot', async () => {
   const projects = fakeProjects(projectsOf('shop'))
   let askedFor: () => void = () => undefined
   const operationsAskedFor = new Promise<void>((resolve) => {

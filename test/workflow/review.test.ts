@@ -65,7 +65,7 @@ test('a plan contains its cost, and an amount of money if a price is given', () 
 test('if the cost of a compute is unknown, the total is shown as unknown with an upper bound', () => {
   const shown = (branches: string) =>
     terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
-  // A compute that was never suspended has no known idle time.
+  // It is unknown when a compute that was never suspended was idle.
   const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
   expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
   expect(mixed).toContain(
@@ -190,7 +190,7 @@ test('an existing violation only warns, even if the plan reduces it', () => {
   ])
 })
 
-test('CU-hours policies apply to projects and branches, even without changes', () => {
+test('CU-hours policies apply to branches and projects, and to a project even if nothing changes', () => {
   const most = (cuHours: number, rest = '') =>
     policies(`{ name: hours, level: deny, reason: r, ${rest}rule: { maxCuHours: ${cuHours} } }`)
   // Both main and preview/x are always active: at 1 CU, this is 730 CU-hours per month.

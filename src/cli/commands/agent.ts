@@ -23,7 +23,13 @@ const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 export const runCommand = {
   command: 'run [paths..]',
   summary: 'Keep projects as their manifests declare them, until SIGTERM',
-  positionals: { paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; with --repo, within the repository` } },
+  positionals: {
+    paths: {
+      ...PATHS.paths,
+      describe:
+        'Files, directories or globs (default: espalier.yaml, else espalier/); with --repo, within the repository',
+    },
+  },
   flags: {
     repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
     ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),
@@ -77,7 +83,7 @@ export const runCommand = {
     ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
     ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
-    ['$0 agent run --repo . --once', 'One round, for a scheduler'],
+    ['$0 agent run --repo . --once', 'Run one round, for example from cron'],
   ],
   notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
 immediately.

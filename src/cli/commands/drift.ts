@@ -5,9 +5,11 @@ import { API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '.
 export const driftCommand = {
   command: 'drift [paths..]',
   summary: 'Show where manifests and live projects differ, and which of the two changed',
-  positionals: PATHS,
+  positionals: {
+    paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
+  },
   flags: {
-    since: text('', 'Git ref at which manifests and live projects agreed', { default: 'HEAD' }),
+    since: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
     format: text('Output:', 'Output format', { choices: ['terminal', 'json'], default: 'terminal' }),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
@@ -18,7 +20,7 @@ export const driftCommand = {
     ['$0 drift --since v1.4', 'Changes made outside the manifests since a release'],
   ],
   notes: `Exit codes:
-  0   no drift: only the manifests changed
+  0   no drift: no live project changed
   ${EXIT_ERROR},
       or a project cannot be planned; the others are shown
   2   drift: a live project changed`,

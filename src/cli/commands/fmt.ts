@@ -11,7 +11,7 @@ export const fmtCommand = {
     diff: toggle('', 'Print the diff; with --check, write nothing'),
   },
   examples: [
-    ['$0 fmt', 'Format the manifests in the current folder'],
+    ['$0 fmt', 'Format espalier.yaml, or else the files in espalier/'],
     ['$0 fmt --check --diff fleet/', 'In CI: fail if a file is not formatted, and show the diff'],
     ['$0 fmt - < espalier.yaml', 'From stdin to stdout, for an editor'],
   ],

@@ -58,7 +58,7 @@ export const waitCommand = {
     timeout: duration('', 'How long to wait in total', { default: '10m' }),
     ...COMMON,
   },
-  examples: [['$0 operations wait ID --timeout 5m', 'In a script']],
+  examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],
   notes: `Exit codes:
   0   all finished or were skipped
   1   an operation failed permanently or was cancelled, the timeout passed, or wrong input`,

@@ -5,7 +5,7 @@ import { MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const validateCommand = {
   command: 'validate [paths..]',
-  summary: 'Check manifests: every problem of every file in one run; no network, no key',
+  summary: 'Check manifests, and report every problem in every file; no network, no key',
   positionals: PATHS,
   flags: {
     format: text('Output:', 'Output format; sarif is for code scanning', {
@@ -19,7 +19,7 @@ export const validateCommand = {
     ...MANIFEST_FLAGS,
   },
   examples: [
-    ['$0 validate', 'Check the manifests in the current folder'],
+    ['$0 validate', 'Check espalier.yaml, or else the files in espalier/'],
     ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
     ['$0 validate --tier scale', 'Also check the limits of the Scale plan'],
     ['$0 validate - < espalier.yaml', 'A manifest from stdin'],

@@ -62,7 +62,7 @@ export const runAgentResume = async (flags: ResumeFlags, io: Io): Promise<ExitCo
   return EXIT.ok
 }
 
-/** Shows every difference of the projects that the user named. */
+/** Shows a table of all projects. If the user named projects, shows those in detail, with all their differences. */
 const show = (view: AgentView, flags: HistoryFlags, io: Io): ExitCode => {
   const { projects } = view
   const now = io.clock.date()
@@ -74,12 +74,13 @@ const show = (view: AgentView, flags: HistoryFlags, io: Io): ExitCode => {
   return exitCodeOfAll(view)
 }
 
-/** The API paths of the projects that the user named, and the names for messages. */
+/** The API paths of the projects that the user named, and their names for use in messages. */
 const subjectsOf = async (
   flags: ResumeFlags,
   io: Io,
 ): Promise<{ readonly paths: readonly string[]; readonly names: string }> => {
-  if ((flags.all === true) === flags.projects.length > 0) throw usageError('Name projects, or use --all.')
+  if ((flags.all === true) === flags.projects.length > 0)
+    throw usageError('Name one or more projects, or use --all, but not both.')
   if (flags.all === true) return { paths: [''], names: 'all projects' }
   const { projects } = await viewOf(flags, io)
   return {
@@ -94,14 +95,14 @@ const viewOf = async (flags: HistoryFlags, io: Io): Promise<AgentView> => {
   return flags.projects.length === 0 ? view : { ...view, projects: chosenOf(view, flags.projects) }
 }
 
-/** By id, or by name, which need not be unique. */
+/** Finds projects by id or by name. Several projects can have the same name, in which case all of them are chosen. */
 const chosenOf = ({ projects }: AgentView, names: readonly string[]): readonly ProjectView[] => {
   const chosen = names.flatMap((word) => {
     const byId = projects.filter(({ id }) => id === word)
     const found = byId.length > 0 ? byId : projects.filter(({ name }) => name === word)
     if (found.length > 0) return found
     throw new EspalierError('E_USAGE', `This agent has no project ${word}.`, {
-      hint: 'List its projects: espalier agent status',
+      hint: 'To list its projects, run: espalier agent status',
     })
   })
   return [...new Set(chosen)]
@@ -110,7 +111,7 @@ const chosenOf = ({ projects }: AgentView, names: readonly string[]): readonly P
 const POLL_MS = 500
 const TIMEOUT_MS = 30_000
 
-/** @throws {EspalierError} the agent's own error, or `E_AGENT_UNREACHABLE`. */
+/** @throws {EspalierError} the error that the agent returned, or `E_AGENT_UNREACHABLE`. */
 const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io, body?: object): Promise<unknown> => {
   const { url, token } = await agentIn(io.locate(data))
   let response: Response

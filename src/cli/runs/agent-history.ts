@@ -8,7 +8,7 @@ import { print } from '../terminal.ts'
 
 const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[^-]+\.jsonl$/
 
-/** Prints the newest last, as in a log. */
+/** Prints the newest entry last, as a log does. */
 export const runAgentHistory = async ({ projects, data }: HistoryFlags, io: Io): Promise<ExitCode> => {
   const journals = join(io.locate(data), 'journals')
   const of = projects.length === 0 ? '' : plainText(` in ${projects.join(', ')}`)

@@ -80,7 +80,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-/** A cron job must end; undelivered events are kept for the next run. */
+/** How long to try to deliver events, because a cron job must end. The next run delivers the remaining events. */
 const DELIVERY_MS = 30_000
 
 const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
@@ -106,7 +106,7 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
   }
 }
 
-/** Checks all flags before anything is read. */
+/** Reads the settings from the flags. Mistakes are reported here, before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
   const { onGit, onDrift, onUnrecorded, interval, gitInterval, requestShare, concurrency, listenPublic } = flags
@@ -125,11 +125,11 @@ const settingsOf = (flags: AgentRunFlags) => {
   } as const
 }
 
-/** The operator chooses policies and the size table, so commits cannot change them. */
+/** Policies and the size table come from the operator's flags, so that a commit cannot change them. */
 const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
   const { repo, ref, paths, sizeTable, policy = [] } = flags
   const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
-  // Reports mistakes in the flags now, as usage errors.
+  // Reviewing empty manifests reports mistakes in the flags immediately, as usage errors.
   await review({ loaded: parseManifests([]), paths: [] })
   const settings = {
     review,
@@ -137,21 +137,21 @@ const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<S
     ...(sizeTable === undefined ? {} : { sizeTable: await readSizeTable(io.locate(sizeTable)) }),
   }
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
-  // Resolve a path here: git would resolve it against the mirror.
+  // A path is resolved here, because git would resolve it relative to the mirror.
   const from = isPath(repo) ? resolve(io.cwd, repo) : repo
   return gitSource({ ...settings, repo: from, ref, paths, folder: join(folder, 'repo') })
 }
 
 const isPath = (repo: string): boolean => !/^[\w+.-]+:\/\//.test(repo) && !/^[^/]+:/.test(repo)
 
-/** git's own error for a folder that is not a repository does not say how to follow a folder. */
+/** Rejects a folder that is not a repository, because git's own error does not say how to follow a plain folder. */
 const rejectPlainFolder = (repo: string, io: Io): void => {
   const names = isPath(repo) ? namesIn(resolve(io.cwd, repo)) : []
-  // A bare repository has no `.git`. For an empty or missing folder, git's own error is clear.
+  // A bare repository has `HEAD` but no `.git`. If the folder is empty or missing, git's own error is clear enough.
   if (names.length === 0 || names.includes('.git') || names.includes('HEAD')) return
   throw usageError(
     `--repo ${repo} is not the top folder of a git repository.`,
-    `To follow a plain folder, omit --repo: espalier agent run ${repo}`,
+    `To follow a folder that is not a repository, omit --repo: espalier agent run ${repo}`,
   )
 }
 
@@ -159,7 +159,7 @@ const connectionOf = async (flags: AgentRunFlags, io: Io) => {
   if (flags.keys === undefined) return connect(flags, io)
   if (flags.sandbox !== undefined) throw usageError('--keys and --sandbox cannot be combined.')
   if (flags.apiKeyFile !== undefined) throw usageError('--keys and --api-key-file cannot be combined.')
-  // A placeholder, which is never sent: each project uses a key from the file.
+  // This placeholder is never sent, because each project uses a key from the file.
   return connect(flags, { ...io, env: { ...io.env, ESPALIER_API_KEY: 'unused' } })
 }
 

@@ -38,7 +38,7 @@ import { sameArguments } from '../same-arguments.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => {
-  // Check all flags before anything is read.
+  // All flags are checked before anything is read.
   const policy = { allow: allowed(flags.allow ?? []) }
   const selection = selectionOf(flags)
   const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
@@ -87,15 +87,15 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
 }
 
 const NO_TERMINAL =
-  'Use --auto-approve, and --allow for what it does not cover. `espalier plan` shows what would change.'
+  'Use --auto-approve, and use --allow for changes that --auto-approve does not permit. To see what would change, run `espalier plan`.'
 
-/** From `--plan`, or from a single path that ends in `.json`. */
+/** The saved plan named by `--plan`, or by a single path that ends in `.json`. */
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
   if (name === undefined) return undefined
   for (const flag of ['shard', 'project', 'branch', 'wave', 'base'] as const) {
     if (flags[flag] === undefined) continue
-    throw usageError(`--${flag} cannot be combined with a saved plan, which has its own.`, `Remove --${flag}.`)
+    throw usageError(`--${flag} cannot be combined with a saved plan, which already contains it.`, `Remove --${flag}.`)
   }
   return readSavedPlan(name, locate(name))
 }
@@ -112,7 +112,10 @@ const manifestsFor = async (
   const given = isPlanPath(flags) ? [] : flags.paths
   const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
   if (flags.base !== undefined && flags.only === undefined) {
-    throw usageError('apply --base needs --only introduced.', 'To see what is introduced: espalier plan --base REF')
+    throw usageError(
+      'apply --base needs --only introduced.',
+      'To see the introduced changes, run: espalier plan --base REF',
+    )
   }
   const all = await readManifests(paths, flags.sizeTable, io, flags)
   const manifests = selectShard(all, shardOfFlag(saved?.file.shard ?? flags.shard))
@@ -128,7 +131,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
     )
   }
   printNote(selectionNote(plan), io)
-  // With --format json the events contain the plan, so it is shown only if the user is asked about it.
+  // With --format json, the events contain the plan, so it is shown separately only if the user must confirm it.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
   const stream = isJson ? io.stderr : io.stdout
@@ -141,7 +144,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
   print(terminalPlan(plan, styleOf(stream, flags, io.env), shown), stream)
 }
 
-/** Prints events as lines or as a live view, then the outcome; writes the page if requested. */
+/** Prints events as lines or as a live view, and then the outcome. Writes the HTML page if it was requested. */
 const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyFlags, io: Io): Watcher => {
   const { plan, observed } = planned
   const isQuiet = isEmptyPlan(plan)
@@ -167,9 +170,9 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
 
 const NO_PROGRESS: Progress = { report: () => undefined, end: () => undefined }
 
-/** The changes are already made, so a report that cannot be written is only a warning. */
+/** A page that cannot be written causes only a warning, because the changes have already been made. */
 const writeReport = async (write: WritePage, run: Parameters<typeof applyPage>[0], io: Io): Promise<void> => {
-  // Loaded on demand, since it needs an HTML library.
+  // This is loaded only on demand, because it needs an HTML library.
   const { applyPage } = await import('../../report/html/index.ts')
   await write(applyPage(run, PAGE_FRAME)).catch((error: unknown) => {
     if (!(error instanceof EspalierError)) throw error

@@ -3,7 +3,7 @@ import type { CompletionFlags } from '../commands/completion.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
-/** Each script asks the program itself (`espalier __complete WORDS…`), so it never needs an update. */
+/** Each script gets its completions from the program (`espalier __complete WORDS…`), so it never needs an update. */
 const SCRIPTS: Readonly<Record<CompletionFlags['shell'], string>> = {
   bash: `# bash completion of espalier; add to ~/.bashrc: source <(espalier completion bash)
 _espalier() {

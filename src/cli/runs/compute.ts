@@ -28,7 +28,7 @@ type Target = NamedCompute & {
   readonly projectName: string
 }
 
-/** Shows the effect, asks for confirmation, then changes one compute after another and waits for each. */
+/** Shows the effect and asks for confirmation. Then changes one compute after another, and waits for each change. */
 export const runCompute =
   (command: ComputeAction) =>
   async (flags: ComputeFlags, io: Io): Promise<ExitCode> => {
@@ -73,7 +73,7 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
   return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))
 }
 
-/** @returns the ids of computes whose closed restart window `--now` overrides. */
+/** @returns the ids of the computes whose restart window is closed, but overridden by `--now`. */
 const outsideWindows = async (
   command: ComputeAction,
   live: ObservedProject,
@@ -95,12 +95,12 @@ const outsideWindows = async (
 const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
     throw new EspalierError('E_IDLE', `${plainText(ref)} is idle; only an active compute can be restarted.`, {
-      hint: `Wake it instead: espalier compute start ${plainText(ref)} --project ${projectId}`,
+      hint: `To wake it instead, run: espalier compute start ${plainText(ref)} --project ${projectId}`,
     })
   }
   if (command === 'start' && observed.attributes.disabled === true) {
     throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled and cannot be started.`, {
-      hint: 'Enable it in its manifest (disabled: false) and apply.',
+      hint: 'Set disabled: false in its manifest, then run apply.',
     })
   }
   if (command === 'start') return observed.state !== 'active'
@@ -110,7 +110,7 @@ const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target):
 const announcement = (command: ComputeAction, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
   if (!isNeeded)
     return `Nothing to do: ${titleOf(target)} in ${plainText(target.projectName)} is already ${command === 'start' ? 'active' : 'idle'}.`
-  const window = isOverridden ? '; this is outside its restart window, which --now overrides' : ''
+  const window = isOverridden ? '; its restart window is closed, but --now overrides it' : ''
   return `Will ${command} ${titleOf(target)} in ${plainText(target.projectName)}: ${effectOf(command, target)}${window}.`
 }
 
@@ -153,7 +153,7 @@ const perform = async (
     onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
   })
   if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
-  // If there is no operation, the compute was already in this state. A delete may start no operation.
+  // If the request started no operation, the compute was already in this state. Only a delete may start none.
   const isDone = operations.length > 0 || command === 'delete'
   print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
 }

@@ -34,7 +34,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
     return costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) })
   })
   const unread = unreadProjects(observed)
-  // If no project could be read, a total of 0 would be misleading.
+  // If no project could be read, showing a total of 0 would be misleading.
   if (observed.projects.length > 0 || unread.length === 0) {
     if (page === undefined) print(textOf(report, flags, io), io.stdout)
     else {

@@ -13,11 +13,11 @@ const ALL = new Map<string, Explanation>([
   ...Object.entries(DIAGNOSTIC_CODES).map(([code, one]) => [code, { ...one, ...MISTAKE_OF.get(code) }] as const),
 ])
 
-/** For completion. */
+/** All codes, for shell completion. */
 export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
   [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
 
-/** Lists all codes if none is given. */
+/** Explains a code. If no code is given, lists all codes. */
 export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCode> => {
   if (code === undefined) {
     for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)

@@ -12,7 +12,7 @@ import { printProblems } from '../report-problems.ts'
 import { readStdin } from '../stdin.ts'
 import { print } from '../terminal.ts'
 
-/** Files with these problems cannot be parsed. Other problems do not prevent formatting. */
+/** A file with one of these problems cannot be parsed. Other problems do not prevent it from being formatted. */
 const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
 
 export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
@@ -29,7 +29,7 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     changed += 1
     print(plainText(path), io.stdout)
     showDiff(path, text, formatted, flags, io)
-    // If it is a link, write the file that it points to, which is in the same tree.
+    // If the file is a link, this writes the file that it points to, which is in the same tree.
     if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
   }
   if (problems.length > 0) {
@@ -38,7 +38,8 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
   }
   const files = counted(texts.length, 'file')
   if (changed === 0) print(`Nothing to format in ${files}.`, io.stderr)
-  else if (flags.check === true) print(`${changed} of ${files} not formatted: run \`espalier fmt\`.`, io.stderr)
+  else if (flags.check === true)
+    print(`${changed} of ${files} not formatted. To format, run \`espalier fmt\`.`, io.stderr)
   return changed > 0 && flags.check === true ? EXIT.changes : EXIT.ok
 }
 
@@ -62,11 +63,11 @@ const format = (path: string, text: string): string => {
   const formatted = formatManifest(text)
   if (formatted === text || meaningOf(path, formatted) === meaningOf(path, text)) return formatted
   throw new EspalierError('E_FORMAT', `${plainText(path)} cannot be formatted without changing its meaning.`, {
-    hint: 'The file was not changed. Please report this bug, with the manifest.',
+    hint: 'The file was not changed. Please report this bug and include the manifest.',
   })
 }
 
-/** The manifest's declarations and problems, without line numbers, which formatting may change. */
+/** The declarations and problems of a manifest. Line numbers are left out, because formatting may change them. */
 const meaningOf = (path: string, text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path, text }])
   const codes = diagnostics.map(({ code }) => code).sort()

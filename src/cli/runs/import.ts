@@ -25,7 +25,7 @@ import { print, styleOf } from '../terminal.ts'
 const SCHEMA = schemaAddress('manifest')
 const FOLDER = 'espalier'
 
-/** Writes only manifests whose plan against the same snapshot is empty. */
+/** Imports live projects. A manifest is written only if its plan against the same snapshot is empty. */
 export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> => {
   const { project: patterns, branch: branches } = flags
   checkGlobs('project', patterns)
@@ -51,7 +51,7 @@ export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> =
 
 interface Imported {
   readonly code: ExitCode
-  /** Computes on branches that were not selected. */
+  /** The number of computes on branches that were not selected. */
   readonly leftOut: number
 }
 
@@ -90,7 +90,7 @@ const importAll = async (
     const name = plainText(project.name ?? project.id)
     if (result === 'exists')
       print(
-        `${path} exists already. To add to it: \`espalier import --project ${project.id} --out ${path}\``,
+        `${path} already exists. To add live computes to it, run \`espalier import --project ${project.id} --out ${path}\``,
         io.stderr,
       )
     else if ('error' in result) {
@@ -115,9 +115,9 @@ const exportOptions = ({ branch: branches, pin }: ImportFlags): ExportOptions =>
 })
 
 /**
- * Adds to an existing file.
+ * Adds live computes to an existing file.
  *
- * @returns `undefined` if the file does not exist, or has only comments.
+ * @returns `undefined` if the file does not exist or contains only comments.
  */
 const importInto = async (
   out: string,
@@ -138,9 +138,9 @@ const importInto = async (
   if (result.isChanged) await replaceFile(io.locate(out), result.text, 'The manifest')
   for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
   for (const line of result.notLive)
-    print(`Not live  ${plainText(line)}: it stays declared, and apply creates it`, io.stderr)
+    print(`Not live  ${plainText(line)}: it is still declared, and apply will create it`, io.stderr)
   for (const line of result.toRename)
-    print(`Renamed   ${plainText(line)}: it stays declared, and apply renames it`, io.stderr)
+    print(`Renamed   ${plainText(line)}: it is still declared, and apply will rename it`, io.stderr)
   const scope = options.branches === undefined ? '' : ' for these branches'
   const left = [
     ...(result.notLive.length === 0 ? [] : [`creates ${counted(result.notLive.length, 'compute')}`]),

@@ -21,7 +21,7 @@ import { visibleProjects } from '../live-projects.ts'
 import { canAsk, print } from '../terminal.ts'
 
 const MANIFEST = 'espalier.yaml'
-/** For several projects: one file each. */
+/** If there are several projects, each gets a file in this folder. */
 const FOLDER = 'espalier'
 const PUBLIC_SCHEMA = schemaAddress('manifest')
 
@@ -33,17 +33,17 @@ export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
   return EXIT.ok
 }
 
-/** @returns whether there is a manifest that matches the live project. */
+/** @returns whether there is a manifest now that does not need to be filled in. */
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    report(io, 'exists', `${present}; to add live computes to it: \`espalier import --project ID --out FILE\``)
+    report(io, 'exists', `${present}; to add live computes to it, run \`espalier import --project ID --out FILE\``)
     return true
   }
   const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
-    report(io, 'written', `${MANIFEST}, to be filled in, since there is no key to read the project with`)
+    report(io, 'written', `${MANIFEST}, which you must fill in, because there is no API key to read the project with`)
     return false
   }
   return withReadApi(flags, io, async (api) => {
@@ -56,15 +56,15 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
 
 const SHOWN = 20
 
-/** All projects of the key, unless the user picks one at the terminal. */
+/** All projects that the key can access, unless the user picks one of them at the terminal. */
 const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> => {
   const projects = await visibleProjects(api)
   const ids = projects.map(({ id }) => id)
   if (projects.length === 1 || !canAsk(io)) return ids
   const listed = projects.slice(0, SHOWN).map(({ id, name }) => `  ${plainText(name)}  ${plainText(id)}`)
   const more = projects.length > SHOWN ? [`  and ${projects.length - SHOWN} more`] : []
-  print([`The key sees ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
-  const answer = await askLine('Press Enter to import all of them, or type an id or name: ', io)
+  print([`The key has access to ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
+  const answer = await askLine('Press Enter to import all of them, or type the id or name of one: ', io)
   if (answer === undefined) throw new EspalierError('E_USAGE', 'No project was chosen.', { hint: 'Use --project ID.' })
   return answer === '' ? ids : [pick(answer, projects)]
 }
@@ -114,7 +114,7 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
   if (id !== undefined)
     throw usageError(
       `${JSON.stringify(id)} is not a valid project id.`,
-      'Project ids contain only lower-case letters, digits and hyphens, 60 at most.',
+      'A project id has at most 60 characters and contains only lower-case letters, digits and hyphens.',
     )
   throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
     hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try it without an account, add --sandbox.',
@@ -122,9 +122,9 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
 }
 
 /**
- * A manifest that manages nothing yet, with a commented example.
+ * A manifest that manages nothing yet, with an example in comments.
  *
- * @param schema path or URL of the schema.
+ * @param schema the path or URL of the schema.
  */
 const starter = (project: string, schema: string): string => `# yaml-language-server: $schema=${schema}
 # The computes of each branch of this project. Computes that are not listed here are not managed.
@@ -162,7 +162,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   }
 }
 
-/** @returns whether the workflows exist now. */
+/** @returns whether the workflow files exist now. */
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {
@@ -182,7 +182,7 @@ const noWorkflows = async (io: Io): Promise<string | undefined> => {
     )
   const folder = await ask('rev-parse', '--show-prefix')
   if (folder === undefined) return 'this is not a git repository'
-  if (folder !== '') return 'they belong in the root of the repository; run `espalier init` there'
+  if (folder !== '') return 'workflows must be in the root of the repository, so run `espalier init` there'
   const remotes = (await ask('remote', '-v')) ?? ''
   return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
 }

@@ -10,10 +10,10 @@ import { canRedraw, print, tableStyle } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
 import { untilInterrupted, watchScreen } from '../watch.ts'
 
-/** Enough for everything that happens between two refreshes. */
+/** How many operations to read. This is enough for all operations that start between two refreshes. */
 const WATCHED = 100
 
-/** Column widths are computed from the first rows. */
+/** How many rows determine the column widths. */
 const MEASURED = 100
 
 export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitCode> =>
@@ -23,7 +23,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
     const since = startOf(flags, io)
     let shown = 0
     for await (const operation of streamOperations(session.api, session.project)) {
-      // Newest first, so the remaining operations are older too.
+      // The newest operation comes first, so all remaining operations are older too.
       if (Date.parse(operation.createdAt) < since) break
       if (!isWanted(operation)) continue
       printer.print(operation)
@@ -71,7 +71,7 @@ export const runOperationsGet = async (flags: GetFlags, io: Io): Promise<ExitCod
     return EXIT.ok
   })
 
-/** Waits until each operation has ended. The exit code is 1 if one failed or the wait timed out. */
+/** Waits until each operation has ended. The exit code is 1 if an operation failed or the wait timed out. */
 export const runOperationsWait = async (flags: WaitFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (session) => {
     const printer = printerOf(session, flags, io, 1)
@@ -115,7 +115,7 @@ interface Session {
   readonly project: string
   /** Branch names by id. */
   readonly branches: ReadonlyMap<string, string>
-  /** @param sample operations that decide the column widths. */
+  /** @param sample the operations that determine the column widths. */
   readonly tableOf: (sample: readonly Operation[]) => Table
 }
 
@@ -147,9 +147,9 @@ interface Printer {
 }
 
 /**
- * Prints one JSON object per line, or a table whose rows are buffered until the column widths are known.
+ * Prints one JSON object per line, or a table. The rows of a table are buffered until the column widths are known.
  *
- * @param measured number of rows that decide the column widths.
+ * @param measured how many rows determine the column widths.
  */
 const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
   if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
@@ -174,7 +174,7 @@ const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = 
 const startOf = ({ since }: ListFlags | WatchFlags, { clock }: Io): number =>
   since === undefined ? 0 : clock.date() - since
 
-/** Filters here, because the API has no filters (according to its public OpenAPI document). */
+/** Operations are filtered here because, according to its public OpenAPI document, the API cannot filter them. */
 const filterOf = (
   { branch, compute, action, status }: ListFlags | WatchFlags,
   { branches }: Session,

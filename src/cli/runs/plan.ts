@@ -36,7 +36,7 @@ import { sameConnection } from '../same-arguments.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
-  // First, to fail before anything is read.
+  // The page is opened first, so that the command fails before it reads anything.
   const page = await openPageOf(flags, 'plan', io)
   const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
   const { loaded } = manifests
@@ -44,7 +44,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     reportProblems(loaded.diagnostics, loaded, flags, io)
     return EXIT.error
   }
-  // Before any request: a ref that does not exist is a usage error.
+  // This happens before any request, because a ref that does not exist is a usage error.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   checkOverrides(manifests, base?.manifests)
   printShard(manifests, io)
@@ -55,7 +55,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
     reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
     return EXIT.error
   }
-  // Warnings about manifests are not part of the plan.
+  // The plan does not contain the warnings about manifests, so they are shown separately.
   if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(loaded.diagnostics, loaded, flags, io)
   }
@@ -83,7 +83,7 @@ const htmlPage = async (
   since: Since | undefined,
   io: Io,
 ): Promise<string> => {
-  // Loaded on demand, since it needs an HTML library.
+  // This is loaded only on demand, because it needs an HTML library.
   const { planPage } = await import('../../report/html/index.ts')
   return planPage(plan, {
     ...PAGE_FRAME,
@@ -103,7 +103,7 @@ const planWithFlags = async (
   if (flags.live !== undefined) {
     const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
     printNote(
-      `Planned against the snapshot ${flags.live}, ${ageOf(planned.observed.takenAt, io.clock.date())} old.`,
+      `Planned against the snapshot ${flags.live}, which is ${ageOf(planned.observed.takenAt, io.clock.date())} old.`,
       io,
     )
     return planned
@@ -118,20 +118,20 @@ const planWithFlags = async (
   )
 }
 
-/** Reports on stderr, since stdout contains only the plan. */
+/** Rehearses the plan, and reports the result on stderr, because stdout must contain only the plan. */
 const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<boolean> => {
   const { plan } = planned.result
   if (isEmptyPlan(plan)) return true
   const { outcome, isGood } = await rehearse(planned, io.clock)
   if (isGood) {
     print(
-      `Rehearsed  ${counted(plan.steps.length, 'step')} done on a sandbox with injected faults: a lock, a slow operation and a failed one. The next plan is empty.`,
+      `Rehearsed  ${counted(plan.steps.length, 'step')} done on a sandbox, in spite of injected faults: a lock, a slow operation and a failed operation. A new plan is empty.`,
       io.stderr,
     )
     return true
   }
   print(terminalOutcome(plan, outcome, styleOf(io.stderr, flags, io.env)), io.stderr)
-  print('Rehearsed  The plan could not be completed on the sandbox. Nothing live was touched.', io.stderr)
+  print('Rehearsed  The plan could not be completed on the sandbox. No live project was changed.', io.stderr)
   return false
 }
 
@@ -176,5 +176,5 @@ const render = (
 
 const save = async (file: string, planned: Planned, flags: PlanFlags, io: Io): Promise<void> => {
   await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
-  print(`Saved to ${file}. To apply exactly this: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
+  print(`Saved to ${file}. To apply exactly this plan, run: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
 }

@@ -13,7 +13,7 @@ export const runReportMerge = async (flags: MergeFlags, io: Io): Promise<ExitCod
   return EXIT.ok
 }
 
-/** Identifies the comment, so that it can be edited in place. */
+/** Identifies the comment, so that a later run can edit it. */
 const MARKER = '<!-- espalier plan of a fleet -->'
 
 const render = ({ plan, origin, createdAt }: Merged, flags: MergeFlags, io: Io): string => {

@@ -9,13 +9,13 @@ import type { Io } from '../io.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
-/** Prints a connection string, or runs psql. */
+/** Prints the connection string of a compute, or runs psql with it. */
 export const runSandboxConnect = async (flags: ConnectFlags, io: Io): Promise<ExitCode> => {
   const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
   const target = flags.pooled === true ? compute.pooledUri : compute.uri
   if (target === undefined) {
     throw new EspalierError('E_SIMULATED', `${compute.id} has no Postgres: this sandbox simulates computes.`, {
-      hint: 'For real computes: espalier sandbox serve --computes postgres',
+      hint: 'To use real computes, run: espalier sandbox serve --computes postgres',
     })
   }
   if (flags.psql !== true) {
@@ -34,21 +34,21 @@ const chooseSandbox = (port: number | undefined, io: Io): RegisteredSandbox => {
       'E_NO_SANDBOX',
       `You have no running sandbox${port === undefined ? '' : ` on port ${port}`}.`,
       {
-        hint: 'Start one: espalier sandbox serve',
+        hint: 'To start one, run: espalier sandbox serve',
       },
     )
   }
   if (chosen.length > 1) {
     const ports = chosen.map((sandbox) => sandbox.port).join(', ')
     throw usageError(
-      `${chosen.length} sandboxes are running, on the ports ${ports}.`,
+      `${chosen.length} sandboxes are running, on ports ${ports}.`,
       'Choose one with --port, or set ESPALIER_BASE_URL.',
     )
   }
   return only
 }
 
-/** If several sandboxes are running, the one at `ESPALIER_BASE_URL`. */
+/** If several sandboxes are running, chooses the one at `ESPALIER_BASE_URL`. */
 const sandboxFromEnvironment = (running: readonly RegisteredSandbox[], { env }: Io): readonly RegisteredSandbox[] => {
   const url = env.ESPALIER_BASE_URL ?? ''
   const port = URL.canParse(url) ? Number(new URL(url).port) : undefined
@@ -71,7 +71,7 @@ const choose = (computes: readonly ReachableCompute[], { ref, project }: Connect
   )
 
 const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
-  // In psql, Ctrl-C cancels a query.
+  // Ctrl-C is left to psql, where it cancels a query.
   const release = io.onSignal('SIGINT', () => undefined)
   const psql = spawn('psql', [uri], { stdio: 'inherit', env: withoutSecrets(io.env) })
   try {
@@ -79,7 +79,7 @@ const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
     return code === 0 ? EXIT.ok : EXIT.error
   } catch (cause) {
     throw new EspalierError('E_PSQL', 'psql cannot be started.', {
-      hint: 'Install it, or use the connection string with another client.',
+      hint: 'Install psql, or use the connection string with another client.',
       cause,
     })
   } finally {

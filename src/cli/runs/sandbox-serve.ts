@@ -7,14 +7,14 @@ import { type Io, onStop } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
-/** Default ports. If one is taken, a free port is used. */
+/** The default ports. If one of them is taken, a free port is used instead. */
 const DEFAULT_PORT = 7788
 const DEFAULT_PG_PORT = 7799
 
-/** Serves until a signal, or until its output is closed. */
+/** Runs the sandbox until it receives a signal or its output is closed. */
 export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCode> => {
   const faults = flags.faults === undefined ? [] : await readFaults(io.locate(flags.faults))
-  // Address and key must come first, so earlier log lines are buffered.
+  // The address and the key must be printed first, so log lines from before that are buffered.
   const early: string[] = []
   let log = (line: string): void => void early.push(line)
   const sandbox = await startWithComputes(flags, io, {
@@ -30,7 +30,7 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
     log: (line) => log(line),
   })
   for (const fault of faults) sandbox.control.addFault(fault)
-  // Register before printing the address: whoever reads it may connect immediately.
+  // The sandbox is registered before its address is printed, because a reader of the address may connect immediately.
   const unregister = register(
     {
       pid: process.pid,
@@ -65,12 +65,12 @@ const untilEnded = async (io: Io): Promise<void> => {
 }
 
 const NOT_REGISTERED =
-  'Warning  The folder for running sandboxes in the temporary folder belongs to another user, so `sandbox connect` will not find this sandbox.'
+  'Warning  The folder that lists running sandboxes, in the temporary folder, belongs to another user, so `sandbox connect` will not find this sandbox.'
 
-/** Postgres is not installed, or cannot run here. Data of another Postgres version remains an error. */
+/** The errors if Postgres is not installed or cannot run here. Data from another Postgres version remains an error. */
 const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
 
-/** Uses Postgres if it is available, else simulated computes, unless flags require Postgres. */
+/** Uses Postgres if it is available. Otherwise simulates computes, unless a flag requires Postgres. */
 const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
     ...options,

@@ -1,15 +1,19 @@
 import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
+import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import type { ShowFlags } from '../commands/show.ts'
+import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { printProblems } from '../report-problems.ts'
 import { print } from '../terminal.ts'
 
-/** Prints manifests with everything merged, and the place of each value. */
+/** Prints manifests with profiles, rules and shared files merged, and the place that each value comes from. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
-  if (flags.format === 'markdown') {
-    throw new EspalierError('E_USAGE', '`show --resolved` prints YAML or JSON.', { hint: 'Use --format json.' })
+  if (flags.format === 'markdown' || flags.format === 'html' || flags.out !== undefined) {
+    throw usageError(
+      '`show --resolved` prints YAML or JSON to stdout.',
+      'Use --format json, and redirect stdout to write a file.',
+    )
   }
   const { loaded } = await readManifests([flags.ref], flags.sizeTable, io)
   if (loaded.diagnostics.length > 0) {

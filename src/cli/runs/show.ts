@@ -9,7 +9,7 @@ import { type Io, timeOf } from '../io.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { print, styleOf } from '../terminal.ts'
 
-/** Reads only the file: `apply` checks whether it is stale. */
+/** Shows a saved plan. It only reads the file. Whether the plan is stale is checked by `apply`. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (flags.out !== undefined && flags.format !== 'html') throw usageError('--out needs --format html.')
   const page = await openPageOf(flags, `show ${flags.ref}`, io)

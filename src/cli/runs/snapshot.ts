@@ -12,7 +12,7 @@ import { printNote, printProblems } from '../report-problems.ts'
 import { samePaths } from '../same-arguments.ts'
 import { print } from '../terminal.ts'
 
-/** Includes past operations, so that plans from it have estimates. */
+/** Writes a snapshot. It includes past operations, so that plans made from it can have estimates. */
 export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCode> => {
   checkGlobs('project', flags.project)
   const declared = flags.project === undefined ? await declaredProjects(flags, io) : []
@@ -26,7 +26,7 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
     }))
     await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
     print(
-      `Saved to ${flags.out}. To plan from it: espalier plan${samePaths(flags.paths)} --live ${flags.out}`,
+      `Saved to ${flags.out}. To plan from it, run: espalier plan${samePaths(flags.paths)} --live ${flags.out}`,
       io.stderr,
     )
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)

@@ -31,9 +31,9 @@ import { untilInterrupted, watchScreen } from '../watch.ts'
 
 interface Seen {
   readonly observed: Observed
-  /** Absent if manifests were not read or have errors. */
+  /** Absent if manifests were not read, or if they have errors. */
   readonly plan?: Plan
-  /** Projects excluded by the selection. */
+  /** How many projects and computes the selection excludes. */
   readonly leftOut: { readonly projects: number; readonly computes: number }
 }
 
@@ -67,13 +67,13 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
 
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
-/** With `--project`, manifests are optional. */
+/** Reads the manifests. If `--project` is given without paths, there need not be any manifests. */
 const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
   const manifests = readManifests(paths, sizeTable, io)
   return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
 }
 
-/** What to read: the projects of the manifests, with a plan if possible, or any projects of the key. */
+/** Decides what to read: the declared projects, with a plan if possible, or any projects that the key can access. */
 const seeing = async (
   api: ReadApi,
   manifests: Manifests | undefined,
@@ -103,7 +103,7 @@ const seeing = async (
   })
 }
 
-/** Sorts by name, like plans. */
+/** Sorts projects by name, as plans do. */
 const byName = (seen: Seen): Seen => {
   const projects = seen.observed.projects.toSorted((a, b) => compare(a.name ?? a.id, b.name ?? b.id))
   return { ...seen, observed: { ...seen.observed, projects } }
@@ -155,7 +155,7 @@ const textOf = (seen: Seen, flags: Shown, io: Io): string => {
   return plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2)
 }
 
-/** What the table leaves out, and why. */
+/** Says what the table leaves out, and why. */
 const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
   const style = styleOf(io.stderr, flags, io.env)
   const { project: projects, branch: branches, isBroken, lineOf } = flags

@@ -20,7 +20,7 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
     )
     return EXIT.ok
   }
-  // Loaded only if there is something to print.
+  // This is loaded only if there is something to print.
   const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
   if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files, checkedByPlan: undecided }), io.stdout)
   else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }), io.stdout)
@@ -31,7 +31,7 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
   return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
 }
 
-/** Names policies that need live values. */
+/** Names the policies that cannot be checked without live values. */
 const left = (policies: readonly string[]): readonly string[] =>
   policies.length === 0
     ? []

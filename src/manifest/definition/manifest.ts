@@ -25,12 +25,13 @@ import { withEnumeratedRanges } from './size-range.ts'
 
 const protect = flag({
   default: false,
-  description: 'Prevents deletions, moves and replacements on this branch, regardless of flags.',
+  description:
+    'No compute on this branch can be deleted, moved or replaced, and none can be moved to it. No flag overrides this.',
   examples: [true],
 })
 const id = text({
   pattern: '^ep-[a-z0-9-]{1,57}$',
-  description: 'A pin: the id of an existing compute. If the compute is on another branch, it is moved here.',
+  description: 'A pin: the id of an existing compute. If the compute is on another branch, it is moved to this one.',
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
@@ -93,7 +94,8 @@ const rule = map(
       examples: [['preview/keep-*']],
     }),
     expires: flag({
-      description: '`true`: only branches that expire. `false`: only branches that do not. Default: both.',
+      description:
+        'With `true`, the rule applies only to branches that expire; with `false`, only to branches that do not. Default: both.',
       examples: [false],
     }),
     protect,
@@ -122,7 +124,7 @@ const waves = list(
   ),
   {
     description:
-      'The order in which projects are applied. A wave starts after the previous one has finished. A project belongs to the first wave that matches it; projects without a wave come last. Only one document or shared file can define waves.',
+      'The order in which projects are applied. A wave starts after the previous one has finished. A project belongs to the first wave that matches it; projects that belong to no wave come last. Only one document or shared file can define waves.',
     examples: [[{ name: 'canary', projects: [EXAMPLE_PROJECT] }]],
   },
 )
@@ -157,13 +159,14 @@ const SHAREABLE = {
   } as Schema<ValueOf<typeof RESTART_WINDOW>>,
   prune: flag({
     default: false,
-    description: 'Deletes undeclared computes on declared branches.',
+    description: 'With `true`, undeclared computes on declared branches are deleted.',
     examples: [false],
   }),
   skipExpiring: text({
     pattern: DURATION_PATTERN,
     default: '1h',
-    description: 'Skips changes that interrupt connections on branches that expire within this time. `0s` skips none.',
+    description:
+      'If a branch expires within this time, changes that would interrupt its connections are skipped. With `0s`, none are skipped.',
     examples: ['1h'],
     $comment: 'E_POLICY_DURATION',
   }),
@@ -174,7 +177,7 @@ const SHAREABLE = {
   }),
   parkOn: text({
     description:
-      'A branch without a primary, by name or id. When two primaries swap branches, one of them is parked there.',
+      'The name or id of a branch without a primary. If two primaries swap branches, one of them is parked there in the meantime.',
     examples: ['parking'],
   }),
   defaults: {
@@ -187,7 +190,7 @@ const SHAREABLE = {
     examples: [{ small: { size: 0.25, scaleToZero: '1m' } }],
   }),
   branches: named(branch, {
-    description: 'Declared branches, by name or by id (br-…).',
+    description: 'The branches to manage. Each key is the name or the id (br-…) of a branch.',
     examples: [{ main: { primary: { size: 1 } } }],
   }),
   rules: list(rule, {

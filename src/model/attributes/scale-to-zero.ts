@@ -41,7 +41,7 @@ export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
     text({
       pattern: '^(default|never|(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?)$',
       description:
-        'Suspends the compute after this time without connections: a duration from 1m to 7d, `default` (5m) or `never`.',
+        'Suspends the compute after this long without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
       examples: ['5m', '1h30m', 'never', 'default'],
       $comment: 'E_DURATION',
     }),

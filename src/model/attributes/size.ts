@@ -56,7 +56,7 @@ const sizeSchema = (table: SizeTable) => {
     ),
     step('A fixed size, in CU.'),
     {
-      description: `Compute units (CU; 1 CU is 4 GB of RAM). A number is a fixed size: ${sizesInWords(table)}. { min, max } is an autoscaling range, up to ${autoscalingMaxCu} CU and at most ${maxSpreadCu} CU wide. Above ${table.scaleToZeroMaxCu} CU, \`scaleToZero\` must be \`never\`.`,
+      description: `The size in compute units (CU). 1 CU has 4 GB of RAM. A number is a fixed size: ${sizesInWords(table)}. { min, max } is an autoscaling range, up to ${autoscalingMaxCu} CU and at most ${maxSpreadCu} CU wide. Above ${table.scaleToZeroMaxCu} CU, \`scaleToZero\` must be \`never\`.`,
       examples: [0.25, 2, { min: 1, max: 8 }],
     },
   )

@@ -40,7 +40,11 @@ export const ATTRIBUTES = {
   }),
   poolerEnabled: oneField('flag', 'pooler_enabled', {
     path: 'pooler.enabled',
-    schema: () => flag({ description: 'Has no effect: clients choose pooling by the host name.', examples: [true] }),
+    schema: () =>
+      flag({
+        description: 'Has no effect. Whether a connection is pooled depends on the host name that the client uses.',
+        examples: [true],
+      }),
     reason: { code: 'POOLER_DIFFERS', words: 'the pooler differs' },
     rule: "the service's public OpenAPI: the field is inert, pooling is chosen by the host name",
     impact: () => 'none',
@@ -56,7 +60,7 @@ export const ATTRIBUTES = {
   }),
   passwordlessAccess: oneField('flag', 'passwordless_access', {
     path: 'passwordlessAccess',
-    schema: () => flag({ description: 'Passed on to the API, which documents no effect.', examples: [false] }),
+    schema: () => flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
     reason: { code: 'PASSWORDLESS_DIFFERS', words: 'passwordless access differs' },
     rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',

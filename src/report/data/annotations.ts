@@ -1,4 +1,4 @@
-/** Annotations on manifest lines, for GitHub. */
+/** Annotations that GitHub shows on lines of manifests. */
 import { plainText } from '../../base/index.ts'
 import { type Change, computeTitle, type Diagnostic, IMPACTS } from '../../model/index.ts'
 import { impactWords } from '../words/impacts.ts'
@@ -21,9 +21,9 @@ export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): reado
   }))
 
 /**
- * For disruptive and refused changes, the worst first.
+ * Annotations for disruptive and refused changes, with the worst first.
  *
- * @param drift changes to mark as existing drift.
+ * @param drift the changes that are marked as existing drift.
  */
 export const changeAnnotations = (
   changes: readonly Change[],

@@ -1,7 +1,7 @@
-/** Diagnostics as JSON. */
+/** Prints diagnostics as JSON. */
 import { type Diagnostic, plainJson } from '../../model/index.ts'
 
-/** @param extra further keys of the document. */
+/** @param extra additional keys for the document. */
 export const jsonDiagnostics = (
   diagnostics: readonly Diagnostic[],
   extra: Readonly<Record<string, unknown>> = {},

@@ -1,8 +1,8 @@
-/** The JSON of `drift --format json`. */
+/** The JSON document that `drift --format json` prints. */
 import { type Difference, type Plan, plainJson } from '../../model/index.ts'
 
 interface DriftDocument {
-  /** The git ref of `--since`. */
+  /** The git ref given with `--since`. */
   readonly ref: string
   readonly takenAt: string
   readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>

@@ -1,4 +1,4 @@
-/** Diagnostics as SARIF 2.1.0 (OASIS), for code scanning. */
+/** Prints diagnostics as SARIF 2.1.0 (OASIS), the format that code scanning tools read. */
 import { encodePath, plainJson } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
 

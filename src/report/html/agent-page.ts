@@ -1,4 +1,4 @@
-/** The agent's overview of its projects; those that need attention come first. */
+/** The page on which the agent shows its projects. Projects that need attention come first. */
 import { encodePath, groupBy } from '../../base/index.ts'
 import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
 import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
@@ -14,7 +14,7 @@ export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'acc
 }
 
 interface AgentPageProject extends ProjectView {
-  /** `windowOpensAt` in the window's time zone: `Sun 2026-11-22 02:00`. */
+  /** `windowOpensAt` in the time zone of the window, such as `Sun 2026-11-22 02:00`. */
   readonly windowOpensLocally?: string | undefined
 }
 
@@ -25,7 +25,7 @@ const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
   fine: STATE_LOOKS.Synced,
 }
 
-/** The project's page shows all of them. */
+/** How many differences are listed. The page of the project shows all of them. */
 const MOST_DIFFERENCES = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
@@ -66,7 +66,7 @@ const VERBS: Readonly<Record<AgentGroup, readonly [one: string, many: string]>> 
   fine: ['is synced', 'are synced'],
 }
 
-/** @param count number of projects in this group, which is the worst one. */
+/** @param count the number of projects in this group, which is the worst group that has any projects. */
 const verdictOf = (name: AgentGroup, count: number): string => {
   const [one, many] = VERBS[name]
   if (name === 'fine') return count === 1 ? `The project ${one}` : `All ${group(count)} projects ${many}`
@@ -87,7 +87,7 @@ const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   }${source.committedAt === undefined ? '' : markup`, committed ${moment(source.committedAt)}`}${source.fetchedAt === undefined ? '' : markup`, fetched ${moment(source.fetchedAt)}`}.</p>
 ${accounts.map(
   ({ name, projects, intervalSeconds, isStretched }) =>
-    markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval would exceed its request share' : ''}.</p>`,
+    markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval would exceed its share of the rate limit' : ''}.</p>`,
 )}`
 
 const notes = ({ source }: AgentPage): Markup =>
@@ -100,7 +100,7 @@ const notes = ({ source }: AgentPage): Markup =>
 const interval = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 6) / 10} min`
 
-/** Shortens a commit; other labels are already short. */
+/** Shortens a commit id. Other version labels are already short. */
 const version = (text: string): Markup => markup`<code title="${text}">${text.slice(0, 12)}</code>`
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
@@ -132,7 +132,7 @@ ${differences(project)}</div></li>
 `
 }
 
-/** The message of a suspension is the user's reason. */
+/** The message of a suspended project is the reason that the user gave. */
 const why = ({ message, ...status }: AgentPageProject): string => {
   const words = `${capitalised(agentStatusWords(status))}.`
   if (message === undefined) return words

@@ -1,4 +1,4 @@
-/** The page of an apply: the plan, and a timeline of its steps. */
+/** The HTML page for an apply. It shows the plan and a timeline of its steps. */
 import {
   type ApplyEvent,
   type Change,
@@ -40,7 +40,7 @@ export interface ApplyPage {
   readonly plan: Plan
   /** The events of the run, in order. */
   readonly events: readonly ApplyEvent[]
-  /** Absent if the run was cut off. */
+  /** Absent if the run was cut off before it ended. */
   readonly outcome?: Outcome
   /** The snapshot that the plan was made from. */
   readonly observed?: Observed
@@ -104,7 +104,7 @@ const NOT_STARTED: StepRun = { moments: [], calls: [], waits: [], operations: []
 
 const runOf = (run: Run, step: Step): StepRun => run.steps.get(step.id) ?? NOT_STARTED
 
-/** The status, in the terminal's terms; a run that was cut off has none. */
+/** The status of the step, in the same terms as on a terminal. A step that the run did not finish has no status. */
 const wordsOf = ({ outcome, span }: StepRun): string => {
   if (outcome === undefined) return span === undefined ? 'never started' : 'end unknown'
   return `${statusWords(outcome.status)}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}`
@@ -161,12 +161,12 @@ const stepsSection = (plan: Plan, run: Run): Markup => {
     },
   )
   const moments = run.interrupts.map(({ at }) => ({ at, words: 'interrupted' }))
-  const body = markup`<p class="lead">A bar is a step, from its start to its end. Arrows are calls; a ring marks a retry. Hatching is waiting. A line below a bar is an operation of the service.</p>
+  const body = markup`<p class="lead">Each bar shows a step from its start to its end. An arrow marks an API call, and a ring marks a retry. Hatching shows time spent waiting. A line below a bar shows an operation on the service.</p>
 ${HATCH}${chart({ label: 'Timeline of the steps as they ran', lanes, scale, moments })}`
   return section('steps', 'Timeline', body)
 }
 
-/** Hatching marks waiting, so that colour is not the only difference. */
+/** Waiting is hatched, so that it can be told apart without colour. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
 const drawingOf = (run: StepRun, scale: Timescale): Drawing => {
@@ -223,10 +223,10 @@ const LEGEND: readonly Markup[] = [
   ...STEP_STATUSES.map((status) => legendRow(chip(STATUS_LOOKS[status], statusWords(status)), 'the result of a step')),
   legendRow(
     markup`<span class="key hatched" aria-hidden="true"></span> hatched`,
-    'waiting: for a lock, for the rate limit, before reading back',
+    'waiting for a lock, for the rate limit, or before reading the project again',
   ),
   legendRow(
     markup`<span class="key line" aria-hidden="true"></span> line below`,
-    'an operation of the service, from when it was first reported',
+    'an operation on the service, from the time it was first reported',
   ),
 ]

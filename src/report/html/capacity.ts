@@ -1,11 +1,11 @@
-/** Capacity before and after, as numbers and as bars. */
+/** The section that shows the capacity before and after, as numbers and as bars. */
 import type { PlanSummary } from '../../model/index.ts'
 import { type Measure, measuresOf, type Range } from '../words/capacity.ts'
 import { number } from '../words/counts.ts'
 import { type Markup, markup, section, when } from './markup.ts'
 
 export const capacitySection = ({ capacity }: Pick<PlanSummary, 'capacity'>): Markup => {
-  const body = markup`<p class="lead">Of all computes of the planned projects, at the upper limits.</p>
+  const body = markup`<p class="lead">The capacity of all computes in the planned projects, at their maximum size.</p>
 <ul class="measures">${measuresOf(capacity).map(tile)}</ul>`
   return section('capacity', 'Capacity', body)
 }

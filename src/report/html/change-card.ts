@@ -1,4 +1,4 @@
-/** One change: values before and after, its impact, and its requests. */
+/** The card of a change. It shows the values before and after, the impact, and the requests. */
 import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step } from '../../model/index.ts'
 import { number } from '../words/counts.ts'
 import { impactWords, windowWords } from '../words/impacts.ts'
@@ -8,13 +8,13 @@ import { rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 
-/** What the page of an apply adds to a step. */
+/** What the page for an apply adds to a step. */
 export interface StepExtras {
-  /** Next to the request. */
+  /** Shown next to the request. */
   readonly summary: Markup
-  /** Above the request, always visible. */
+  /** Shown above the request, even while the request is collapsed. */
   readonly verdict: Markup
-  /** Below the request. */
+  /** Shown below the request. */
   readonly details: Markup
 }
 
@@ -98,11 +98,11 @@ const capacityRows = (before: Capacity | undefined, after: Capacity | undefined)
   return rows.filter((one) => one.before !== one.after)
 }
 
-/** Smaller than the smallest size, so that its bar is visible. */
+/** Where the scale starts. It is below the smallest size, so that the bar of the smallest size is visible. */
 const LEFT_CU = 0.125
 const RIGHT_CU = 64
 
-/** Sizes on a logarithmic scale. */
+/** Draws the sizes before and after as bars on a logarithmic scale. */
 const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined): Markup => {
   if (before === undefined && after === undefined) return NOTHING
   const share = (cu: number): string => {

@@ -1,4 +1,4 @@
-/** Changes by project and branch, next to the computes that do not change. */
+/** Lists changes by project and branch, together with the computes that do not change. */
 import { groupBy } from '../../base/index.ts'
 import { type Change, computeTitle, formatSize, IMPACTS, isIdle, type Observed, type Plan } from '../../model/index.ts'
 import { counted } from '../words/counts.ts'
@@ -9,11 +9,11 @@ import { type CardContext, changeCard } from './change-card.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { stillItem } from './sections.ts'
 
-/** With more changes, projects are collapsed. */
+/** With more changes than this, projects are collapsed. */
 const MOST_OPEN = 60
 
 interface ChangesOptions extends CardContext {
-  /** Next to the title of a project. */
+  /** The text next to the title of a project. */
   facts?(changes: readonly Change[]): string
 }
 
@@ -64,7 +64,7 @@ const projectFacts = (changes: readonly Change[]): string => {
 
 type UnchangedComputes = ReadonlyMap<string, readonly { readonly item: Markup }[]>
 
-/** By project and branch: an item for each compute that the plan does not change. */
+/** A list item for each compute that the plan does not change, by project and branch. */
 const unchangedComputes = (plan: Plan, observed: Observed | undefined): UnchangedComputes => {
   const touched = new Set(plan.changes.flatMap(({ compute }) => compute.id ?? []))
   const unmanaged = new Set(plan.unmanaged.flatMap(({ compute }) => compute.id ?? []))
@@ -82,7 +82,7 @@ const unchangedComputes = (plan: Plan, observed: Observed | undefined): Unchange
   return groupBy(items, ({ key }) => key)
 }
 
-/** The form that filters changes, hidden until its script runs. */
+/** The form that filters changes. It is hidden until its script runs. */
 const filters = (changes: readonly Change[]): Markup => {
   if (changes.length < 2) return NOTHING
   const projects = [...new Set(changes.map(({ project }) => project))]

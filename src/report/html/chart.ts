@@ -1,7 +1,7 @@
 /**
- * Steps as bars along a time axis, with a lane for each project. Positions are percentages and heights are in `em`, so
- * the chart follows the width and text size of the page. They are SVG attributes, since the page's policy forbids
- * inline styles.
+ * Draws steps as bars along a time axis, with a lane for each project. Positions are percentages and heights are in
+ * `em`, so that the chart adapts to the width and text size of the page. Both are SVG attributes, because the page's
+ * content security policy forbids inline styles.
  */
 import { groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan, type Step } from '../../model/index.ts'
@@ -14,16 +14,16 @@ import { percent, type Span, type Timescale, ticks } from './span.ts'
 
 /** How a step is drawn. */
 export interface Drawing {
-  /** `undefined` if it never ran. */
+  /** `undefined` if the step never ran. */
   readonly span: Span | undefined
   readonly tone: Tone
-  /** For important steps, an icon next to the words. */
+  /** An icon next to the words, if the step is important. */
   readonly icon: IconName | undefined
-  /** Next to the bar. */
+  /** The text next to the bar. */
   readonly words: string
-  /** A full description for screen readers. */
+  /** A complete description of the step for screen readers. */
   readonly description: string
-  /** Drawn over the bar; `middle` is its vertical position in em. */
+  /** Draws details over the bar. `middle` is the vertical position of the bar, in em. */
   readonly details?: (middle: number) => Markup
 }
 
@@ -39,11 +39,11 @@ export interface Chart {
   readonly label: string
   readonly lanes: readonly Lane[]
   readonly scale: Timescale
-  /** Moments shown in every lane. */
+  /** Points in time that every lane shows. */
   readonly moments?: readonly { readonly at: number; readonly words: string }[]
 }
 
-/** @param facts what to show next to the title of a project; empty strings are left out. */
+/** @param facts the texts to show next to the title of a project. Empty strings are left out. */
 export const lanesOf = (
   plan: Plan,
   draw: (step: Step, waitsFor: readonly number[]) => Drawing,
@@ -61,7 +61,7 @@ export const lanesOf = (
 
 const ROW_EM = 2.75
 const BAR_EM = 0.95
-/** With more steps, lanes are collapsed to one line; a lane with more steps has no room for icons. */
+/** With more steps than this, lanes are collapsed to one line. A lane with more steps has no room for icons. */
 const MOST_OPEN = 60
 
 export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
@@ -89,7 +89,7 @@ const labelOf = ({ number, step, change, description }: Row): Markup =>
   markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a></li>
 `
 
-/** A lane in one line, which shows problems while the lane is collapsed. */
+/** Draws a whole lane on one line, so that problems are visible while the lane is collapsed. */
 const miniature = ({ rows }: Lane, scale: Timescale): Markup => {
   const marked = rows.length <= MOST_OPEN ? rows.filter((row) => row.icon !== undefined) : []
   return markup`<svg class="mini" height="2em" aria-hidden="true" focusable="false"><line class="base" x1="0" x2="100%" y1="1.5em" y2="1.5em"/>${rows.map(
@@ -121,7 +121,7 @@ ${rows.map((row, index) => [
 ])}</svg>`
 }
 
-/** From the end of a step to the start of a step that waits for it. */
+/** Draws a line from the end of a step to the start of a step that waits for it. */
 const arrow = (
   from: { readonly row: Row; readonly middle: number } | undefined,
   to: Row,
@@ -133,7 +133,7 @@ const arrow = (
   const { start: end } = to.span
   const x = percent(start, scale)
   const target = percent(end, scale)
-  // Straight down if the waiting step starts immediately, else along its row.
+  // The line goes straight down if the waiting step starts immediately. Otherwise it continues along the step's row.
   const isStraight = end - start < scale.end / 100
   return markup`<g class="after" data-c="${to.change}">${
     isStraight
@@ -152,7 +152,7 @@ const bar = (row: Row, middle: number, scale: Timescale): Markup => {
 `
 }
 
-/** Right or left of the bar if there is room, else over it. */
+/** Puts the text to the right or left of the bar if there is room, and otherwise over it. */
 const placedLabel = (row: Row, { start, end }: Span, middle: number, scale: Timescale): Value => {
   if (row.words === '') return NOTHING
   const isRight = end / scale.end <= 0.7

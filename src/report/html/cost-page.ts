@@ -1,4 +1,4 @@
-/** `espalier cost` as a page. */
+/** The HTML page that `espalier cost` writes. */
 import type { CostReport } from '../../cost/index.ts'
 import { counted } from '../words/counts.ts'
 import {
@@ -40,7 +40,7 @@ const adviceSection = (report: CostReport): Markup => {
     ) => markup`<li><p><b>${savingWords(one)}</b> ${titleOf(one)}. ${one.text}</p><p><code>${editWords(one.edit)}</code></p></li>
 `,
   )
-  const body = markup`<p class="lead">CU-hours a month. Savings for the same compute cannot be added up.</p>
+  const body = markup`<p class="lead">Amounts are in CU-hours a month. Several savings for the same compute cannot be added up.</p>
 <ul class="advice">${items}</ul>`
   return section('advice', 'Largest savings', body)
 }

@@ -1,4 +1,4 @@
-/** The known effects of an apply. */
+/** Finds out what effects an apply had, as far as they are known. */
 import { groupBy } from '../../base/index.ts'
 import {
   type CapacityTotal,
@@ -12,9 +12,9 @@ import {
 } from '../../model/index.ts'
 
 export interface Effects {
-  /** Changes with at least one completed step; their impact is that of the completed steps. */
+  /** Changes with at least one completed step. Their impact is the impact of the completed steps. */
   readonly done: readonly Change[]
-  /** Changes whose steps were sent and failed, so that their impact is unknown. */
+  /** Changes with a step that was sent but failed, which is why their impact is unknown. */
   readonly uncertain: readonly Change[]
   readonly counts: ChangeCounts
   readonly capacity: Plan['summary']['capacity']
@@ -37,7 +37,7 @@ export const effectsOf = (plan: Plan, outcomeOf: (step: Step) => StepOutcome | u
   return { done, uncertain, counts: countChanges(done), capacity: { before: plan.summary.capacity.before, after } }
 }
 
-/** Whether the request of a failed step was accepted, or was interrupted while pending. */
+/** Whether a failed step may have had an effect: its request was accepted, or was pending at the interruption. */
 const mayHaveHappened = (outcome: StepOutcome | undefined): boolean =>
   outcome?.status === 'failed' && (outcome.operations.length > 0 || outcome.reason === 'interrupted')
 

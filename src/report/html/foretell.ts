@@ -1,4 +1,4 @@
-/** Estimates when each step of a plan runs: one step at a time within a project, projects concurrently. */
+/** Estimates when each step of a plan will run. Projects run concurrently, with one step at a time in each. */
 import { groupBy } from '../../base/index.ts'
 import type { Observed, Plan, Step } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
@@ -8,12 +8,12 @@ export interface Schedule {
   readonly spans: ReadonlyMap<string, Span>
 }
 
-/** Duration of a step whose operations are unknown. */
+/** The assumed duration of a step whose operations are unknown. */
 export const UNKNOWN_MS = 1_000
 
 /**
- * @param observed past operations, if they were read: a step is expected to take the median time of its actions.
- * @param concurrency projects processed concurrently.
+ * @param observed past operations, if they were read. A step is expected to take the median time of its actions.
+ * @param concurrency how many projects are processed concurrently.
  */
 export const foretell = (plan: Plan, observed: Observed | undefined, concurrency: number): Schedule => {
   const weigh = weights(plan, observed)
@@ -51,7 +51,7 @@ const actionsOf = (plan: Plan, project: string): number =>
     plan.steps.reduce((sum, step) => sum + (step.project === project ? step.actions.length : 0), 0),
   )
 
-/** By action, as in the plan's own estimate. */
+/** The median time of each action, computed in the same way as for the plan's own estimate. */
 const mediansOf = (
   past: readonly { readonly action: string; readonly durationMs: number }[],
 ): ReadonlyMap<string, number> =>

@@ -1,4 +1,4 @@
-/** What happened in each step, computed from events. Times are milliseconds since the first event. */
+/** Works out from events what happened in each step. Times are in milliseconds since the first event. */
 import { groupBy } from '../../base/index.ts'
 import type { ApplyEvent, OperationProgress, Outcome, StepOutcome } from '../../model/index.ts'
 import type { Span, Timescale } from './span.ts'
@@ -12,7 +12,7 @@ export interface OperationSpan extends Span {
   readonly last: OperationProgress
 }
 
-/** What happened in a step; without `span`, it never started. */
+/** What happened in a step. If `span` is absent, the step never started. */
 export interface StepRun {
   readonly span?: Span
   /** In order. */

@@ -1,4 +1,4 @@
-/** A separate entry point, so that only pages load the HTML library. */
+/** A separate entry point, so that the HTML library is loaded only when a page is written. */
 export { type AgentPage, agentPage } from './agent-page.ts'
 export { applyPage } from './apply-page.ts'
 export { costPage } from './cost-page.ts'

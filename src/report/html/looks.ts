@@ -1,4 +1,4 @@
-/** Icons and tones for impacts, kinds and statuses. */
+/** The icons and tones that represent impacts, kinds of change, and statuses. */
 import type { AgentState, ChangeKind, Impact, StepStatus } from '../../model/index.ts'
 import { SYMBOLS } from '../words/names.ts'
 import { type Markup, markup, trusted, when } from './markup.ts'
@@ -71,7 +71,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS
 
-/** All icons, which `icon` refers to. */
+/** A hidden SVG with all icons. `icon` refers to them by id. */
 export const iconSheet = (): Markup =>
   trusted(
     `<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false">${Object.entries(ICONS)
@@ -89,6 +89,6 @@ export const chip = (look: Look, words: string): Markup =>
 export const chipList = (chips: readonly Markup[]): Markup =>
   when(chips.length > 0, () => markup`<ul class="chips">${chips.map((one) => markup`<li>${one}</li>`)}</ul>`)
 
-/** `+ create`, in the tone of the kind. */
+/** A label such as `+ create`, in the tone of its kind. */
 export const kindLabel = (kind: ChangeKind): Markup =>
   markup`<span class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</span>`

@@ -1,11 +1,11 @@
-/** A template tag for HTML. Escapes every value except the results of this tag and of `trusted`. */
+/** A template tag for HTML. It escapes every value except results of this tag and of `trusted`. */
 import { html, raw } from 'hono/html'
 import { plainText } from '../../base/index.ts'
 import { group } from '../words/counts.ts'
 
 declare const made: unique symbol
 
-/** HTML made by this module, never untrusted text. */
+/** HTML that this module produced. It never contains unescaped text from other sources. */
 export interface Markup {
   readonly [made]: true
 }
@@ -15,7 +15,7 @@ export type Value = Markup | string | number | undefined | readonly Value[]
 export const markup = (strings: TemplateStringsArray, ...values: readonly Value[]): Markup =>
   html(strings, ...values.map(plain)) as unknown as Markup
 
-/** Unescaped HTML, only for constants such as styles, scripts and icons. */
+/** Marks HTML that must not be escaped. Only for constants such as styles, scripts and icons. */
 export const trusted = (text: string): Markup => raw(text) as unknown as Markup
 
 export const NOTHING: Markup = trusted('')
@@ -27,11 +27,11 @@ export const section = (id: string, title: string, body: Value, className?: stri
   markup`<section aria-labelledby="${id}"${className === undefined ? '' : markup` class="${className}"`}><h2 id="${id}">${title}</h2>
 ${body}</section>`
 
-/** `and 3 more`, if not all are shown. */
+/** Adds `and 3 more` if not all items are shown. */
 export const andMore = (total: number, shown: number, where = ''): Markup =>
   when(total > shown, () => markup`<p class="lead">and ${group(total - shown)} more${where}</p>`)
 
-/** An ISO time, shown without fractions of a second. */
+/** Shows an ISO time without fractions of a second. */
 export const timestamp = (iso: string): Markup =>
   markup`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+/, '')}</time>`
 

@@ -1,4 +1,4 @@
-/** The frame of a page: a self-contained HTML document, as enforced by its content security policy. */
+/** The frame of every page: a self-contained HTML document, which its content security policy enforces. */
 import assets from './generated/assets.json' with { type: 'json' }
 import { iconSheet } from './looks.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
@@ -6,7 +6,7 @@ import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './mar
 export interface PageFrame {
   /** The version of Espalier. */
   readonly version: string
-  /** SHA-256 of a text, in base64. */
+  /** Returns the SHA-256 of a text, in base64. */
   readonly sha256: (text: string) => string
   /** The URL of the agent's overview, if an agent serves this page. */
   readonly home?: string
@@ -14,26 +14,26 @@ export interface PageFrame {
 
 export interface PageParts {
   readonly title: string
-  /** The command that made the page. */
+  /** The command that wrote the page. */
   readonly command: string
   readonly seen: Value
   readonly head: Markup
   readonly body: Value
-  /** For a page that an agent serves, which updates itself. */
+  /** Set if an agent serves the page, in which case the page updates itself. */
   readonly live?: LivePage
 }
 
 export interface LivePage {
   readonly style: string
   readonly script: string
-  /** Ids and titles of its sections. */
+  /** The ids and titles of the page's sections. */
   readonly places: readonly Place[]
   readonly footer: string
 }
 
 type Place = readonly [id: string, name: string]
 
-/** Navigation links in the order of the sections. A link is shown only if its section exists. */
+/** The links in the navigation, in the order of the sections. A link is shown only if the page has its section. */
 const PLACES: readonly Place[] = [
   ['left-out', 'Left out'],
   ['warnings', 'Warnings'],
@@ -76,7 +76,7 @@ export const page = (
 <header><div class="strip"><p class="brand">${home === undefined ? brand : markup`<a class="brand" href="${home}">${brand}</a>`}</p><p class="seen">${seen}</p></div>
 <div id="head">${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</div></header>
 <main id="main" tabindex="-1">${main}</main>
-<footer><p>espalier ${version}. ${live?.footer ?? 'This page is one file and loads nothing.'}</p></footer>
+<footer><p>espalier ${version}. ${live?.footer ?? 'This page is self-contained and loads no other files.'}</p></footer>
 <script>${trusted(script)}</script></body></html>
 `)
 }

@@ -1,4 +1,4 @@
-/** The page of a plan. */
+/** The HTML page for a plan. */
 import { isEmptyPlan, type Observed, type Origin, type Plan, type Step } from '../../model/index.ts'
 import { capitalised, counted, group, time } from '../words/counts.ts'
 import { isDisruptive, shortImpact, windowWords } from '../words/impacts.ts'
@@ -26,13 +26,13 @@ import type { Span, Timescale } from './span.ts'
 export interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string | undefined
-  /** The age of the snapshot file that was planned against: `3 h`. */
+  /** The age of the snapshot file that the plan was made against, such as `3 h`. */
   readonly age?: string
-  /** The snapshot, with past operations. */
+  /** The snapshot that the plan was made from, including past operations. */
   readonly observed?: Observed
-  /** The git ref that the plan is compared with, and the result. */
+  /** The git ref that the plan is compared with, and the result of the comparison. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** Projects processed concurrently. */
+  /** How many projects are processed concurrently. */
   readonly concurrency: number
 }
 

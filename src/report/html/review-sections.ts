@@ -1,4 +1,4 @@
-/** Cost, policies and service updates of a plan. */
+/** The sections for the cost, policies and service updates of a plan. */
 import type { Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { skippedLines } from '../words/plan-lines.ts'
@@ -6,7 +6,7 @@ import { policyLines } from '../words/policies.ts'
 import { icon } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, when } from './markup.ts'
 
-/** The JSON plan lists all of them. */
+/** How many items are listed. The JSON plan contains all of them. */
 const MOST = 500
 
 export const costSection = (plan: Plan): Markup => {

@@ -1,4 +1,4 @@
-/** The log of a step. */
+/** The log of what happened while a step ran. */
 import { counted, time } from '../words/counts.ts'
 import type { Moment, StepRun } from './happened.ts'
 import { type IconName, icon } from './looks.ts'

@@ -1,4 +1,4 @@
-/** Short sections of the pages. */
+/** The shorter sections that pages share. */
 import {
   type Change,
   type ChangeCounts,
@@ -19,11 +19,11 @@ import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel, type Look } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 
-/** The chart and the cards show all of them. */
+/** How many changes this section lists. The chart and the cards show all of them. */
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
-/** @param none words for a plan without impact. */
+/** @param none the wording if the plan has no impact. */
 export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly Markup[] => {
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
@@ -61,7 +61,7 @@ export const leftOutSection = (plan: Plan): Markup => {
   return section('left-out', `Left out: ${projectsLeftOut(plan)} could not be planned`, lists, 'warnings')
 }
 
-/** A compute that does not change. */
+/** A list item for a compute that does not change. */
 export const stillItem = (title: string, id: string, state: string, note: string, more: Value = NOTHING): Markup =>
   markup`<li>${icon('ring')}<span>${title}</span> <code>${id}</code> <span>${state}</span> <em>${note}</em>${more}</li>
 `
@@ -79,7 +79,7 @@ export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan
   return section('released', `No longer managed: ${counted(released.length, 'compute')}`, body)
 }
 
-/** Disruptive changes, the worst first. @param noticed the changes to list. */
+/** Lists the disruptive changes, with the worst first. @param noticed the changes to choose from. */
 export const interruptionsSection = (
   { changes, projects }: Plan,
   noticed: readonly Change[] = changes,
@@ -126,8 +126,8 @@ export const legend = (more: readonly Markup[] = []): Markup => {
   const rows = [
     ...IMPACTS.map((impact) => legendRow(chip(IMPACT_LOOKS[impact], impact), IMPACT_WORDS[impact])),
     ...KINDS.map(([kind, words]) => legendRow(kindLabel(kind), words)),
-    legendRow(markup`<span class="key was" aria-hidden="true"></span> now`, 'upper bar of a pair'),
-    legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'lower bar of a pair'),
+    legendRow(markup`<span class="key was" aria-hidden="true"></span> now`, 'the upper bar of a pair'),
+    legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'the lower bar of a pair'),
     ...more,
   ]
   const body = markup`<dl>${rows}</dl><p class="lead"><code>--allow</code> accepts ${CONSENTS.join(', ')}; restart is allowed by default. <code>espalier explain CODE</code> explains each code.</p>`

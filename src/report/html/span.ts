@@ -1,13 +1,13 @@
-/** The time of a step, estimated or measured. */
+/** The time in which a step runs, which is either estimated or measured. */
 export interface Span {
   readonly start: number
   readonly end: number
 }
 
 export interface Timescale {
-  /** Milliseconds, or turns if durations are unknown. */
+  /** `ms`, or `turn` if durations are unknown, in which case each step takes one turn. */
   readonly unit: 'ms' | 'turn'
-  /** The end of the axis; above 0. */
+  /** The value at the end of the axis. It is above 0. */
   readonly end: number
 }
 

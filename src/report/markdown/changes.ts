@@ -1,4 +1,4 @@
-/** Changes as tables, and as a YAML diff. */
+/** Shows changes as a table, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, computeTitle } from '../../model/index.ts'
@@ -7,7 +7,7 @@ import { SYMBOLS } from '../words/names.ts'
 import { fenced, linked, literal, table } from './text.ts'
 import type { Frame } from './view.ts'
 
-/** One row for each change, in the plan's order. */
+/** A table with one row for each change, in the order of the plan. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
   const rows = changes.map((change) => [
     `\`${SYMBOLS[change.kind]}\``,
@@ -20,7 +20,7 @@ export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'link
     whatChanges(change),
     impactCell(change),
   ])
-  // At most five columns: GitHub cuts off wider tables.
+  // There are at most five columns, because GitHub cuts off wider tables.
   return table(['', 'branch', 'compute', 'change', 'impact'], rows)
 }
 
@@ -53,7 +53,7 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
   return [linked(shown, link)]
 }
 
-/** A diff of the computes as YAML, before and after. Diffing each branch separately keeps the time linear. */
+/** A diff of the computes before and after, as YAML. Each branch is diffed separately to keep the time linear. */
 export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
   const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]
@@ -79,7 +79,7 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
   return tree === undefined ? '' : stringify(new Map([[branch, tree]]), { lineWidth: 0 })
 }
 
-/** The YAML tree of each branch. */
+/** Returns a tree of YAML values for each branch. */
 const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
   for (const change of changes) {
@@ -91,7 +91,7 @@ const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): Reado
     const tree = trees.get(branch) ?? emptyTree()
     trees.set(branch, tree)
     const slot = compute.type === 'read_write' ? ['primary'] : ['replicas', compute.name ?? compute.id ?? 'new']
-    // The replacement is a new compute, whose id is not known yet.
+    // The replacement will be a new compute, whose id is not known yet.
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
       const value = side === 'before' ? attribute.beforeText : attribute.afterText
@@ -101,13 +101,13 @@ const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): Reado
   return trees
 }
 
-/** The name of a setting may contain dots, like `app.jwt_secret`, but is one key. */
+/** Splits a path into keys. The name of a setting is one key, even if it contains dots, as `app.jwt_secret` does. */
 const keysOf = (path: string): readonly string[] =>
   path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
 
 const SETTINGS = 'postgres.settings.'
 
-/** Without a prototype, since keys are untrusted and could be `__proto__`. */
+/** An object without a prototype, because keys are untrusted and could be `__proto__`. */
 const emptyTree = (): Tree => Object.create(null)
 
 const put = (root: Tree, path: readonly string[], value: string): void => {

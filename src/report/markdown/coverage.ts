@@ -1,4 +1,4 @@
-/** Computes that are no longer managed, and projects that could not be planned. */
+/** The parts about computes that are no longer managed, and about projects that could not be planned. */
 import { computeTitle, type Plan, type ReleasedCompute } from '../../model/index.ts'
 import { counted, group } from '../words/counts.ts'
 import { hasSeveralProjects, place, projectTitle, withNamesOf } from '../words/names.ts'
@@ -6,7 +6,7 @@ import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { diagnosticText, linked, literal, table } from './text.ts'
 import type { PlanView } from './view.ts'
 
-/** Further rows are only counted. */
+/** How many rows are shown. Further rows are only counted. */
 const MOST_SHOWN = 50
 
 export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
@@ -28,7 +28,7 @@ export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly
     ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
     `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
-    // Not a link: the line is in the base, and may not exist in the head.
+    // This is not a link, because the line is in the base, and may not exist in the head.
     literal(place(source)),
   ])
   const more = released.length - rows.length

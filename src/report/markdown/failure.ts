@@ -1,9 +1,9 @@
-/** The comment for a run that failed before it had a plan or an outcome. */
+/** The comment about a run that failed before it had a plan or an outcome. */
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal } from './text.ts'
 import type { FailureView } from './view.ts'
 
-/** Truncates the message to fit the limit. */
+/** If the comment is too long, the message is truncated. */
 export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
   const { message } = view
   return fitTo(limit, [], message.length, (length) => render(view, message.slice(0, length)))

@@ -1,14 +1,14 @@
-/** The order of steps as a Mermaid graph, which GitHub draws. */
+/** Shows the order of steps as a Mermaid graph, which GitHub draws. */
 import type { Plan } from '../../model/index.ts'
 import { isDisruptive } from '../words/impacts.ts'
 import { stepTitles } from '../words/names.ts'
 import { numberedSteps } from '../words/numbered-steps.ts'
 import { mermaidText } from './text.ts'
 
-/** A graph with more nodes is unreadable. */
+/** A graph with more nodes than this is unreadable. */
 const MOST_STEPS = 25
 
-/** `undefined` if there is nothing to draw, or too much. */
+/** `undefined` if there is nothing to draw, or too much for one graph. */
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
   const titleOf = stepTitles(plan)
@@ -19,7 +19,7 @@ export const stepGraph = (plan: Plan): string | undefined => {
   })
   const last = new Map<string, number>()
   const edges = steps.flatMap(({ step, number, waitsFor }) => {
-    // A project runs one step at a time, so each step waits for the previous one.
+    // A project runs one step at a time, so each step also waits for the previous step.
     const previous = last.get(step.project)
     last.set(step.project, number)
     const drawn = new Set([...(previous === undefined ? [] : [previous]), ...waitsFor])

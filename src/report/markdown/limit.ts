@@ -1,4 +1,4 @@
-/** Fits text into GitHub's limits. */
+/** Shortens text to fit GitHub's limits. */
 export interface Limit {
   readonly most: number
   readonly measure: (text: string) => number
@@ -7,8 +7,8 @@ export interface Limit {
 const fits = (text: string, { most, measure }: Limit): boolean => measure(text) <= most
 
 /**
- * Returns the first of `forms` that fits; they go from longest to shortest. If none fits, returns `fewer` with as many
- * rows as fit, at most `rows`.
+ * Returns the first of `forms` that fits. They are sorted from longest to shortest. If none fits, returns the result of
+ * `fewer` with as many rows as fit, but at most `rows`.
  */
 export const fitTo = (
   limit: Limit,
@@ -29,13 +29,13 @@ export const fitTo = (
   return fewer(low)
 }
 
-/** For terminals and files. */
+/** No limit, for terminals and files. */
 export const NO_LIMIT: Limit = { most: Number.POSITIVE_INFINITY, measure: () => 0 }
 
-/** Characters of a comment. */
+/** The maximum length of a comment, in characters. */
 export const COMMENT_LIMIT: Limit = { most: 65_536, measure: (text) => text.length }
 
 const utf8 = new TextEncoder()
 
-/** Bytes of a step summary: GitHub allows 1 MiB, less a margin for line endings. */
+/** The maximum size of a step summary, in bytes: the 1 MiB that GitHub allows, minus a margin for line endings. */
 export const SUMMARY_LIMIT: Limit = { most: 1024 * 1024 - 16, measure: (text) => utf8.encode(text).length }

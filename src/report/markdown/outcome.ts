@@ -1,4 +1,4 @@
-/** The comment on an apply: every step, and what to do if some are not done. */
+/** The comment about an apply. It lists every step, and says what to do if some steps are not done. */
 import type { StepOutcome } from '../../model/index.ts'
 import { applyVerdict } from '../words/apply-verdict.ts'
 import { counted, time } from '../words/counts.ts'
@@ -19,11 +19,11 @@ const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
 
 const MOST_REMAINING = 10
 
-/** If not everything fits, steps that are done are dropped first. */
+/** If the comment is too long, steps that are done are left out first. */
 export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
   const { steps } = view.outcome
   const open = steps.filter(({ status }) => status !== 'done')
-  // Steps that are not done matter more than why projects were left out.
+  // Steps that are not done are more important than the reasons why projects were left out.
   const forms = [steps, open].map((shown) => () => render(view, shown, true))
   return fitTo(limit, forms, open.length, (rows) => render(view, open.slice(0, rows), false))
 }
@@ -41,11 +41,11 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: b
     ...leftOutPart(view, withReasons),
     ...(outcome.converged === false
       ? [
-          'The projects have **not** converged: apply again.',
+          'The projects do **not** match the manifests yet. Apply again.',
           ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, MOST_REMAINING),
         ]
       : []),
-    ...(outcome.interrupted ? ['The apply was interrupted: apply again to continue.'] : []),
+    ...(outcome.interrupted ? ['The apply was interrupted. Apply again to continue.'] : []),
     ...(shown.length === 0 ? [] : [stepTable(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
     ...outcome.notes.map((note) => `- ${literal(note)}`),

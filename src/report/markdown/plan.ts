@@ -1,4 +1,4 @@
-/** The plan as a pull request comment: first its effect, then introduced changes and drift, then details. */
+/** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import { capitalised, counted, group } from '../words/counts.ts'
 import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
@@ -13,24 +13,24 @@ import { reviewDetails, reviewPart } from './review.ts'
 import { computeText, diagnosticText, folded, heading, literal } from './text.ts'
 import type { Introducer, PlanView } from './view.ts'
 
-/** Parts that can be dropped, in this order, if not everything fits. */
+/** The parts that are left out if the comment is too long, in this order. */
 const PARTS = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'harmlessRows', 'released', 'problems'] as const
 
 interface Detail {
   readonly isShort: boolean
   shows(part: (typeof PARTS)[number]): boolean
-  /** Rows for disruptive changes. */
+  /** How many rows to show for disruptive changes. */
   readonly notableRows: number
-  /** The introduced changes as a YAML diff. */
+  /** Returns the introduced changes as a YAML diff. */
   diff(): string
 }
 
 /**
- * @param limit if exceeded, less important parts are dropped; lines are never cut. Deletes and restarts are always counted,
- *   and the most disruptive changes are listed.
+ * @param limit if the comment would exceed it, less important parts are left out, but no line is cut. Deletes and
+ *   restarts are always counted, and the most disruptive changes are always listed.
  */
 export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
-  // Computed once, since it is slow and several forms contain it.
+  // The diff is computed only once, because this is slow and several forms contain it.
   let known: string | undefined
   const diff = (): string => {
     known ??= yamlDiff(view.origin.introduced, hasSeveralProjects(view.plan))
@@ -47,11 +47,11 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
 }
 
 interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
-  /** The git ref that the plan is compared with, and the result. */
+  /** The git ref that the plan is compared with, and the result of the comparison. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
 }
 
-/** The plan as Markdown for the command line, without a length limit. */
+/** The plan as Markdown for the command line. Its length is not limited. */
 export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions = {}): string => {
   const origin = since?.origin ?? { introduced: plan.changes, drift: [], settled: [], released: [] }
   const introducedBy = since === undefined ? {} : { introducedBy: { since: since.ref } }
@@ -93,12 +93,12 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
   ].join(', ')
   const sentences = [
     ...(known === '' ? [] : [`${capitalised(known)}.`]),
-    ...(typeof introducedBy === 'string' ? ['Nothing is changed before the merge.'] : []),
+    ...(typeof introducedBy === 'string' ? ['Nothing is changed until the merge.'] : []),
   ]
   return sentences.length === 0 ? [] : [`<sub>${sentences.join(' ')}</sub>`]
 }
 
-/** Counts all changes that the merge applies, including existing drift. */
+/** Counts all changes that the merge would apply, including corrections of existing drift. */
 const headline = (view: PlanView): string => {
   const { plan, origin, missing = [] } = view
   if (missing.length > 0) return incomplete(view, missing)
@@ -121,7 +121,7 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): str
   return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
 }
 
-/** What introduces the changes, the action that applies the plan, and a title for the changes. */
+/** Names what introduces the changes and what applies the plan, and gives the changes a title. */
 const introducerWords = (introducer: Introducer | undefined) => {
   if (typeof introducer === 'object') {
     const ref = literal(introducer.since)
@@ -153,7 +153,7 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
     ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
     ...(rest > 0 ? [`And ${group(rest)} more disruptive changes: ${verdict(notable.slice(shown.length))}`] : []),
     ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
-    ...(detail.shows('diff') ? [folded('Before and after, as in a manifest', detail.diff())] : []),
+    ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
   ]
 }
 

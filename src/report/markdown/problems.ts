@@ -1,4 +1,4 @@
-/** The comment that replaces a plan if the manifests have errors. */
+/** The comment that is written in place of a plan if the manifests have errors. */
 import type { Diagnostic } from '../../model/index.ts'
 import { severityCounts } from '../words/counts.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'

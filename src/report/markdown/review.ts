@@ -1,4 +1,4 @@
-/** Cost, policies and service updates in a comment: one line each, with collapsed details. */
+/** The part of a comment about cost, policies and service updates, with one line for each and collapsed details. */
 import { likelyOf, type Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { counted } from '../words/counts.ts'
@@ -41,7 +41,7 @@ const namesOf = (names: readonly string[]): string => {
   return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
 }
 
-/** CU-hours a month. */
+/** The size of the change in cost, in CU-hours a month. It is infinite if the cost is unknown. */
 const changeOf = ({ cost }: Plan): number =>
   Math.abs((cost === undefined ? null : likelyOf(cost.total.delta)) ?? Number.POSITIVE_INFINITY)
 

@@ -1,4 +1,4 @@
-/** `espalier cost` as Markdown: the total, suggestions for savings, and a collapsed table of computes. */
+/** The Markdown that `espalier cost` prints: the total, suggested savings, and a collapsed table of computes. */
 import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,

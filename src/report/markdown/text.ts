@@ -1,10 +1,10 @@
-/** Puts untrusted text into Markdown so that it is shown literally. */
+/** Inserts untrusted text into Markdown so that it is shown literally. */
 import { plainText } from '../../base/index.ts'
 import { type Change, computeTitle, type Diagnostic } from '../../model/index.ts'
 
 /**
- * As a code span, the only form in which every renderer shows text literally: no mentions, issues, commits, links or
- * entities. A pipe is escaped, since it would end a table cell.
+ * Formats text as a code span. Only there does every renderer show text literally, without turning it into mentions,
+ * issues, commits, links or entities. A pipe is escaped, because it would end a table cell.
  */
 export const literal = (text: string): string => {
   const plain = plainText(text).replaceAll('|', '\\u{7c}')
@@ -13,7 +13,7 @@ export const literal = (text: string): string => {
   let length = 1
   while (runs.has(length)) length += 1
   const fence = '`'.repeat(length)
-  // Renderers strip one space from both ends of a code span.
+  // Renderers remove one space from each end of a code span.
   const room = /^[` ]|[` ]$/.test(plain) ? ' ' : ''
   return `${fence}${room}${plain}${room}${fence}`
 }
@@ -26,7 +26,7 @@ export const heading = ({ name }: { readonly name?: string }, words: string): st
 export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`
 
-/** As code spans: `primary` on `main`. */
+/** The title of a compute and the name of its branch, both as code spans: `primary` on `main`. */
 export const computeText = (
   { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
   isFleet: boolean,
@@ -35,14 +35,17 @@ export const computeText = (
 export const diagnosticText = ({ code, message, hint }: Diagnostic): string =>
   `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`
 
-/** @param head trusted Markdown, like the cells of `rows`. @param rule the line below the head, which aligns columns. */
+/**
+ * @param head trusted Markdown, as are the cells of `rows`.
+ * @param rule the line below the head, which aligns columns.
+ */
 export const table = (
   head: readonly string[],
   rows: readonly (readonly string[])[],
   rule: readonly string[] = head.map(() => '---'),
 ): string => [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
-/** A code block whose fence is longer than any in its lines. */
+/** A code block. Its fence is longer than any fence in its lines. */
 export const fenced = (language: string, lines: readonly string[]): string => {
   const text = lines.map((line) => plainText(line)).join('\n')
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length))
@@ -50,10 +53,10 @@ export const fenced = (language: string, lines: readonly string[]): string => {
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-/** Escapes a label of a Mermaid graph: everything but letters, digits and spaces becomes an entity. */
+/** Escapes a label for a Mermaid graph, by writing all characters except letters, digits and spaces as entities. */
 export const mermaidText = (text: string): string =>
   plainText(text).replace(/[^\p{L}\p{N} ]/gu, (char) => `#${char.codePointAt(0)};`)
 
-/** @param title trusted text; Markdown does not work in it. */
+/** @param title trusted text. Markdown in it is not rendered. */
 export const folded = (title: string, body: string): string =>
   `<details><summary>${title}</summary>\n\n${body}\n\n</details>`

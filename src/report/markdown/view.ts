@@ -1,34 +1,34 @@
-/** What comments on a pull request show. */
+/** The data for comments on pull requests. */
 import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
 
 export interface Frame {
-  /** Shown in the heading if there are several plans. */
+  /** The name of the plan, shown in the heading if there are several plans. */
   readonly name?: string
-  /** The first line: an HTML comment by which the next run finds this comment. */
+  /** The first line. It is an HTML comment, from which the next run recognizes this comment. */
   readonly marker: string
-  /** The commit of the manifests. */
+  /** The commit that the manifests were read from. */
   readonly commit: string
-  /** The URL of a line in a manifest; `undefined` for no link. */
+  /** Returns the URL of a line in a manifest, or `undefined` if the line should not be a link. */
   readonly linkTo?: (file: string, line: number) => string | undefined
-  /** Where to find the full text if it was shortened, as trusted Markdown. */
+  /** Says where to find the full text if this text was shortened. Trusted Markdown. */
   readonly whole: string
 }
 
-/** Where the changes come from: something to be merged, or everything since a git ref. */
+/** What introduces the changes: a pull request or merge group, or all work since a git ref. */
 export type Introducer = 'this pull request' | 'this merge group' | { readonly since: string }
 
 export interface PlanView extends Partial<Frame> {
   readonly plan: Plan
   readonly origin: Origin
-  /** Absent if the plan is only about drift. */
+  /** Absent if the plan contains only drift. */
   readonly introducedBy?: Introducer
-  /** Shards that have no plan. */
+  /** The shards for which there is no plan. */
   readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
-  /** CU-hours a month. Smaller changes in cost are not shown. */
+  /** In CU-hours a month. A change in cost that is smaller than this is not shown. */
   readonly costThreshold?: number
-  /** Sentences about how this plan was made, as trusted Markdown. */
+  /** Sentences about how this plan was made. Trusted Markdown. */
   readonly notes: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
   readonly code: string
   readonly message: string
   readonly hint?: string
-  /** Whether the comment replaces one of an earlier run. */
+  /** Whether the comment replaces the comment of an earlier run. */
   readonly isOutOfDate: boolean
   /** URL of the workflow run. */
   readonly run?: string

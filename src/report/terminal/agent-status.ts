@@ -1,4 +1,4 @@
-/** Status of an agent's projects: a table, and details of one. */
+/** Shows the status of an agent's projects, as a table or with the details of one project. */
 import { plainText } from '../../base/index.ts'
 import type { DifferenceView, ProjectView } from '../../model/index.ts'
 import { agentStatusName, agentStatusWords } from '../words/agent.ts'
@@ -22,7 +22,7 @@ export const agentStatusTable = (projects: readonly ProjectView[], now: number, 
       { title: 'UNTIL', text: ({ until }) => (until === undefined ? '' : minuteOf(until)), isOptional: true },
       { title: 'AS OF', text: ({ refreshedAt }) => agoOf(refreshedAt, now), isOptional: true },
       { title: 'VERSION', text: ({ version = '' }) => version.slice(0, 12), isOptional: true },
-      { title: 'SETTLED BY', text: ({ command = '' }) => plainText(command), isOptional: true },
+      { title: 'NEXT COMMAND', text: ({ command = '' }) => plainText(command), isOptional: true },
     ],
     projects,
     style,
@@ -41,7 +41,7 @@ export const agentProjectDetail = (project: ProjectView, now: number, style: Sty
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
     ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),
     ...differences.map((one) => `  ${differenceLine(one)}`),
-    ...(command === undefined ? [] : [`  To settle it: ${plainText(command)}`]),
+    ...(command === undefined ? [] : [`  Next: ${plainText(command)}`]),
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-/** Diagnostics on a terminal: the place, the source line with carets, and the hint. */
+/** Shows diagnostics on a terminal, each with its place, the source line with carets, and the hint. */
 import { plainText } from '../../base/index.ts'
 import type { Diagnostic, Source } from '../../model/index.ts'
 import { counted, severityCounts } from '../words/counts.ts'
@@ -6,7 +6,7 @@ import { fitting, type Paint, paintOf, type Style, textWidth, wrapped } from './
 
 type LineOf = (source: Source) => string | undefined
 
-/** In the given order, with counts at the end. Empty if there are none. */
+/** Keeps the order of the diagnostics, and adds counts at the end. Empty if there are no diagnostics. */
 export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: Style, lineOf: LineOf): string => {
   if (diagnostics.length === 0) return ''
   const paint = paintOf(style)
@@ -26,7 +26,7 @@ const diagnosticText = (diagnostic: Diagnostic, style: Style, paint: Paint, line
   ].join('\n')
 }
 
-/** The source line with carets below it; only a part of a long line. */
+/** The source line with carets below it. If the line is long, only a part of it is shown. */
 const frame = (
   { line, column, length }: Source,
   text: string | undefined,

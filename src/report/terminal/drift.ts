@@ -1,4 +1,4 @@
-/** Differences between manifests and live projects, grouped by the side that changed. */
+/** Shows the differences between manifests and live projects, grouped by which side changed. */
 import { plainText } from '../../base/index.ts'
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { ageOf, capitalised, counted } from '../words/counts.ts'
@@ -7,11 +7,11 @@ import { plainValue } from '../words/plain-text.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
 export interface DriftContext {
-  /** The git ref of `--since`. */
+  /** The git ref given with `--since`. */
   readonly ref: string
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** The plan with these differences. */
+  /** The plan that contains these differences. */
   readonly plan: Pick<Plan, 'projects' | 'projectNames' | 'leftOut'>
 }
 
@@ -33,7 +33,7 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   return `${[...sections, verdict].join('\n\n')}\n`
 }
 
-/** Number of compared projects, if some were left out. */
+/** Says how many projects were compared, if some were left out. */
 const coverage = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
   leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
@@ -58,7 +58,7 @@ const sinceWords = ({ change, lastOperation }: Difference, now: number): string 
 
 const PAST = { create: 'created', update: 'updated', move: 'moved', replace: 'replaced', delete: 'deleted' } as const
 
-/** What happened to the compute, or what the manifests ask for. */
+/** Describes what happened to the compute, or what the manifests declare for it. */
 const kindWords = ({ change: { kind, from, branch }, mover, lastOperation }: Difference): string => {
   if (mover === 'manifest') return `to be ${PAST[kind]}`
   if (kind === 'create') return lastOperation === undefined ? 'not live: deleted, or never applied' : 'deleted'

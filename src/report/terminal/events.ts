@@ -1,4 +1,4 @@
-/** Events of an apply, as lines. */
+/** Shows the events of an apply, one on each line. */
 import { type ApplyEvent, formatWindow, stepTitle } from '../../model/index.ts'
 import { counted, time } from '../words/counts.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
@@ -9,15 +9,15 @@ import { isNotStarted, statusMark, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'
 
 /**
- * A line without its newline; `undefined` for an event that is shown elsewhere.
+ * The line for an event, without a newline, or `undefined` for an event that is shown elsewhere.
  *
- * @param names titles of the steps: some events have only ids.
+ * @param names the titles of the steps, because some events contain only the id of their step.
  */
 export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
-  // Lines of concurrent projects are mixed, so each shows the title of its step.
+  // Lines from projects that run concurrently are mixed, so each line shows the title of its step.
   const owner = (id: string): string => (names?.isFleet === true ? paint.dim(`  ${names.byId(id)}`) : '')
   switch (event.type) {
     case 'policy-overridden':
@@ -49,8 +49,8 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
 }
 
 /**
- * Whether to show the event when it happens. Steps that never started are listed at the end, and interruptions are
- * already on stderr.
+ * Whether to show the event when it happens. Steps that never started are listed at the end instead, and interruptions
+ * have already been reported on stderr.
  */
 export const isNews = (event: ApplyEvent): boolean =>
   event.type !== 'interrupt' && !(event.type === 'step-end' && isNotStarted(event.outcome.status))

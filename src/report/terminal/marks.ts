@@ -1,4 +1,4 @@
-/** Symbols and colours of impacts. Each has its own symbol, so that colour is not needed. */
+/** The symbols and colours of impacts. Each impact has its own symbol, so that it can be recognized without colour. */
 import { IMPACT_NAMES, type Impact } from '../../model/index.ts'
 import type { Paint } from './style.ts'
 
@@ -12,7 +12,7 @@ const MARKS: Readonly<Record<Impact, readonly [symbol: string, color: (text: str
   delete: ['✗', (text, paint) => paint.bold(paint.red(text))],
 }
 
-/** `! restarts`. @param words instead of the impact's name. */
+/** A mark such as `! restarts`. @param words shown in place of the name of the impact. */
 export const impactMark = (impact: Impact, paint: Paint, words = IMPACT_NAMES[impact]): string =>
   paintImpact(`${MARKS[impact][0]} ${words}`, impact, paint)
 

@@ -1,4 +1,4 @@
-/** A table of operations, in the console's terms. */
+/** A table of operations that uses the same terms as the service's console. */
 import { plainText } from '../../base/index.ts'
 import { ageOf, time } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
@@ -16,7 +16,7 @@ export interface ListedOperation {
   readonly error?: string
 }
 
-/** The console's terms for statuses. Other statuses are shown as in the API. */
+/** The terms that the console uses for statuses. Other statuses are shown as the API returns them. */
 const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
   ['finished', 'OK'],
   ['scheduling', 'Scheduling'],
@@ -29,14 +29,14 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
 export interface OperationsContext {
-  /** Branch names by id; a deleted branch is shown by its id. */
+  /** Branch names by id. A deleted branch has no name here, so its id is shown. */
   readonly branches: ReadonlyMap<string, string>
   readonly now: number
-  /** Show everything, however long the lines are. */
+  /** Whether to show every column in full, however long the lines become. */
   readonly isWide: boolean
 }
 
-/** @param sample operations that determine the column widths. */
+/** @param sample the operations that determine the column widths. */
 export const operationsTable = (
   sample: readonly ListedOperation[],
   context: OperationsContext,

@@ -1,4 +1,4 @@
-/** The outcome of an apply on a terminal. */
+/** Shows the outcome of an apply on a terminal. */
 import { groupBy } from '../../base/index.ts'
 import type { Outcome, Plan, StepOutcome, StepStatus } from '../../model/index.ts'
 import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
@@ -7,18 +7,18 @@ import { stepNamesOf } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
-/** Further steps are only counted, so that the list fits on a screen. The journal and the page contain all of them. */
+/** Further steps are only counted, so that the list fits on a screen. The journal and the page contain all steps. */
 const MOST_SHOWN = 12
 
-/** Whether a step never started. There may be many, so they are not shown while others run. */
+/** Whether a step never started. There may be many such steps, so they are not shown while other steps run. */
 export const isNotStarted = (status: StepStatus): boolean =>
   status === 'skipped' || status === 'not-allowed' || status === 'scheduled'
 
 /**
- * Lists steps that are not done, by reason, then what to do next. The last line is the verdict.
+ * Lists the steps that are not done, by reason, and then says what to do next. The last line is the verdict.
  *
- * @param isLogged whether steps were printed as they ended; then only those that never started are listed.
- * @param args arguments for suggested commands, such as ` --project shop`.
+ * @param isLogged whether each step was printed when it ended. If so, only steps that never started are listed.
+ * @param args arguments to add to suggested commands, such as ` --project shop`.
  */
 export const terminalOutcome = (
   rawPlan: Plan,
@@ -57,7 +57,7 @@ export const terminalOutcome = (
   return `${shown.join('\n\n')}\n`
 }
 
-/** Steps that ended for the same reason, which is shown once. @param most titles to list. */
+/** Lists steps that ended for the same reason, which is shown only once. @param most how many titles to list. */
 const groupLines = (
   alike: readonly StepOutcome[],
   titleOf: (id: string) => string,
@@ -76,7 +76,7 @@ const groupLines = (
   ]
 }
 
-/** The reason code comes first, since people and scripts search for it. */
+/** Why a step ended. The reason code comes first, because people and scripts search for it. */
 export const whyOf = ({ reason, message }: Pick<StepOutcome, 'reason' | 'message'>): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
 

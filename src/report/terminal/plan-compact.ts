@@ -1,4 +1,4 @@
-/** Large plans: one line for each change, grouped by impact. */
+/** Shows a large plan with one line for each change, grouped by impact. */
 import { groupBy, plainText } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
 import { group } from '../words/counts.ts'
@@ -9,12 +9,12 @@ import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
 import { fitWidths } from './table.ts'
 
-/** Project, branch, compute, what changes, file and line. */
+/** The columns are the project, the branch, the compute, what changes, and the file with the line. */
 const COLUMNS = 5
 const WHAT = 3
 const PLACE = 4
 const NARROWEST = 8
-/** The column of attributes is narrowed below this width only after all others are at their narrowest. */
+/** The column that shows what changes is narrowed below this width only after all others are at their narrowest. */
 const MOST_WANTED = 22
 const GAP = 2
 const INDENT = 2
@@ -40,14 +40,14 @@ interface Row {
 }
 
 const headingOf = (impact: Impact, rows: readonly Row[], { style, paint }: PlanFrame): string => {
-  // No flag allows a refused change.
+  // There is no flag that allows a refused change.
   const needed = rows.some(({ change }) => change.refused === undefined) ? flagOf(impact) : undefined
   const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
   const title = impactMark(impact, paint, IMPACT_WORDS[impact])
   return wrapped(`${title}  ${paint.dim(`(${group(rows.length)})`)}${flag}`, style)
 }
 
-/** The consent for this impact; a restart needs only a yes. */
+/** The consent that must be given with `--allow` for this impact. A restart needs none. */
 const flagOf = (impact: Impact): string | undefined => {
   const consent = CONSENT_OF[impact]
   return consent === 'restart' ? undefined : consent
@@ -61,7 +61,7 @@ const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFr
   change.source === undefined ? '' : place(change.source).slice(folder.length),
 ]
 
-/** The most important facts first, since the end may be cut off. */
+/** What changes, with the most important facts first, because the end may be cut off. */
 const whatWords = (change: Change, frame: PlanFrame): string => {
   const { id, impact, kind, from, refused, unlessIdle, windows } = change
   const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
@@ -80,7 +80,7 @@ const whatWords = (change: Change, frame: PlanFrame): string => {
   ].join(', ')
 }
 
-/** The folder that all files share, which is not shown. */
+/** The folder that contains all files. It is left out of their paths. */
 const commonFolder = (changes: readonly Change[]): string => {
   const folders = changes.flatMap(({ source }) =>
     source === undefined ? [] : [plainText(source.file).replace(/[^/]*$/, '')],
@@ -101,7 +101,7 @@ const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly 
   return fitWidths(fitWidths(widths, preferred, left), narrowest, left)
 }
 
-/** Drops `.yaml` if there is not enough room. */
+/** Leaves out `.yaml` if there is not enough room. */
 const shortPlace = (text: string, width: number): string =>
   textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
 

@@ -1,4 +1,4 @@
-/** Small plans: each change with all its attributes. */
+/** Shows a small plan, with all attributes of each change. */
 import { groupBy } from '../../base/index.ts'
 import {
   type AttributeChange,
@@ -15,14 +15,14 @@ import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'
 
-/** Grouped by project, the project with the worst change first. */
+/** Groups changes by project. The project with the worst change comes first. */
 export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>
   [...groupBy(worstFirst(changes, frame.titleOf), ({ project }) => project)].flatMap(([project, own]) => [
     projectLine(project, own, frame),
     ...own.map((change) => changeLines(change, frame).join('\n')),
   ])
 
-/** Name, id and counts by impact, the worst first. */
+/** The name and id of a project, and the number of changes with each impact, the worst first. */
 const projectLine = (project: string, changes: readonly Change[], { titleOf, style, paint }: PlanFrame): string => {
   const title = titleOf(project)
   const id = title === project ? '' : paint.dim(`  ${project}`)
@@ -80,13 +80,13 @@ const attributeLine = (
   return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, ' '.repeat(INDENT), ' '.repeat(INDENT + 2 + width))
 }
 
-/** Empty for a new compute, which has no users yet. */
+/** The impact of a change. Empty for a new compute, because it has no users yet. */
 const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly string[] => {
   const { impact, kind, refused } = change
   if (kind === 'create' && impact === 'none') return []
   const words = impactMark(impact, paint, impactWords(change))
   const needed = consents.get(change.id) ?? []
-  // No flag allows a refused change.
+  // There is no flag that allows a refused change.
   return [
     needed.length === 0 || refused !== undefined
       ? words

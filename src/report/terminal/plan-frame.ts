@@ -1,4 +1,4 @@
-/** What all sections of a plan need. */
+/** The data that all sections of a plan need. */
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { remarksOf } from '../words/cost.ts'
@@ -9,13 +9,13 @@ export interface PlanContext {
   readonly takenAt?: string
   /** The current time, ISO 8601, which decides whether restart windows are open. */
   readonly now?: string
-  /** `--now`: steps also run outside their windows. */
+  /** Whether `--now` is given, so that steps also run while their restart windows are closed. */
   readonly overridesWindows?: boolean
-  /** The git ref that the plan is compared with, and the result. */
+  /** The git ref that the plan is compared with, and the result of the comparison. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** Defaults to `compact` for more than twelve changes. */
+  /** The default is `compact` if there are more than twelve changes, and `detail` otherwise. */
   readonly view?: 'compact' | 'detail' | undefined
-  /** Whether to show the order of steps; by default only if it matters. */
+  /** Whether to show the order of steps. By default, it is shown only if it matters. */
   readonly steps?: boolean | undefined
 }
 
@@ -26,13 +26,13 @@ export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overri
   readonly paint: Paint
   /** Project titles by id. */
   readonly titleOf: (project: string) => string
-  /** By change: consents that it needs in addition to a yes. */
+  /** The consents that each change needs in addition to a yes, by the id of the change. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
-  /** By change: cost, service updates and expiry. */
+  /** The remarks on each change about cost, service updates and expiry, by the id of the change. */
   readonly remarks: ReturnType<typeof remarksOf>
 }
 
-/** The consents that each change needs, except for restarts, which a yes covers. */
+/** The consents that each change needs. Restarts are left out, because answering yes permits them. */
 export const requiredConsents = ({ steps }: Plan): PlanFrame['consents'] =>
   new Map(
     [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [

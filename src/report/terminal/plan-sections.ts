@@ -1,4 +1,4 @@
-/** The sections of a plan after its changes. */
+/** The sections that follow the changes of a plan. */
 import { groupBy } from '../../base/index.ts'
 import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
 import { planCostWords, planMoneyWords, projectCostLines } from '../words/cost.ts'
@@ -22,7 +22,7 @@ import { wrap, wrapped } from './style.ts'
 
 const MOST_SHOWN = 20
 
-/** A title, and lines for the first 20 items. */
+/** A section with a title and a line for each of the first 20 items. */
 const list = <T>(
   title: string,
   items: readonly T[],
@@ -43,7 +43,7 @@ export const releasedSection = (released: readonly ReleasedCompute[], ref: strin
   const projectOf = hasSeveralProjects(plan, released) ? titleOf : undefined
   const title = `No longer managed since ${ref}: ${counted(released.length, 'compute')}`
   const lineOf = (one: ReleasedCompute): string => {
-    const details = `  ${one.compute.id}  ${one.compute.state}  was at ${place(one.source)}`
+    const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
     return `${computeOnBranch(one, projectOf)}${paint.dim(details)}`
   }
   return `${list(paint.bold(paint.cyan(title)), released, lineOf, frame)}\n${wrap(RELEASED_HINT, style, '  ', '  ')}`
@@ -67,7 +67,7 @@ export const skippedSection = (frame: PlanFrame): string => {
   return lines.length === 0 ? '' : list(title, lines, String, frame)
 }
 
-/** Warnings shown of each code; the JSON plan has all of them. */
+/** How many warnings with the same code are shown. The JSON plan contains all of them. */
 const MOST_ALIKE = 3
 
 export const warningsSection = (frame: PlanFrame): string =>
@@ -108,13 +108,13 @@ export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean
   const width = String(plan.steps.length).length
   const lineOf = ({ step, waitsFor }: NumberedStep): string =>
     [
-      `${titleOf(step)}${step.reason === 'PARKED' ? ', to wait there' : ''}`,
+      `${titleOf(step)}${step.reason === 'PARKED' ? ', temporarily' : ''}`,
       isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint)}` : '',
       waitsFor.length === 0 ? '' : paint.dim(`  after ${waitsFor.join(', ')}`),
-      step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its window'),
+      step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its restart window'),
       step.refused === undefined ? '' : paint.red('  refused'),
     ].join('')
-  const note = isOfFleet(plan.steps) ? '  one step at a time within a project, projects concurrently' : ''
+  const note = isOfFleet(plan.steps) ? '  projects run concurrently, with one step at a time in each' : ''
   return [
     wrapped(`${paint.bold('Order of steps')}${paint.dim(note)}`, style),
     ...numberedSteps(plan).map((one) =>

@@ -1,4 +1,4 @@
-/** Capacity, time, and the summary on the last line. */
+/** The end of a plan: its capacity, its expected duration, and the summary on the last line. */
 import { plainText } from '../../base/index.ts'
 import { isEmptyPlan } from '../../model/index.ts'
 import { measuresOf } from '../words/capacity.ts'
@@ -20,7 +20,7 @@ export const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): s
     if (isTimed) facts.push(`about ${time(expectedMs(plan))}`)
     return facts.length === 0 ? '' : wrapped(`${paint.bold('Capacity')}  ${facts.join('; ')}`, style)
   }
-  const title = `${paint.bold('Capacity')}${paint.dim('  of all computes of these projects, at the upper limits')}`
+  const title = `${paint.bold('Capacity')}${paint.dim('  of all computes in these projects, at their maximum size')}`
   const lines = changed.map(({ name, words }) =>
     wrap(`${pad(name, LABEL)}${words}`, style, '  ', ' '.repeat(LABEL + 2)),
   )
@@ -30,7 +30,7 @@ export const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): s
   ].join('\n')
 }
 
-/** The last line is the summary, which never wraps. If interruptions do not fit on it, they are on the line above. */
+/** The last line is the summary, which never wraps. Interruptions that do not fit on it are shown on the line above. */
 export const closing = ({ plan, style, paint, takenAt }: PlanFrame): string => {
   const { summary } = plan
   const snapshot = takenAt === undefined ? [] : [`Snapshot of ${minuteOf(plainText(takenAt))}`]

@@ -1,4 +1,4 @@
-/** A plan on a terminal. */
+/** Shows a plan on a terminal. */
 import type { Change, Plan } from '../../model/index.ts'
 import { remarksOf } from '../words/cost.ts'
 import { counted } from '../words/counts.ts'
@@ -22,7 +22,7 @@ import {
 import { capacitySection, closing } from './plan-summary.ts'
 import { paintOf, type Style, wrap, wrapped } from './style.ts'
 
-/** With more changes, each is shown as one line by default. */
+/** With more changes than this, each change is shown on one line by default. */
 const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {

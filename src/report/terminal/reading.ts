@@ -1,4 +1,4 @@
-/** The progress line while many projects are read. */
+/** The line that shows progress while many projects are read. */
 import { elapsed, group } from '../words/counts.ts'
 import { clip } from './style.ts'
 
@@ -7,7 +7,7 @@ export interface ReadingView {
   readonly done: number
   readonly total: number
   readonly elapsedMs: number
-  /** The rate limit; absent if there is none. */
+  /** The rate limit. Absent if requests are not limited. */
   readonly limit?: { readonly left: number; readonly aMinute: number }
   readonly width: number
 }
@@ -25,7 +25,7 @@ export const readingLine = (view: ReadingView): string => {
   return clip(facts.join('  '), width - 1)
 }
 
-/** Extrapolates, but not faster than the rate limit allows. */
+/** The estimated time left, extrapolated from the progress so far, but no shorter than the rate limit allows. */
 const timeLeft = ({ done, total, elapsedMs, limit }: ReadingView): number | undefined => {
   if (done === 0) return undefined
   const open = total - done

@@ -1,4 +1,4 @@
-/** The table of sizes. */
+/** The table of compute sizes that `espalier sizes` prints. */
 import type { SizeTable } from '../../model/index.ts'
 import { group } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'

@@ -1,4 +1,4 @@
-/** `espalier cost` on a terminal: a table, then suggestions for saving. */
+/** What `espalier cost` shows on a terminal: a table, followed by suggested savings. */
 import { plainText } from '../../base/index.ts'
 import type { CostReport } from '../../cost/index.ts'
 import {

@@ -1,4 +1,4 @@
-/** The table of live computes, and whether they match the manifests. */
+/** The table of live computes, which shows whether each compute matches the manifests. */
 import { groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
@@ -17,7 +17,7 @@ import { ageOf, counted } from '../words/counts.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
-/** `unknown` if the project cannot be planned or the manifests have errors; `null` if no manifests were read. */
+/** `unknown` if the project cannot be planned or the manifests have errors, and `null` if no manifests were read. */
 export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 
 export interface StatusContext {
@@ -25,11 +25,11 @@ export interface StatusContext {
   readonly now: number
   /** Absent if no manifests were read. */
   readonly plan?: Plan
-  /** The manifests have errors. */
+  /** Whether the manifests have errors, in which case the sync state is unknown. */
   readonly isUnknown?: boolean
 }
 
-/** A compute, in JSON and in the table. */
+/** The status of a compute, as it is shown in JSON and in the table. */
 export interface ComputeStatus {
   readonly project: string
   readonly projectName: string | null
@@ -43,18 +43,18 @@ export interface ComputeStatus {
   readonly pendingState: string | null
   readonly disabled: boolean
   readonly size: { readonly min: number; readonly max: number } | null
-  /** Seconds; 0 the default, −1 never. */
+  /** In seconds. 0 means the service's default, and −1 means never. */
   readonly scaleToZero: number | null
   readonly createdAt: string | null
   readonly lastActive: string | null
-  /** ISO 8601: when the branch expires; `null` if it does not. */
+  /** When the branch expires (ISO 8601), or `null` if it does not. */
   readonly expiresAt: string | null
-  /** ISO 8601: when a service update may restart the compute; `null` if none is planned. */
+  /** When a service update may restart the compute (ISO 8601), or `null` if no update is planned. */
   readonly updateAt: string | null
   readonly sync: Sync
 }
 
-/** In the given project order; the default branch first, and primaries before replicas. */
+/** Keeps the order of the projects. In each project, the default branch comes first, and primaries before replicas. */
 export const statusesOf = (
   projects: readonly ObservedProject[],
   { plan, now, isUnknown = false }: StatusContext,
@@ -117,7 +117,7 @@ const statusOf = (
   sync,
 })
 
-/** @param isWide show everything, however long the lines are. */
+/** @param isWide whether to show every column in full, however long the lines become. */
 export const statusTable = (
   projects: readonly ObservedProject[],
   context: StatusContext,

@@ -4,7 +4,7 @@ import wrapAnsi from 'wrap-ansi'
 
 export interface Style {
   readonly color: boolean
-  /** In columns. */
+  /** The width of the terminal, in columns. */
   readonly width: number
 }
 
@@ -12,16 +12,16 @@ export type Paint = ReturnType<typeof pico.createColors>
 
 export const paintOf = ({ color }: Style): Paint => pico.createColors(color)
 
-/** Pads to `width` columns. */
+/** Pads the text with spaces to `width` columns. */
 export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - textWidth(text)))
 
-/** In columns. */
+/** The width of a text, in columns. */
 export const textWidth = (text: string): number => (isNarrow(text) ? text.length : stringWidth(text))
 
-/** Whether each character takes one column, as in nearly all strings: measuring 100,000 strings otherwise takes seconds. */
+/** Whether each character takes one column. Without this test, measuring 100,000 strings takes seconds. */
 const isNarrow = (text: string): boolean => /^[ -~–→…]*$/.test(text)
 
-/** No visible character has more code units per column: a family emoji has eleven in two columns. */
+/** No visible character has more code units per column than this. A family emoji has eleven in two columns. */
 const CODE_UNITS_PER_COLUMN = 16
 
 /** The longest prefix that fits into `width` columns. */
@@ -36,13 +36,13 @@ export const fitting = (text: string, width: number): string => {
   return kept
 }
 
-/** Truncates a string without colours to `width` columns, with an ellipsis. */
+/** Truncates a string to `width` columns, and marks this with an ellipsis. The string must not contain colour codes. */
 export const clip = (text: string, width: number): string => {
   if (textWidth(text) <= width) return text
   return width <= 0 ? '' : `${fitting(text, width - 1)}…`
 }
 
-/** Truncates in the middle, since ids and branch names often differ only at the end. */
+/** Truncates a string in the middle, because ids and branch names often differ only at the end. */
 export const clipMiddle = (text: string, width: number): string => {
   if (textWidth(text) <= width || width < 5) return clip(text, width)
   const most = Math.floor((width - 1) / 2)
@@ -55,16 +55,16 @@ export const clipMiddle = (text: string, width: number): string => {
   return clip(text, width - textWidth(tail)) + tail
 }
 
-/** Grapheme clusters, whose widths can be added. */
+/** Splits a text into grapheme clusters, whose widths can be added. */
 const segmentsOf = (text: string): string[] => Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment)
 
-/** Wraps at words, with a hanging indent of two. @param indent spaces before the first line. */
+/** Wraps at words. Lines after the first are indented by two more. @param indent the spaces before the first line. */
 export const wrapped = (text: string, style: Style, indent = 0): string =>
   wrap(text, style, ' '.repeat(indent), ' '.repeat(indent + 2))
 
 /** Wraps at words. @param first the indent of the first line. @param later the indent of later lines. */
 export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
-  // Fast path. Colour codes only add to the length.
+  // The fast path for texts that fit. Colour codes can only make a text look longer than it is.
   if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
   const indent = textWidth(later)
   const room = Math.max(20, width - indent)

@@ -1,16 +1,16 @@
-/** Tables that fit the terminal: optional columns are dropped, names are shortened, and no line wraps. */
+/** Tables that fit the terminal. Optional columns are left out and names are shortened, so that no line wraps. */
 import { clipMiddle, type Paint, paintOf, type Style, textWidth } from './style.ts'
 
 export interface Column<Row> {
   readonly title: string
-  /** A cell, without control characters. */
+  /** Returns the text of a cell, which must not contain control characters. */
   readonly text: (row: Row) => string
   readonly color?: (row: Row, paint: Paint) => (text: string) => string
-  /** Dropped if there is no room for it, the last column first. */
+  /** Whether the column can be left out if there is no room for it. The last such column is left out first. */
   readonly isOptional?: boolean
-  /** Right-aligned. */
+  /** Whether to align the column to the right. */
   readonly isNumber?: boolean
-  /** The width to which it may be narrowed. */
+  /** The width to which the column may be narrowed. If absent, it is never narrowed. */
   readonly narrowest?: number
 }
 
@@ -21,7 +21,7 @@ export interface Table<Row> {
 
 const GAP = '  '
 
-/** @param rows rows that determine the column widths. Columns that are empty in all rows are dropped. */
+/** @param rows the rows that determine the column widths. A column that is empty in all of them is left out. */
 export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row[], style: Style): Table<Row> => {
   const paint = paintOf(style)
   const used = columns
@@ -52,7 +52,7 @@ export const tableOf = <Row>(columns: readonly Column<Row>[], rows: readonly Row
       join(
         shown.map(({ column, width }) => {
           const text = narrowed.has(column) ? clipMiddle(column.text(row), width) : column.text(row)
-          // Only the text is coloured, so that trailing spaces can be trimmed.
+          // Only the text is coloured, not its padding, so that trailing spaces can be trimmed.
           return aligned(column, text, width, column.color?.(row, paint))
         }),
       ),
@@ -70,8 +70,8 @@ const aligned = <Row>(
 }
 
 /**
- * Narrows columns until they fit into `room`, or none can be narrowed further. The first to be narrowed is the one that
- * exceeds its narrowest width the most.
+ * Narrows columns until they fit into `room`, or until none can be narrowed further. The column that exceeds its
+ * narrowest width the most is narrowed first.
  */
 export const fitWidths = (widths: readonly number[], narrowest: readonly number[], room: number): readonly number[] => {
   const found = [...widths]

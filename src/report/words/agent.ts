@@ -1,41 +1,41 @@
-/** Agent states and reasons, in words. */
+/** Descriptions of the agent's states and reasons. */
 import type { AgentReason, AgentState, AgentStatus } from '../../model/index.ts'
 
 const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
   Failing: 'the last attempt failed; the agent will retry',
-  Blocked: 'the agent continues only after someone acts',
+  Blocked: 'the agent cannot continue without manual intervention',
   Progressing: 'a step is running',
   Scheduled: 'all remaining changes wait for a restart window',
   OutOfSync: 'the project differs from its manifests, and the agent only reports it',
   Synced: 'the live project matches the manifests',
-  Unknown: 'not read since the agent started',
+  Unknown: 'the agent has not read the project since it started',
 }
 
 export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
-  HistoryRewritten: 'a force push rewrote the history that this project was planned from',
+  HistoryRewritten: 'a force push rewrote the commits that this project was planned from',
   GitStale: 'the repository has not been fetched for 6 hours',
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'no record shows which side changed (--on-unrecorded report)',
+  Unrecorded: 'nothing shows whether the manifest or the live project changed (--on-unrecorded report)',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
   Conflict: 'the same drift came back after each revert',
   Policy: 'a policy denies it',
   Protected: 'the branch or compute is protected',
-  NotAllowed: 'it needs a consent that the agent lacks',
+  NotAllowed: 'it is not permitted by --allow',
   Budget: 'it exceeds a budget',
-  Wave: 'a project of an earlier wave is not synced yet',
+  Wave: 'a project in an earlier wave is not synced yet',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   NoCommonWindow: 'its restart windows are never open at the same time',
   Unreachable: 'the service does not respond',
   KeyRefused: 'the service rejects the API key',
 }
 
-/** Groups of projects by who has to act, in the order on the page. */
+/** Groups of projects, by whether someone must act, in the order in which the page shows them. */
 export const AGENT_GROUPS = {
   person: 'Needs attention',
   retrying: 'Retrying',
@@ -69,6 +69,6 @@ export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
-/** The reason in words, or else the state. */
+/** A description of the reason, or of the state if there is no reason. */
 export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]

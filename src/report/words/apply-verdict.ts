@@ -1,4 +1,4 @@
-/** The verdict on an apply, and what to do next. */
+/** The summary of an apply, and what the user should do next. */
 import {
   CONSENT_OF,
   type Consent,
@@ -24,8 +24,8 @@ export interface ApplyVerdict {
 }
 
 /**
- * @param outcome absent if the run was cut off.
- * @param ends the status of each step; `undefined` if unknown.
+ * @param outcome absent if the run was cut off before it ended.
+ * @param ends the status of each step, or `undefined` for a step whose status is unknown.
  */
 export const applyVerdict = (
   plan: Plan,
@@ -51,7 +51,7 @@ const kindOf = (isCovered: boolean, isDone: boolean, outcome: Outcome | undefine
   return isDone ? 'complete' : isScheduled(outcome) ? 'scheduled' : 'incomplete'
 }
 
-/** @param args arguments for the suggested commands, such as ` --project shop`. */
+/** @param args arguments to add to the suggested commands, such as ` --project shop`. */
 export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly string[] => {
   const { steps, interrupted, converged } = outcome
   const has = (wanted: StepStatus): boolean => steps.some(({ status }) => status === wanted)
@@ -87,13 +87,13 @@ const missingConsents = (plan: Plan, { steps }: Outcome): readonly Consent[] => 
   return [...new Set(plan.steps.filter(({ id }) => refused.has(id)).flatMap(consentsOf))]
 }
 
-/** If an idle compute has started since the plan was made, its step may need a different consent. */
+/** If a compute was idle when the plan was made and has started since, its step may need a different consent. */
 const consentsOf = ({ consents, unlessIdle }: Step): readonly Consent[] => {
   const active = consents.length > 0 || unlessIdle === undefined ? undefined : CONSENT_OF[unlessIdle]
   return active === undefined ? consents : [active]
 }
 
-/** `plan` shows all. */
+/** How many of the remaining changes are listed. `plan` shows all of them. */
 const MOST_REMAINING = 3
 
 const remaining = ({ left = [] }: Outcome): string => {

@@ -1,8 +1,8 @@
-/** Capacity of the planned projects before and after. */
+/** The capacity of the planned projects, before and after the plan is applied. */
 import type { CapacityTotal, PlanSummary } from '../../model/index.ts'
 import { number } from './counts.ts'
 
-/** For a single number, `from` and `to` are equal. */
+/** A range of values. If there is only one value, `from` and `to` are equal. */
 export interface Range {
   readonly from: number
   readonly to: number

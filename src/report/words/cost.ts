@@ -1,4 +1,4 @@
-/** The cost of a plan in words, and remarks on its changes. */
+/** Describes the cost of a plan, and adds remarks to its changes. */
 import { groupBy } from '../../base/index.ts'
 import {
   costSentence,
@@ -23,7 +23,7 @@ import { computeOnBranch, projectTitle } from './names.ts'
 /** Whether the cost changes or may change. */
 const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
 
-/** Remarks by change: service updates, expiry of its branch, and cost. */
+/** The remarks on each change: service updates of the compute, the expiry of its branch, and the cost. */
 export const remarksOf = ({
   cost,
   maintenance = [],
@@ -40,7 +40,10 @@ const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
   return `${isExpected ? costSentence(before, after) : unknownWords(before, after)} (${sentence})`
 }
 
-/** Unknown costs are shown by their bounds: `at most 730 → 1,460 CU-hours a month`, `730 → 730 to 2,920 CU-hours a month`. */
+/**
+ * If a cost is unknown, shows the range that it lies in: `at most 730 → 1,460 CU-hours a month`,
+ * `730 → 730 to 2,920 CU-hours a month`.
+ */
 const unknownWords = (before: CostRange, after: CostRange): string => {
   const [from = '', to = ''] = [before, after].map(boundsWords)
   const bound = before.expected === null ? to.replace(/^at most /, '') : to
@@ -95,7 +98,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
 /** @param count number of computes whose cost changes or may change. */
 const differenceWords = ({ before, after, delta }: CostSummary, count: number): string => {
   const bound = delta.high === null ? 'no known bound' : `at most ${formatDifference(delta.high)}`
-  // A sum of only the known costs would suggest that the others are free.
+  // A sum of the known costs alone would suggest that the other computes cost nothing.
   if (delta.unknown > 0) {
     if (delta.high === 0) return 'unknown, not more than before'
     const part = delta.unknown === count ? '' : ` (${counted(delta.unknown, 'compute')} unknown)`

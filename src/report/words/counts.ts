@@ -1,4 +1,4 @@
-/** Counts, numbers, durations and times as text. */
+/** Formats counts, numbers, durations and times. */
 import { plainText } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
 
@@ -8,14 +8,14 @@ export const counted = (count: number, noun: string, plural = `${noun}s`): strin
 /** `12,345`, in every locale. */
 export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
-/** `1 error` and `2 warnings`, without those that do not occur. */
+/** `1 error` and `2 warnings`. Severities that do not occur are left out. */
 export const severityCounts = (diagnostics: readonly Diagnostic[]): readonly string[] => {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length
   const warnings = diagnostics.length - errors
   return [errors > 0 ? counted(errors, 'error') : [], warnings > 0 ? counted(warnings, 'warning') : []].flat()
 }
 
-/** At most two decimals: `1,234.5`. */
+/** With at most two decimals: `1,234.5`. */
 export const number = (value: number): string => {
   const [whole = '', decimals] = String(Math.round(value * 100) / 100).split('.')
   return decimals === undefined ? group(Number(whole)) : `${group(Number(whole))}.${decimals}`
@@ -30,10 +30,10 @@ export const time = (ms: number): string => {
   return `${Math.floor(Math.round(seconds) / 60)} min${rest === 0 ? '' : ` ${rest} s`}`
 }
 
-/** In whole seconds, so that it does not flicker when redrawn. */
+/** A duration in whole seconds, so that it does not flicker when it is redrawn often. */
 export const elapsed = (ms: number): string => time(Math.max(0, Math.floor(ms / 1_000)) * 1_000)
 
-/** `2026-11-25 02:00 UTC`, from an ISO time in UTC. */
+/** Formats an ISO time in UTC as `2026-11-25 02:00 UTC`. */
 export const minuteOf = (iso: string): string => iso.replace(/T(\d\d:\d\d).*$/, ' $1 UTC')
 
 const UNITS: readonly (readonly [name: string, seconds: number])[] = [
@@ -43,7 +43,7 @@ const UNITS: readonly (readonly [name: string, seconds: number])[] = [
   ['s', 1],
 ]
 
-/** Age as in `kubectl`: `42s`, `5m`, `3h`, `12d`. An invalid time is returned unchanged. */
+/** The age in the format that `kubectl` uses: `42s`, `5m`, `3h`, `12d`. An invalid time is returned as it is. */
 export const ageOf = (iso: string, now: number): string => {
   const at = Date.parse(iso)
   if (Number.isNaN(at)) return plainText(iso)

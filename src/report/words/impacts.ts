@@ -1,9 +1,9 @@
-/** Impacts in words, and changes sorted by impact. */
+/** Describes impacts, and sorts changes by impact. */
 import { compare } from '../../base/index.ts'
 import { type Change, formatWindow, IMPACT_NAMES, IMPACT_WORDS, IMPACTS, type Impact } from '../../model/index.ts'
 import { openingOf } from '../../windows/index.ts'
 
-/** The effect on users; for an idle compute, also the effect if it is active by then. */
+/** The effect on users. For an idle compute, this includes the effect if the compute has become active by then. */
 export const impactWords = ({ impact, unlessIdle }: Pick<Change, 'impact' | 'unlessIdle'>): string => {
   if (unlessIdle === undefined) return IMPACT_WORDS[impact]
   const otherwise = IMPACT_NAMES[unlessIdle]
@@ -13,8 +13,9 @@ export const impactWords = ({ impact, unlessIdle }: Pick<Change, 'impact' | 'unl
 }
 
 /**
- * When a change may interrupt; empty without windows. With `now` (ISO 8601), also whether the window is open or when it
- * opens.
+ * When a change is allowed to interrupt users. Empty if the change has no restart windows.
+ *
+ * @param now if given (ISO 8601), the text also says whether the window is open, or when it opens.
  */
 export const windowWords = (
   { windows, impact }: Pick<Change, 'windows' | 'impact'>,
@@ -35,12 +36,12 @@ export const windowWords = (
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
-/** The part before the colon: `restarts`. */
+/** The description of the impact up to its colon: `restarts`. */
 export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
 
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 
-/** The worst first, then by project title and branch, else in the plan's order. */
+/** Sorts by impact, the worst first, then by project title and branch. Otherwise keeps the order of the plan. */
 export const worstFirst = (
   changes: readonly Change[],
   titleOf: (project: string) => string = String,
@@ -52,6 +53,6 @@ export const worstFirst = (
       compare(a.branch.name, b.branch.name),
   )
 
-/** Within an impact, refused changes come last, since they will not run. */
+/** Among changes with the same impact, refused changes come last, because they will not run. */
 export const severity = ({ impact, refused }: Change): number =>
   IMPACTS.indexOf(impact) - (refused === undefined ? 0 : 0.5)

@@ -1,4 +1,4 @@
-/** Titles of computes, steps, projects and places. */
+/** How computes, steps, projects and places in files are named in output. */
 import { plainText } from '../../base/index.ts'
 import {
   type AttributeChange,
@@ -24,29 +24,29 @@ export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
-/** `primary on main`; with project titles, `primary on main in shop`. */
+/** `primary on main`, or `primary on main in shop` if `titleOf` is given. */
 export const computeOnBranch = (
   { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
   titleOf?: (project: string) => string,
 ): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
 
-/** Whether the items belong to several projects, so that each must be shown with its project. */
+/** Whether the items belong to more than one project, in which case each must be shown with its project. */
 export const isOfFleet = (all: readonly { readonly project: string }[]): boolean =>
   all.some(({ project }) => project !== all[0]?.project)
 
-/** Whether branches must be shown with their project. */
+/** Whether the plan covers more than one project, in which case branches must be shown with their project. */
 export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
-/** Omits the name of a new compute, because its title contains it. */
+/** The attributes to show for a change. The name of a new compute is omitted, because its title contains it. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
-/** Step titles, which include the project if there are several. */
+/** Titles of steps. They include the project if there are several projects. */
 export interface StepNames {
   readonly isFleet: boolean
   of(step: Step): string
-  /** The id itself if the plan has no such step. */
+  /** Returns the id itself if the plan has no step with this id. */
   byId(id: string): string
 }
 
@@ -81,7 +81,7 @@ export const withNamesOf = (plan: Pick<Plan, 'projectNames'>): ((diagnostic: Dia
   })
 }
 
-/** A project's name, with its id if the name is not unique; the id if there is no name. */
+/** The name of a project, followed by its id if several projects have that name. The id alone if there is no name. */
 export const projectTitle = ({ projectNames = {} }: Pick<Plan, 'projectNames'>): ((project: string) => string) => {
   const names = new Map(Object.entries(projectNames))
   const seen = new Set<string>()

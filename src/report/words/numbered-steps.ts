@@ -1,12 +1,12 @@
 import type { Plan, Step } from '../../model/index.ts'
 
-/** Steps and changes are numbered from 1, in the order of the plan. */
+/** A step with its number. Steps and changes are numbered from 1, in the order in which the plan lists them. */
 export interface NumberedStep {
   readonly step: Step
   readonly number: number
-  /** The number of its change. */
+  /** The number of the change that the step belongs to. */
   readonly change: number
-  /** Numbers of the steps that must be done first. */
+  /** The numbers of the steps that must be done before this one. */
   readonly waitsFor: readonly number[]
 }
 

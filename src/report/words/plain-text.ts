@@ -1,7 +1,7 @@
-/** Makes untrusted values safe to print. */
+/** Makes values from untrusted sources safe to print. */
 import { plainText } from '../../base/index.ts'
 
-/** Escapes every string in the value except keys. Unchanged parts are not copied, because a fleet's plan is large. */
+/** Escapes every string in the value, but no keys. Copies only what changes, because the plan of a fleet is large. */
 export const plainValue = <T>(value: T): T => {
   if (typeof value === 'string') return plainText(value) as T
   if (typeof value !== 'object' || value === null) return value

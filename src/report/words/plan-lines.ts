@@ -3,16 +3,16 @@ import { CHANGE_KINDS, type ChangeKind, type Origin, type Plan, type PlanSummary
 import { counted, group, time } from './counts.ts'
 import { computeOnBranch, hasSeveralProjects, projectTitle } from './names.ts'
 
-/** The summary line, which scripts search for. */
+/** The summary line. Scripts search the output for it. */
 export const planLine = (summary: PlanSummary): string =>
   `Plan: ${CHANGE_KINDS.filter((kind) => ALWAYS_COUNTED.has(kind) || summary[kind] > 0)
     .map((kind) => `${group(summary[kind])} to ${kind}`)
     .join(', ')}.`
 
-/** Other kinds are rare, and counted only if there are any. */
+/** These kinds are always counted. The other kinds are rare, and are counted only if they occur. */
 const ALWAYS_COUNTED: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
 
-/** Interruptions and refused changes, which the summary line does not count. */
+/** Counts interruptions and refused changes, which are not part of the summary line. */
 export const interruptions = (summary: PlanSummary): string =>
   [
     summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
@@ -31,19 +31,19 @@ export const coverageLine = (plan: Plan): string => {
   ].join(', ')
 }
 
-/** `1 of 3 projects`; `undefined` if none is left out. */
+/** `1 of 3 projects`, or `undefined` if no project is left out. */
 export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | undefined =>
   leftOut.length === 0
     ? undefined
     : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
 
-/** Replaces the summary line if there is nothing to do. */
+/** Shown in place of the summary line if there is nothing to do. */
 export const emptyVerdict = ({ projects, leftOut }: Plan): string =>
   leftOut === undefined
     ? 'No changes. The live project matches the manifests.'
     : `No changes in ${group(projects.length)} of ${counted(projects.length + leftOut.length, 'project')}.`
 
-/** The estimate for the slowest project, since projects run concurrently; 0 if unknown. */
+/** The estimated duration of the slowest project, because projects run concurrently. 0 if it is unknown. */
 export const expectedMs = ({ estimates }: Plan): number =>
   estimates.reduce((most, { medianMs }) => Math.max(most, medianMs), 0)
 
@@ -55,7 +55,7 @@ export const expectedTime = (plan: Plan): string => {
 
 const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
 
-/** Whether the manifests introduce no changes. False if the comparison is incomplete. */
+/** Whether the manifests introduce no changes. False if they could not be compared completely. */
 export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
   introduced.length === 0 &&
   settled.length === 0 &&
@@ -65,15 +65,18 @@ export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }:
   !plan.warnings.some(({ code }) => POLICY_CODES.has(code))
 
 export const RELEASED_HINT =
-  'What is no longer managed keeps running; nothing deletes it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'
+  'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'
 
-/** Changes skipped because their branch is about to expire: `update primary on preview/x: preview/x expires in 40 min`. */
+/**
+ * The changes that are skipped because their branch expires soon:
+ * `update primary on preview/x: preview/x expires in 40 min`.
+ */
 export const skippedLines = (plan: Plan): readonly string[] => {
   const titleOf = hasSeveralProjects(plan) ? projectTitle(plan) : undefined
   return (plan.skipped ?? []).map((change) => `${change.kind} ${computeOnBranch(change, titleOf)}: ${change.sentence}`)
 }
 
-/** `canary (2 projects, 3 steps)`, in the order in which they are applied; empty if there are fewer than two waves. */
+/** `canary (2 projects, 3 steps)`, in the order in which waves are applied. Empty if there are fewer than two waves. */
 export const waveLines = ({ waves = [], projects, steps }: Plan): readonly string[] => {
   const named = new Set(waves.flatMap((wave) => wave.projects))
   const rest = projects.filter((project) => !named.has(project))

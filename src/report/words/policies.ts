@@ -1,13 +1,13 @@
-/** Policy results in words. */
+/** Describes the results of policies. */
 import type { Plan, PolicyResult } from '../../model/index.ts'
 import { projectTitle } from './names.ts'
 
-/** Denials first. */
+/** One line for each result, with denials first. */
 export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
   const results = plan.policies?.results ?? []
   const isFleet = new Set(results.map(({ project }) => project)).size > 1
   const title = projectTitle(plan)
-  // A message about a whole project already names it.
+  // A message about a whole project already contains the project's name.
   const start = ({ project, branch }: PolicyResult): string =>
     isFleet && branch !== undefined ? `${title(project)}: ` : ''
   return [...results]
@@ -31,7 +31,7 @@ const policyText = ({ outcome, message, reason, policy, override, overriddenBy: 
   }
 }
 
-/** `policy \`preview-size\` overridden by octocat: load test`, one for each policy. */
+/** One line for each policy that is overridden: `policy \`preview-size\` overridden by octocat: load test`. */
 export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly string[] => [
   ...new Set(
     (policies?.results ?? []).flatMap(({ policy, override, overriddenBy: by }) =>
@@ -42,7 +42,7 @@ export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly 
   ),
 ]
 
-/** Names of the policies that deny something, and titles of the projects that are blocked by it. */
+/** The names of the policies that deny something, and the titles of the projects that this blocks. */
 export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
   const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
   return {

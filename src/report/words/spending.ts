@@ -1,4 +1,4 @@
-/** Rows and sentences of `espalier cost`. */
+/** The table rows and sentences that `espalier cost` shows. */
 import {
   type Advice,
   type CostReport,
@@ -25,7 +25,7 @@ export const SPENDING_COLUMNS = [
   { title: 'compute', key: 'compute', type: 'name' },
 ] as const
 
-/** A compute, a branch or a project. Keys that do not apply are absent; so is `project` if there is only one. */
+/** A compute, a branch or a project. Keys that do not apply are absent. With only one project, so is `project`. */
 export type SpendingRow = Readonly<Partial<Record<(typeof SPENDING_COLUMNS)[number]['key'] | 'saving', string>>>
 
 export const spendingRows = (report: CostReport, by: SpendingBy): readonly SpendingRow[] => {
@@ -55,7 +55,7 @@ export const spendingRows = (report: CostReport, by: SpendingBy): readonly Spend
   }))
 }
 
-/** Columns that have a value in at least one row. */
+/** The columns that have a value in at least one row. */
 export const spendingColumns = (rows: readonly SpendingRow[]) =>
   SPENDING_COLUMNS.filter(({ key }) => rows.some((row) => (row[key] ?? '') !== ''))
 
@@ -89,7 +89,7 @@ export const spendingWords = ({ total: { cost } }: CostReport): string => {
 const unknownWords = (count: number): string => (count === 0 ? '' : `; ${counted(count, 'compute')} unknown`)
 
 /**
- * `235.32 USD a month, at 0.222 USD a CU-hour; 1 compute unknown`; `undefined` without a price, or where the whole cost
+ * `235.32 USD a month, at 0.222 USD a CU-hour; 1 compute unknown`, or `undefined` if no price is set or the whole cost
  * is unknown.
  */
 export const spendingMoney = ({ total }: CostReport): string | undefined =>
@@ -108,7 +108,7 @@ export const editWords = ({ key, before, after, source, others }: Edit): string 
   return `${place(source)}  ${change}${shared}`
 }
 
-/** Titles of the computes that could cost less: `primary on staging`, with several projects `primary on staging in shop`. */
+/** The compute that an advice is about: `primary on staging`, or `primary on staging in shop` with several projects. */
 export const adviceTitles = ({ computes, projects }: CostReport): ((advice: Advice) => string) => {
   const titles = new Map(computes.map(({ compute, title }) => [compute, title]))
   const names = new Map(projects.map(({ project, name }) => [project, name ?? project]))

@@ -1,8 +1,8 @@
-/** The effect of a plan in one sentence. */
+/** Describes the effect of a plan in one sentence. */
 import type { Change } from '../../model/index.ts'
 import { counted, group } from './counts.ts'
 
-/** Words for one compute, words for several, and the changes that they describe. */
+/** The wording for one compute, the wording for several, and a test for the changes that it describes. */
 const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
   [
     'restarts',
@@ -31,7 +31,7 @@ const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])
 /** `2 computes restart, 1 is created, none is deleted.` */
 export const verdict = (changes: readonly Change[]): string => {
   const found = EFFECTS.map(([one, many, test]) => ({ one, many, count: changes.filter(test).length })).filter(
-    // Deletions are always mentioned.
+    // Deletions are mentioned even if there are none.
     ({ one, count }) => count > 0 || one === 'is deleted',
   )
   const phrases = found.map(({ one, many, count }, index) => {

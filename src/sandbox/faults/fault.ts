@@ -81,7 +81,7 @@ export type Fault = z.output<typeof faultShape>
 export type RequestEffect = z.output<typeof requestEffect>
 export type OperationEffect = z.output<typeof operationEffect>
 
-const KIND: FileKind = { code: 'E_FAULTS', title: 'The fault file', hint: 'docs/sandbox.md lists the faults.' }
+const KIND: FileKind = { code: 'E_FAULTS', title: 'The fault file', hint: 'docs/sandbox.md describes all faults.' }
 
 /** @throws {EspalierError} `E_FAULTS` if the file cannot be read or is invalid: one line for each mistake. */
 export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =>

@@ -1,4 +1,4 @@
-/** Keeps the agent's page up to date and adds copy buttons. The page also works without scripts. */
+/** Keeps the agent's page up to date and adds buttons that copy commands. The page also works without scripts. */
 const live = document.getElementById('live')
 const say = (words: string): void => {
   if (live !== null && live.textContent !== words) live.textContent = words
@@ -21,7 +21,7 @@ const addCopyButtons = (): void => {
   }
 }
 
-/** Replaces the contents with the server's rendering; keeps open details and the focus. */
+/** Replaces the contents of the page with those rendered by the server. Expanded details and the focus are kept. */
 const refresh = async (): Promise<void> => {
   const answer = await fetch('/', { headers: { accept: 'text/html' } })
   if (!answer.ok) throw new Error(`status ${answer.status}`)
@@ -40,7 +40,7 @@ const refresh = async (): Promise<void> => {
 let isRefreshing = false
 let isOutdated = false
 
-/** At most once a second, and not while the page is hidden. */
+/** Updates the page, but at most once a second, and not while the page is hidden. */
 const follow = async (): Promise<void> => {
   isOutdated = true
   if (isRefreshing) return
@@ -65,7 +65,7 @@ const events = new EventSource('/api/v1/events')
 let wasOpen = false
 events.addEventListener('open', () => {
   say('Live')
-  // Events during the outage were missed.
+  // The page missed the events that were sent while it was disconnected.
   if (wasOpen) follow()
   wasOpen = true
 })

@@ -1,4 +1,4 @@
-/** Filters the changes of a page. Without scripts, the page shows all changes and no filter. */
+/** Filters the changes on a page. If scripts are disabled, the page shows all changes and no filter. */
 
 const form = document.querySelector<HTMLFormElement>('#filters')
 if (form !== null) enableFilters(form)
@@ -14,7 +14,7 @@ function enableFilters(form: HTMLFormElement): void {
     if (drawn === undefined) bars.set(bar.dataset.c, [bar])
     else drawn.push(bar)
   }
-  /** The projects that were open before a filter opened all of them. */
+  /** The projects that were expanded before a filter expanded all of them. */
   let openBefore: ReadonlySet<HTMLDetailsElement> | undefined
 
   const filter = (): void => {

@@ -7,18 +7,18 @@ export interface RunningStep {
   readonly step: Step
   /** Milliseconds since the epoch. */
   readonly since: number
-  /** What it is doing or waiting for; empty at first. */
+  /** What the step is doing or waiting for. Empty at first. */
   readonly doing: string
 }
 
 export interface RunState {
   readonly total: number
   readonly startedAt: number
-  /** Counts of ended steps, by status. */
+  /** The number of steps that have ended, by status. */
   readonly ended: ReadonlyMap<StepStatus, number>
-  /** Counts of ended steps, by project. */
+  /** The number of steps that have ended, by project. */
   readonly endedIn: ReadonlyMap<string, number>
-  /** By id, in starting order. */
+  /** The running steps by id, in the order in which they started. */
   readonly running: ReadonlyMap<string, RunningStep>
   readonly isStopping: boolean
 }
@@ -34,7 +34,7 @@ export const startOf = (plan: Plan, startedAt: number): RunState => ({
 
 export const endedCount = ({ ended }: RunState): number => [...ended.values()].reduce((sum, count) => sum + count, 0)
 
-/** `step-end` ends a step, whatever its status, even if it never started. */
+/** The state after an event. A `step-end` event counts the step as ended, even if the step never started. */
 export const afterEvent = (
   state: RunState,
   event: ApplyEvent,

@@ -1,4 +1,4 @@
-/** The lines at the bottom of a terminal during an apply: a header, and one line for each running step. */
+/** The lines that an apply shows at the bottom of a terminal: a header, and one line for each running step. */
 import { plainText } from '../../../base/index.ts'
 import { computeTitle, type Step } from '../../../model/index.ts'
 
@@ -15,7 +15,7 @@ export interface RunView {
   readonly spinner: string
   /** Estimated remaining time in milliseconds. */
   readonly leftMs: number | undefined
-  /** Titles by project id; empty if there is only one project. */
+  /** Project titles by project id. Empty if there is only one project. */
   readonly projectNames: ReadonlyMap<string, string>
   readonly style: Style & { readonly rows: number }
 }
@@ -24,10 +24,10 @@ const GAP = '  '
 /** The first three columns may be narrowed to this width. */
 const NARROWEST = 12
 const SHORTENED = 3
-/** Width reserved for a step's current activity. */
+/** The width that is reserved for what a step is currently doing. */
 const DOING = 22
 
-/** At most as many lines as the terminal has rows; no line wraps. */
+/** Returns at most as many lines as the terminal has rows. No line wraps. */
 export const runView = (state: RunState, view: RunView): readonly string[] => {
   const { style, spinner } = view
   const paint = paintOf(style)
@@ -70,7 +70,7 @@ const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: str
 }
 
 interface Cells {
-  /** Project, branch, what, impact mark, elapsed. */
+  /** The project, the branch, what the step does, its impact mark, and the elapsed time. */
   readonly texts: readonly string[]
   readonly doing: string
 }

@@ -3,9 +3,10 @@ import type { Plan } from '../../../model/index.ts'
 import type { RunState } from './run-state.ts'
 
 /**
- * The estimated remaining time in milliseconds; `undefined` if there is no estimate for an unfinished project.
+ * The estimated remaining time in milliseconds, or `undefined` if there is no estimate for one of the unfinished
+ * projects.
  *
- * @param concurrency projects processed concurrently.
+ * @param concurrency how many projects are processed concurrently.
  */
 export const timeLeftOf = (plan: Plan, concurrency: number): ((state: RunState, now: number) => number | undefined) => {
   const medians = new Map(plan.estimates.map(({ project, medianMs }) => [project, medianMs]))

@@ -1,8 +1,8 @@
 export interface Explanation {
   readonly rule: string
-  /** As written in source or shown in output. Absent if `mistake` and `correction` contain it. */
+  /** A case in which the code occurs. Absent if `mistake` and `correction` already show one. */
   readonly example?: string
-  /** A manifest, command line or setting that causes the code, and its correction. */
+  /** A manifest, command line or setting that causes the code, and the corrected form of it. */
   readonly mistake?: string
   readonly correction?: string
   readonly wayOut?: string

@@ -1,4 +1,4 @@
-/** Explanations of all codes, except those of manifests, which are in src/manifest. */
+/** Explanations of all codes except the codes for manifests, which are explained in src/manifest. */
 import { IMPACT_WORDS, IMPACTS, type Impact, REASONS, type Reason } from '../../../model/index.ts'
 import { type Explanation, explanationText } from './explanation.ts'
 import { LIMITS } from './limits.ts'
@@ -16,7 +16,7 @@ const ofReason = (reason: Reason): Explanation => ({
   example: `why: ${REASONS[reason]} (${reason})`,
 })
 
-/** By code. */
+/** All explanations, by code. */
 export const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ...PLANNING,
   ...RUNNING,

@@ -1,74 +1,77 @@
-/** Impacts, and why a step was not done. */
+/** Codes for impacts, and for the reasons why a step was not done. */
 import type { FailureReason, Impact } from '../../../model/index.ts'
 import type { Explanation } from './explanation.ts'
 
 export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
-  none: { example: 'scale to zero, a name, anything on an idle compute' },
+  none: { example: 'a new name or scale-to-zero time, or any change to an idle compute' },
   'may-restart': {
-    example: 'postgres.settings, some of which take effect only after a restart',
-    wayOut: 'Treat it as a restart.',
+    example: 'a change to postgres.settings, where some settings take effect only after a restart',
+    wayOut: 'Treat the change as a restart.',
   },
   restart: {
-    example: 'size, autoscaling limits, preloaded libraries',
-    wayOut: 'Applications must reconnect. A plain yes is enough consent.',
+    example: 'a change to the size, the autoscaling limits or the preloaded libraries',
+    wayOut: 'Applications must reconnect. A restart needs no --allow: answering yes is enough.',
   },
-  disconnect: { example: 'disabled: true', wayOut: 'Needs --allow disconnect.' },
+  disconnect: { example: 'disabled: true', wayOut: 'Apply it with --allow disconnect.' },
   move: {
-    example: 'a pin that moves a compute to another branch: same host, other data',
-    wayOut: 'Needs --allow move.',
+    example: 'a pin moves a compute to another branch: its host stays the same, but its data is different',
+    wayOut: 'Apply it with --allow move.',
   },
   replace: {
     example: 'a pinned replica that is declared as a primary',
-    wayOut: 'Needs --allow replace; applications need the new host.',
+    wayOut: 'Apply it with --allow replace. Afterwards, applications must connect to the new host.',
   },
-  delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete; the hostname cannot be restored.' },
+  delete: {
+    example: 'primary: absent, prune: true',
+    wayOut: 'Apply it with --allow delete. The hostname cannot be restored.',
+  },
 }
 
 export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   'apply-failed': {
-    rule: 'The control API must accept the request.',
-    example: '422: a limit of the account',
+    rule: 'The control API must accept the request for a step.',
+    example: 'the API returns status 422 because an account limit is exceeded',
     wayOut: 'The message comes from the API. Fix the cause and apply again.',
   },
   'operation-failed': {
     rule: 'All operations of a step must succeed.',
-    example: 'apply_config ended as failed, cancelled or skipped',
-    wayOut: 'Check espalier operations list, then apply again.',
+    example: 'apply_config ended with the status failed, cancelled or skipped',
+    wayOut: 'Find the cause with espalier operations list, then apply again.',
   },
   'operation-timeout': {
     rule: 'The operations of a step must finish within --operation-timeout.',
     example: '--operation-timeout 10m',
-    wayOut: 'They continue on the service: wait with espalier operations wait, then apply again.',
+    wayOut: 'The operations continue on the service. Wait for them with espalier operations wait, then apply again.',
   },
   'not-effective': {
-    rule: 'The compute must have the requested values when it is read back.',
-    example: "a size beyond the account's plan, which the service accepts but ignores",
+    rule: 'The compute must have the requested values when it is read again after the change.',
+    example: "the account's plan does not allow a size, and the service accepts the request but ignores the size",
     wayOut: "Check what the account's plan allows.",
   },
   'project-busy': {
-    rule: 'A project runs the operations of one call at a time (423).',
-    example: "somebody else's operation that takes too long",
+    rule: 'The service runs the operations of only one request at a time in each project. It answers others with status 423.',
+    example: 'an operation that somebody else started takes too long',
     wayOut:
-      'Check espalier operations list --status running, then apply again, with a longer --lock-timeout if needed.',
+      'Find it with espalier operations list --status running. Apply again, with a longer --lock-timeout if needed.',
   },
   'rate-limited': {
-    rule: 'The API limits requests per minute (429).',
-    example: 'several programs with one account',
+    rule: 'The API limits the number of requests per minute. It rejects others with status 429.',
+    example: 'several programs use the same account',
     wayOut: 'Apply again later, or with a lower --concurrency.',
   },
   auth: {
-    rule: 'The API key must have permission for the request (401, 403).',
+    rule: 'The API key must have permission for the request. Otherwise the API returns status 401 or 403.',
     example: 'a revoked or read-only key',
     wayOut: 'Use another key and apply again.',
   },
   'changed-meanwhile': {
-    rule: 'A step is sent only if everything it changes or relies on still matches the plan.',
+    rule: 'A step is sent only if everything that it changes or depends on is still as it was when the plan was made.',
     example: 'somebody resized the compute while the step waited for a lock',
-    wayOut: 'Run espalier plan to review the project as it is now, then apply again.',
+    wayOut: 'Run espalier plan to review the current state of the project, then apply again.',
   },
   'depends-on-failed': {
-    rule: 'A step runs only after the steps it depends on.',
-    example: 'a primary whose branch still has another primary',
+    rule: 'A step runs only after all steps that it depends on have succeeded.',
+    example: 'a primary cannot be created because deleting the previous primary of the branch failed',
     wayOut: 'Fix the earlier step, then apply again.',
   },
   'too-many-failures': {
@@ -77,25 +80,25 @@ export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
     wayOut: 'Fix the cause of the failures, then apply again.',
   },
   'not-consented': {
-    rule: 'A plain yes allows only harmless changes and restarts.',
+    rule: 'Answering yes, or passing --auto-approve, allows only harmless changes and restarts.',
     mistake: 'espalier apply --auto-approve',
     correction: 'espalier apply --auto-approve --allow delete',
-    wayOut: 'Allow the other changes with --allow.',
+    wayOut: 'Use --allow to permit the other kinds of change.',
   },
   protected: {
     rule: 'Computes on a protected branch cannot be deleted, moved or replaced.',
     example: 'protect: true',
-    wayOut: 'Remove the protection first, in a separate change.',
+    wayOut: 'First remove the protection, in a change of its own.',
   },
   'outside-window': {
-    rule: 'Disruptive steps wait for their restart window.',
+    rule: 'A step that interrupts users runs only in its restart window.',
     mistake: 'espalier apply --auto-approve',
     correction: 'espalier apply --auto-approve --now',
-    wayOut: 'Apply again in the window, or with --now.',
+    wayOut: 'Apply again while the window is open, or use --now.',
   },
   interrupted: {
-    rule: 'An interrupted run starts no new step.',
-    example: 'Ctrl-C, SIGTERM, or a journal on a full disk',
-    wayOut: 'Apply again: it plans again and continues.',
+    rule: 'A run that is interrupted starts no further steps.',
+    example: 'Ctrl-C, SIGTERM, or a full disk that the journal cannot be written to',
+    wayOut: 'Run apply again. It makes a new plan and continues from there.',
   },
 }
