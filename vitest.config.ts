@@ -17,7 +17,7 @@ export default defineConfig({
   test: {
     // More than cores, because tests spend much time waiting for processes that they start.
     maxWorkers: availableParallelism() + 2,
-    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts'],
+    globalSetup: ['test/temporary-folder.ts', 'test/plain-git.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',
       reportOnFailure: true,

@@ -8,7 +8,12 @@ const inPart = globSync('test/**/*.test.ts').filter((file) => readFileSync(file,
 /** Runs for minutes: every kill point, thousands of random cases, every command of other clients. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/temporary-folder.ts', 'test/clients/compile-official.ts', 'test/e2e/build-once.ts'],
+    globalSetup: [
+      'test/temporary-folder.ts',
+      'test/plain-git.ts',
+      'test/clients/compile-official.ts',
+      'test/e2e/build-once.ts',
+    ],
     setupFiles: ['test/check-answers.ts'],
     include: ['test/long/**/*.test.ts', ...inPart],
     env: { ESPALIER_LONG_TESTS: '1' },

@@ -30,8 +30,7 @@ export interface Repository {
 
 export const makeRepository = (folder = mkdtempSync(join(tmpdir(), 'espalier-action-'))): Repository => {
   const repository = repositoryIn(folder)
-  // Without the template, whose hooks would be copied again and again.
-  repository.git('init', '-q', '-b', 'main', '--template=')
+  repository.git('init', '-q', '-b', 'main')
   return repository
 }
 
@@ -61,7 +60,7 @@ export const repositoryIn = (folder: string): Repository => {
     commit: (message) => {
       git('add', '-A')
       // Prints the whole id, so that no other process has to find it.
-      const said = git('-c', 'core.abbrev=40', '-c', 'maintenance.auto=false', 'commit', '--allow-empty', '-m', message)
+      const said = git('-c', 'core.abbrev=40', 'commit', '--allow-empty', '-m', message)
       return /\b[0-9a-f]{40}\b/.exec(said)?.[0] ?? ''
     },
   }

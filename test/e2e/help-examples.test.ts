@@ -1,6 +1,7 @@
 /** Runs every example of every command's help unchanged, with a shell where the example needs one. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { cpSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -134,7 +135,7 @@ const makeTemplate = async (): Promise<string> => {
 
 const prepare = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-example-'))
-  await cp(template, folder, { recursive: true })
+  cpSync(template, folder, { recursive: true })
   return folder
 }
 

@@ -37,10 +37,11 @@ export const makeHostileRepository = (): HostileRepository => {
   write('trap.sh', `#!/bin/sh\ntouch ${trace}\n`)
   write('espalier.yaml', 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n')
   git('add', '.')
-  git('commit', '-q', '-m', 'base')
+  // Prints the whole id, so that no other process has to find it.
+  const said = git('-c', 'core.abbrev=40', 'commit', '-m', 'base')
   return {
     folder,
-    head: git('rev-parse', 'HEAD'),
+    head: /\b[0-9a-f]{40}\b/.exec(said)?.[0] ?? '',
     trap: script,
     git,
     write,

@@ -79,10 +79,11 @@ export const createBranch = (
 }
 
 /**
- * The roles and databases that a branch copies from its source. Passwords stay the same: they are part of the data.
+ * The roles and databases that a branch copies from its source. Passwords stay the same, because they are part of the
+ * data.
  *
- * @param time the point in the source's history, in milliseconds. Roles and databases created later are left out. Those
- *   dropped later are missing too, since the source's record no longer lists them.
+ * @param time the point in the source's history, in milliseconds. Roles and databases that were created later are left
+ *   out. Roles and databases that were dropped later are missing too, because the source's record no longer lists them.
  */
 export const inherited = (
   { roles, databases, changes }: BranchRecord,
@@ -93,7 +94,7 @@ export const inherited = (
   changes,
 })
 
-/** Defaults to the default branch. @throws {ApiError} 404. */
+/** If no id is given, the parent is the default branch. @throws {ApiError} 404. */
 const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRecord => {
   const parent = id === undefined || id === '' ? defaultBranch(branches) : branches.get(id)
   if (parent === undefined) throw new ApiError(404, 'branch not found')
@@ -126,11 +127,13 @@ const checkAllowances = (
   for (const endpoint of endpoints) checkSuspendTimeout(tables.project, endpoint.suspend_timeout_seconds)
 }
 
-/** An annotation without properties counts as none. */
+/** Returns `undefined` for an annotation without properties. */
 export const annotationOf = (value: Annotation = {}, now: number): BranchRecord['annotation'] =>
   Object.keys(value).length === 0 ? undefined : { value, createdAt: now, updatedAt: now }
 
-/** Deletes a branch and its computes. Returns `undefined` for an unknown branch, because deleting is idempotent. */
+/**
+ * Deletes a branch and its computes. Returns `undefined` if the branch does not exist, because deleting is idempotent.
+ */
 export const deleteBranch = (
   world: World,
   projectId: string,

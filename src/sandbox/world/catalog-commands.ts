@@ -47,7 +47,7 @@ export const resetPassword = (world: World, at: BranchPath, name: string): RoleA
   return { role, operations: change(world, at, { roles: changed }, [{ kind: 'put-role', role }]) }
 }
 
-/** Returns `undefined` if there is no such role, because deleting is idempotent. */
+/** Returns `undefined` if there is no such role. This is not an error, because deleting is idempotent. */
 export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnswer | undefined => {
   const role = catalogAt(world, at).roles.find((known) => known.name === name)
   if (role === undefined) return undefined
@@ -93,7 +93,7 @@ export const updateDatabase = (
   return { database, operations: change(world, at, { databases: all }, changes) }
 }
 
-/** Returns `undefined` if there is no such database, because deleting is idempotent. */
+/** Returns `undefined` if there is no such database. This is not an error, because deleting is idempotent. */
 export const deleteDatabase = (world: World, at: BranchPath, name: string): DatabaseAnswer | undefined => {
   const database = catalogAt(world, at).databases.find((known) => known.name === name)
   if (database === undefined) return undefined
@@ -111,7 +111,7 @@ export const findRole = (world: World, at: BranchPath, name: string): RoleRecord
 export const findDatabase = (world: World, at: BranchPath, name: string): DatabaseRecord =>
   find(catalogAt(world, at).databases, name, 'database')
 
-/** @throws {ApiError} 412 if SQL set the password. */
+/** @throws {ApiError} 412 if the password was set with SQL, because the sandbox then does not know it. */
 export const passwordOf = ({ name, password }: RoleRecord): string => {
   if (password !== undefined) return password
   throw new ApiError(412, `the password of ${name} is not stored: reset it to get a new one`)
@@ -161,8 +161,8 @@ const change = (
 }
 
 /**
- * An idle compute is started for the change and suspended again (public OpenAPI). A disabled compute gets the change
- * when it next starts.
+ * An idle compute is started to make the change, then suspended again (public OpenAPI). On a disabled compute, the
+ * change is made when the compute next starts.
  */
 const configure = (branch: BranchRecord, primary: ComputeRecord): readonly NewOperation[] => {
   const apply = operationOn(primary, 'apply_config')

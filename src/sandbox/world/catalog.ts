@@ -10,7 +10,7 @@ export interface Catalog {
   readonly databases: readonly DatabaseRecord[]
 }
 
-/** Letters, digits and `_` only, which need no escaping in a connection string. */
+/** Contains only letters, digits and `_`, which need no escaping in a connection string. */
 export const newPassword = (): string => {
   const text = randomBytes(32).toString('base64').replaceAll(/[+/=]/g, '')
   return `npg_${text.slice(0, 24)}`
@@ -24,7 +24,7 @@ export const newRole = (name: string, now: number, canLogin = true): RoleRecord 
   updatedAt: now,
 })
 
-/** One role and a database that it owns. The default names are those of the service (public OpenAPI). */
+/** A role and a database that it owns. Their default names are the same as on the service (public OpenAPI). */
 export const newCatalog = (now: number, databaseName = 'neondb', roleName = `${databaseName}_owner`): Catalog => ({
   roles: [newRole(roleName, now)],
   databases: [{ id: newDatabaseId(), name: databaseName, owner: roleName, createdAt: now, updatedAt: now }],
@@ -35,12 +35,13 @@ export const catalogOf = ({ roles = [], databases = [] }: Pick<BranchRecord, 'ro
   databases,
 })
 
-/** Random rather than sequential, so that an id is not reused after its database was deleted. */
+/** Ids are random, because a sequence could use the id of a deleted database again. */
 export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
 
 /**
- * Updates the record with the changes that SQL has made in Postgres. Does nothing if the record is ahead of Postgres.
- * Discards what was read if the record has changed since the read began, because the older data would undo that change.
+ * Reads the roles and databases from Postgres, where SQL may have changed them, and updates the branch's record. Does
+ * nothing if the record contains changes that Postgres has not executed yet. If the record changes during the read, the
+ * result is discarded, because it would undo that change.
  */
 export const refreshCatalog = async (
   world: World,
@@ -55,7 +56,7 @@ export const refreshCatalog = async (
   if (found !== undefined && isUnchanged) updateCatalog(world, branchId, found)
 }
 
-/** Does nothing while requested changes are pending, because the record is ahead of Postgres then. */
+/** Does nothing while requested changes are pending, because `found` does not include them yet. */
 export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {
   const branch = world.tables.branch(branchId)
   // A branch that is being restored still shows the roles and databases of its old data.

@@ -39,7 +39,8 @@ export const createCompute = (
 }
 
 /**
- * Reads show the new attributes at once; a running compute gets them when the operations finish (docs/control-api.md).
+ * Responses show the new attributes immediately, but a running compute uses them only after the operations have
+ * finished (docs/control-api.md).
  */
 export const updateCompute = (world: World, projectId: string, id: string, request: ComputeRequest): ComputeAnswer => {
   const before = world.compute(projectId, id)
@@ -60,8 +61,8 @@ export const updateCompute = (world: World, projectId: string, id: string, reque
 }
 
 /**
- * An idle compute is started for its new configuration and suspended again (public OpenAPI, update example). A disabled
- * compute cannot be started until it is enabled, so it gets the configuration when it next starts.
+ * An idle compute is started to apply its new configuration, then suspended again (public OpenAPI, update example). A
+ * disabled compute cannot be started until it is enabled, so the configuration is applied at its next start.
  */
 const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly NewOperation[] => {
   const restarts = restartingOf(before) !== restartingOf(after)
@@ -72,15 +73,15 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** The attributes whose change restarts the compute: size (docs/control-api.md) and libraries loaded at start-up. */
+/** The attributes whose change restarts the compute: its size (docs/control-api.md) and its preloaded libraries. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** What else `apply_config` changes in a running compute. Name and branch are not included (docs/control-api.md). */
+/** The other attributes whose change needs `apply_config`. The name and the branch do not (docs/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
-/** Returns `undefined` if there is no such compute, because deleting is idempotent. */
+/** Returns `undefined` if there is no such compute. This is not an error, because deleting is idempotent. */
 export const deleteCompute = (world: World, projectId: string, id: string): ComputeAnswer | undefined => {
   const compute = world.project(projectId).computes.get(id)
   if (compute === undefined) return undefined
@@ -137,9 +138,9 @@ const checkPrimary = (tables: ProjectTables, branchId: string, type: ComputeReco
 }
 
 /**
- * A compute about to start, or idle if the request disables it. Attributes that the request omits come from the
- * project's defaults. If the request has only one size limit, and the default for the other contradicts it, both limits
- * get the requested value.
+ * The record of a compute that is about to start, or that is idle because the request disables it. Attributes that the
+ * request omits are taken from the project's defaults. If the request has only one size limit, and the default of the
+ * other limit contradicts it, both limits are set to the requested value.
  *
  * @throws {ApiError} 400 if a limit is exceeded.
  */
@@ -184,7 +185,7 @@ const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): Co
   min: request.autoscaling_limit_min_cu ?? compute.min,
   max: request.autoscaling_limit_max_cu ?? compute.max,
   suspendTimeoutSeconds: request.suspend_timeout_seconds ?? compute.suspendTimeoutSeconds,
-  // Replaced as a whole, not merged (Neon staff in neondatabase/neon#7628).
+  // The settings are replaced as a whole, not merged (Neon staff in neondatabase/neon#7628).
   settings: request.settings ?? compute.settings,
   disabled: request.disabled ?? compute.disabled,
   poolerEnabled: request.pooler_enabled ?? compute.poolerEnabled,

@@ -1,4 +1,4 @@
-/** Prepares computes for connections: starts an idle one, and makes clients wait while a compute changes. */
+/** Prepares computes for connections: starts a compute if it is idle, and makes clients wait while it is changing. */
 import { type ComputeSpec, ConnectionError, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
 import { updateCatalog } from './catalog.ts'
 import {
@@ -13,7 +13,7 @@ import type { ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
 const CANNOT_START = '57P03'
-/** Connections update `lastActive` at most this often, by the sandbox's clock. */
+/** The minimum time, by the sandbox's clock, between two updates of `lastActive` by connections. */
 const NOTE_EVERY_MS = 1_000
 
 export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => ComputeSpec): Gate => {
@@ -35,7 +35,9 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
   const change = (computeId: string): Promise<void> =>
     new Promise((resolve) => waiting.set(computeId, (waiting.get(computeId) ?? new Set()).add(resolve)))
 
-  /** Ignores the project's lock, because the control plane itself starts the compute (docs/control-api.md). */
+  /**
+   * Starts a compute even if its project is locked, because the control plane itself does this (docs/control-api.md).
+   */
   const wake = (compute: ComputeRecord, branch: BranchRecord | undefined): void =>
     void world.commit(
       compute.projectId,
@@ -51,7 +53,10 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
 
   return {
     reach: async (computeId) => {
-      /** The last operation, if it ended before this client began to wait. Only another one's failure ends the wait. */
+      /**
+       * The last operation, if it ended before this client began to wait. Only a later operation can end the wait by
+       * failing.
+       */
       let known: string | undefined
       for (;;) {
         const compute = world.tables.compute(computeId)
@@ -93,7 +98,7 @@ const lastOperation = (computeId: string, tables: ProjectTables | undefined): Op
   return tables?.operationById.get(last?.id ?? '')
 }
 
-/** If the operation was cancelled, the reason is the failure of the one that it waited for. */
+/** Why a compute could not be started. If the operation was cancelled, the operation that it waited for has failed. */
 const reasonOf = (computeId: string, operation: OperationRecord, tables: ProjectTables | undefined): string => {
   let failed: OperationRecord | undefined = operation
   while (failed !== undefined && failed.error === undefined) failed = tables?.operationById.get(failed.waitsFor ?? '')

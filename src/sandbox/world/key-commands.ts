@@ -1,15 +1,15 @@
-/** Commands on API keys (public OpenAPI). A key is shown once, when it is created; only its digest is stored. */
+/** Commands on API keys (public OpenAPI). A key is shown only when it is created, and only its digest is stored. */
 import { createHash, randomBytes } from 'node:crypto'
 import { ApiError } from './api-error.ts'
 import type { KeyRecord } from './records.ts'
 import type { World } from './world.ts'
 
-/** An organization (with the keys scoped to its projects), or, without an id, the user. */
+/** The organization with this id, which also owns the keys that are scoped to its projects. Without an id, the user. */
 export type KeyOwner = { readonly orgId: string | undefined }
 
 export const digestOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
-/** The key's id in the API: an integer that a double represents exactly. */
+/** The key's id in the API, an integer that a double can represent exactly. */
 export const numberOf = ({ id }: KeyRecord): number => Number.parseInt(id.slice(0, 12), 16)
 
 /** @throws {ApiError} 404 if the project does not belong to the organization. */
@@ -40,7 +40,7 @@ export const createKey = (
 export const listKeys = ({ tables }: World, owner: KeyOwner): readonly KeyRecord[] =>
   [...tables.keys.values()].filter((key) => !key.isRevoked && isOwned(key, owner, tables.projects))
 
-/** @throws {ApiError} 404 if the owner has no such key or it is already revoked. */
+/** @throws {ApiError} 404 if the owner has no such key, or if the key is already revoked. */
 export const revokeKey = (world: World, owner: KeyOwner, number: string): KeyRecord => {
   const key = listKeys(world, owner).find((candidate) => String(numberOf(candidate)) === number)
   if (key === undefined) throw new ApiError(404, 'API key not found')

@@ -1,4 +1,4 @@
-/** Limits of the service and of the account's plan (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
+/** The limits of the service and of account plans (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
 import {
   formatDuration,
   nearestStep,
@@ -25,7 +25,7 @@ export interface LimitProblem {
   readonly ofPlan: boolean
 }
 
-/** How the user writes scale-to-zero times: seeds and the API differ. */
+/** The words for scale-to-zero times in messages. Seeds and the API write these times differently. */
 interface TimeoutWords {
   readonly never: string
   readonly allowed: string
@@ -86,7 +86,7 @@ export const limitProblem = (
   return undefined
 }
 
-/** @throws {ApiError} 400 if a limit is exceeded, 422 if the account's plan sets it. */
+/** @throws {ApiError} 400 if a limit of the service is exceeded, 422 if a limit of the account's plan is exceeded. */
 export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = 'endpoint'): void => {
   const problem = limitProblem(compute, plan)
   if (problem !== undefined) {
@@ -95,7 +95,7 @@ export const checkLimits = (compute: Limited, { plan }: ProjectRecord, where = '
 }
 
 const UNLIMITED = Number.POSITIVE_INFINITY
-/** How many of each kind a plan allows in a project. */
+/** For each kind of resource, how many a plan allows in a project. */
 const COUNTS = {
   branches: { free: 10, paid: 5_000, code: 'BRANCHES', count: ({ branches }) => branches.size },
   'root branches': {
@@ -136,19 +136,21 @@ const COUNTS = {
 const countOf = <T>(records: ReadonlyMap<string, T>, isCounted: (record: T) => boolean): number =>
   [...records.values()].filter(isCounted).length
 
-/** @throws {ApiError} 422 if the project's plan does not allow `more` of these. */
+/** @throws {ApiError} 422 if the project's plan does not allow `more` resources of this kind. */
 export const checkCount = (tables: ProjectTables, what: keyof typeof COUNTS, more = 1): void => {
   const { [tables.project.plan]: most, code, count } = COUNTS[what]
   if (count(tables) + more <= most) return
   throw new ApiError(422, `${what} limit exceeded: the plan allows ${most}`, `${code}_LIMIT_EXCEEDED`)
 }
 
-/** A compute of the default branch may always start. @throws {ApiError} 422 if the plan allows no more active ones. */
+/**
+ * Computes of the default branch can always start. @throws {ApiError} 422 if the plan allows no more active computes.
+ */
 export const checkActiveCount = (tables: ProjectTables, branchId: string): void => {
   if (tables.branches.get(branchId)?.isDefault !== true) checkCount(tables, 'active endpoints')
 }
 
-/** @throws {ApiError} 422 for any timeout but the default on the free plan. */
+/** @throws {ApiError} 422 on the free plan if the timeout is not the default. */
 export const checkSuspendTimeout = ({ plan }: ProjectRecord, seconds: number | undefined): void => {
   if (plan === 'free' && seconds !== undefined && seconds !== 0) {
     throw new ApiError(422, 'suspend interval changing is not allowed for your account')

@@ -1,4 +1,4 @@
-/** Points in a branch's history, given as a time or as a position in its write-ahead log (LSN). */
+/** Points in a branch's history, which are given as a time or as a position in the write-ahead log (LSN). */
 
 import { ApiError } from './api-error.ts'
 import type { BranchRecord, ProjectRecord } from './records.ts'
@@ -18,8 +18,8 @@ export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number 
 /**
  * The requested point in history, in milliseconds since the epoch. Defaults to now.
  *
- * Simulated computes have no data, so any point within the restore window is accepted. Real computes keep no history:
- * the request is rejected rather than answered with current data.
+ * Simulated computes have no data, so they accept any point within the restore window. Real computes keep no history.
+ * For them, the request is rejected, because returning current data would be wrong.
  *
  * @param prefix the prefix of the two request fields: `parent` or `source`.
  * @throws {ApiError} 400 if the point is outside the branch's history, 422 if no history is kept.
@@ -57,10 +57,10 @@ export const momentOf = (
 }
 
 const earliestMoment = ({ createdAt }: BranchRecord, project: ProjectRecord, now: number): number =>
-  // Clients send whole seconds, so allow the whole second in which the branch was created.
+  // Clients send times in whole seconds, so accept the whole second in which the branch was created.
   Math.max(Math.floor(createdAt / 1_000) * 1_000, now - retentionOf(project) * 1_000)
 
-/** Simulated computes write no log, so the milliseconds since the epoch serve as their LSN. */
+/** Simulated computes write no log, so their LSN is the time in milliseconds since the epoch. */
 export const lsnOf = (time: number): string => {
   const position = BigInt(Math.round(time))
   return `${(position >> 32n).toString(16)}/${(position & 0xffff_ffffn).toString(16)}`.toUpperCase()

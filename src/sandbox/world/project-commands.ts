@@ -92,8 +92,8 @@ export const createProject = (
 }
 
 /**
- * New defaults apply to computes created later (docs of the service). Changing the restore window starts
- * `apply_storage_config`; enabling logical replication suspends running computes (public OpenAPI).
+ * New defaults apply only to computes that are created later (docs of the service). A change of the restore window
+ * starts `apply_storage_config`. Enabling logical replication suspends running computes (public OpenAPI).
  *
  * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
  */
@@ -151,9 +151,9 @@ const changed = (project: ProjectRecord, request: ProjectChange, now: number): P
   }
 }
 
-/** A deleted project is hidden from clients and can be recovered for this long. Then its data is deleted. */
+/** How long a deleted project can be recovered. After that, its data is deleted. */
 const RECOVERABLE_MS = 7 * 86_400_000
-/** How many deleted projects to keep, so that tests that create and delete projects all day do not fill the disk. */
+/** How many deleted projects to keep. Without this limit, tests that create and delete projects would fill the disk. */
 const MOST_RECOVERABLE = 10
 
 /** Starts `suspend_compute` for each running compute, then `tenant_detach`. */
@@ -187,7 +187,7 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
 }
 
 /**
- * Starts `tenant_attach`. The computes are idle and keep their host names.
+ * Recovers a project and starts `tenant_attach`. The computes are idle and keep their host names.
  *
  * @throws {ApiError} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
  */
@@ -210,7 +210,9 @@ export const recoverProject = (
   return { project, branches: [...branches.values()] }
 }
 
-/** Starts `delete_tenant`, which deletes the data of a deleted project. Returns false if an operation is in the way. */
+/**
+ * Starts `delete_tenant`, which deletes the data of a deleted project. Returns false if another operation is running.
+ */
 export const purgeProject = (world: World, id: string): boolean => {
   const tables = world.tables.projects.get(id)
   if (tables === undefined || !isRecoverable(tables.project)) return true

@@ -1,7 +1,7 @@
 /**
- * The sandbox's state as stored on disk. Times are milliseconds since the epoch unless noted otherwise.
+ * The sandbox's state as it is stored on disk. Times are in milliseconds since the epoch, unless noted otherwise.
  *
- * The types are inferred from the schemas, against which a world is checked before it is loaded.
+ * The types are inferred from the schemas. Before a world is loaded, it is checked against the schemas.
  */
 import { z } from 'zod'
 import type { WireSettings } from '../../model/index.ts'
@@ -42,22 +42,24 @@ const projectRecord = z.strictObject({
   orgId: id.optional(),
   /** The restore window. */
   historyRetentionSeconds: number.optional(),
-  /** The project was idle for so long that the service detached its storage. */
+  /** Whether the storage was detached, because the project was idle for a long time. */
   isDetached: flag.optional(),
   createdAt: number,
   updatedAt: number.optional(),
-  /** When the next service update is due. Only a seed sets it, and the sandbox does not act on it. */
+  /** When the next service update is due. Only a seed can set this time, and the sandbox runs no update. */
   maintenanceAt: number.optional(),
-  /** Set once the project is deleted: no client sees it any more. */
+  /** When the project was deleted. From then on, clients cannot use it. */
   deletedAt: number.optional(),
-  /** The end of the recovery period; removed when the data is deleted. */
+  /** The end of the period in which the project can be recovered. Removed when the data is deleted. */
   recoverableUntil: number.optional(),
 })
 export type ProjectRecord = Immutable<z.infer<typeof projectRecord>>
 
 const role = z.strictObject({
   name: text,
-  /** Absent if the role cannot log in, or if SQL set the password, in which case the sandbox does not know it. */
+  /**
+   * Absent if the role cannot log in, or if its password was set with SQL and is therefore not known to the sandbox.
+   */
   password: text.optional(),
   canLogin: flag,
   ...times,
@@ -67,7 +69,7 @@ export type RoleRecord = Immutable<z.infer<typeof role>>
 const database = z.strictObject({
   id: z.int(),
   name: text,
-  /** Name of a role of the branch. */
+  /** The name of a role on the same branch. */
   owner: text,
   ...times,
 })
@@ -90,21 +92,21 @@ const branchRecord = z.strictObject({
   projectId: id,
   name: text,
   parentId: id.optional(),
-  /** The point in the parent's history from which the branch was made, if known. */
+  /** The point in the parent's history from which the branch was created, if known. */
   parentTime: number.optional(),
-  /** For a schema-only branch: the branch whose schema it copied. */
+  /** For a schema-only branch, the branch whose schema was copied. */
   schemaOf: id.optional(),
   isDefault: flag,
   isProtected: flag,
   state: z.enum(['init', 'resetting', 'ready', 'archived']),
-  /** Absent: the state has not changed since the branch was created. */
+  /** Absent if the state has not changed since the branch was created. */
   stateChangedAt: number.optional(),
   ...times,
   /** When the branch expires, as the API writes it. */
   expiresAt: z.iso.datetime().optional(),
-  /** Length of the expiration period, counted from when it was set. */
+  /** The time from when the expiration was set until the branch expires. */
   ttlSeconds: number.optional(),
-  /** When a restore or reset last replaced the branch's data. */
+  /** When the branch's data was last replaced by a restore or reset. */
   lastResetAt: number.optional(),
   /** Key-value pairs that a client attached to the branch. */
   annotation: z.strictObject({ value: strings, ...times }).optional(),
@@ -128,7 +130,7 @@ const computeRecord = z.strictObject({
   name: text.optional(),
   min: number,
   max: number,
-  /** 0: the default; -1: never. */
+  /** 0 means the default, and -1 means never. */
   suspendTimeoutSeconds: number,
   settings,
   disabled: flag,
@@ -161,11 +163,13 @@ const operationRecord = z.strictObject({
   durationMs: number,
   /** Whether this `apply_config` restarts the compute. */
   restarts: flag.optional(),
-  /** For a `create_branch` that replaces the data of a branch. `preserveAs`: the branch that receives the old data. */
+  /**
+   * For a `create_branch` that replaces the data of a branch. `preserveAs` is the branch that receives the old data.
+   */
   restore: z.strictObject({ from: id, preserveAs: id.optional() }).optional(),
   /** The operation of the same request that must finish first. */
   waitsFor: id.optional(),
-  /** How often it has failed. */
+  /** How often the operation has failed. */
   failures: number.optional(),
   /** The most recent failure. */
   error: text.optional(),
@@ -189,7 +193,7 @@ export const unarchive = (branch: BranchRecord | undefined): readonly NewOperati
 
 export const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
-/** Whether the operation has reached its final status. A failed one may still be retried (docs/control-api.md). */
+/** Whether the status of the operation is final. A failed operation may still be retried (docs/control-api.md). */
 export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   if (status === 'failed') return retryAt === undefined
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'
@@ -215,13 +219,16 @@ const record = z.discriminatedUnion('kind', [projectRecord, branchRecord, comput
 export type WorldRecord = Immutable<z.infer<typeof record>>
 
 const drop = z.strictObject({ kind: z.enum(['project', 'branch', 'compute', 'operation', 'key']), id })
-/** A record that was created or changed, or one that was deleted. */
+/** A record that was created, changed or deleted. */
 export const worldChange = z.union([z.strictObject({ put: record }), z.strictObject({ drop })])
 export type WorldChange = Immutable<z.infer<typeof worldChange>>
 
 /** Where the world is stored. */
 export interface Store {
-  /** Writes all of the changes or none. Once it returns, they survive a kill of the process. */
+  /**
+   * Writes either all of the changes or none. After it has returned, the changes are kept even if the process is
+   * killed.
+   */
   append(changes: readonly WorldChange[]): void
   /** Replaces everything that is stored. */
   replace(all: Iterable<WorldChange>): void

@@ -1,11 +1,11 @@
-/** Bodies of requests (public OpenAPI). */
+/** Schemas for the bodies of requests (public OpenAPI). */
 import { z } from 'zod'
 import { isMachineSetting } from '../computes/machine-settings.ts'
 
 /** The id of a branch, project or organization. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must have 1 to 60 lower-case letters, digits and hyphens')
 
-/** A field that the service has and the sandbox lacks. A request that uses it is rejected. */
+/** A field that the service supports but the sandbox does not. A request with this field is rejected. */
 const unsupported = (why: string) => z.never({ error: `is not supported by the sandbox: ${why}` })
 
 export const pgSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
@@ -90,7 +90,7 @@ const addresses = z
   .string()
   .regex(/^[0-9a-fA-F.:]+([/-][0-9a-fA-F.:]+)?$/, { error: 'must be an IP address or a range' })
 
-/** Settings in a request (public OpenAPI). */
+/** The settings of a project in a request (public OpenAPI). */
 export const settingsRequest = z
   .object({
     quota: z

@@ -76,7 +76,9 @@ const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean)
   }
 }
 
-/** The branch that receives the old data. If the restored branch has a parent, this one becomes its new parent. */
+/**
+ * The branch that receives the old data. It becomes the parent of the restored branch, unless that is a root branch.
+ */
 const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
   const tables = world.project(before.projectId)
   checkName(tables, name)

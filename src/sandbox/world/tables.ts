@@ -1,4 +1,4 @@
-/** All records, indexed for lookup. */
+/** All records, with indexes. */
 import {
   type BranchRecord,
   type ComputeRecord,
@@ -10,7 +10,7 @@ import {
   type WorldRecord,
 } from './records.ts'
 
-/** Operations kept per project. Older ones are dropped; the service drops them after six months. */
+/** The number of operations that are kept for each project. The service deletes operations after six months instead. */
 const OPERATIONS_KEPT = 10_000
 
 export interface ProjectTables {
@@ -25,10 +25,12 @@ export interface ProjectTables {
 
 export class Tables {
   readonly projects = new Map<string, ProjectTables>()
-  /** By the digest of the key. */
+  /** All keys, by their digests. */
   readonly keys = new Map<string, KeyRecord>()
   #projectIds: readonly string[] | undefined
-  /** The project of each branch and compute. Their ids are unique across projects. */
+  /**
+   * The project of each branch and each compute, by the id of the branch or compute, which is unique in all projects.
+   */
   readonly #home = new Map<string, string>()
 
   apply(change: WorldChange): void {
@@ -128,7 +130,7 @@ export const defaultBranch = (branches: ProjectTables['branches']): BranchRecord
 const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   if (!tables.operationById.has(record.id)) {
     const { id, createdAtUs } = record
-    // Replaying a log that its snapshot already includes may bring back operations that were dropped since.
+    // If the snapshot already includes the log, replaying the log may add operations that have been dropped since.
     if (createdAtUs <= (tables.operations.at(-1)?.createdAtUs ?? 0)) return
     tables.operations.push({ id, createdAtUs })
   }

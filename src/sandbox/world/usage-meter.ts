@@ -1,7 +1,7 @@
 /**
- * Counts usage as the service does: active seconds, and active seconds times size. Counters are published every 15
- * minutes and reset each calendar month. An autoscaling compute counts at its minimum size, because the sandbox
- * produces no load.
+ * Measures usage as the service does: active seconds, and active seconds multiplied by the size. The counters are
+ * published every 15 minutes and reset at the start of each calendar month. The usage of an autoscaling compute is
+ * calculated with its minimum size, because computes in the sandbox have no load.
  */
 import type { ComputeRecord } from './records.ts'
 
@@ -12,7 +12,7 @@ export interface UsageCounters {
   readonly computeSeconds: number
 }
 
-/** A period in which a compute was active at one size and on one branch. Milliseconds since the epoch. */
+/** A period in which a compute was active and kept its size and branch. Times are in milliseconds since the epoch. */
 interface Period {
   readonly projectId: string
   readonly branchId: string
@@ -37,7 +37,7 @@ export class UsageMeter {
     if (isSame) return
     this.forget({ id })
     if (state !== 'active') return
-    // A compute from the store or a seed may have been active for a while.
+    // A compute from the store or from a seed may already have been active for some time.
     const from = open === undefined ? (startedAt ?? this.#now()) : this.#now()
     const period: Period = { projectId, branchId, cu: min, from }
     this.#open.set(id, period)
@@ -48,7 +48,7 @@ export class UsageMeter {
     }
   }
 
-  /** Call when a compute becomes idle or is deleted. Its past usage stays counted. */
+  /** Call when a compute becomes idle or is deleted. Its usage until then remains in the counters. */
   forget({ id }: Pick<ComputeRecord, 'id'>): void {
     const open = this.#open.get(id)
     if (open !== undefined) open.to = this.#now()

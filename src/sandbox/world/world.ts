@@ -1,4 +1,4 @@
-/** The control plane's state: records, running operations, and timers. */
+/** The state of the control plane: its records, running operations and timers. */
 import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock/clock.ts'
 import { ApiError } from './api-error.ts'
@@ -20,13 +20,13 @@ import type {
 import { type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
-/** Called after a record has been stored, and for every existing record when the world is restored. */
+/** Its functions are called after a record was stored, and for every existing record when the world is restored. */
 export interface Watcher {
   readonly project?: (project: ProjectRecord) => void
   readonly branch?: (branch: BranchRecord) => void
   readonly compute?: (compute: ComputeRecord) => void
   readonly computeDeleted?: (compute: ComputeRecord) => void
-  /** Called when another world replaces this one. The timers are already cancelled. */
+  /** Called when another world replaces this one, after all timers were cancelled. */
   readonly emptied?: () => void
 }
 
@@ -35,9 +35,9 @@ export interface WorldOptions {
   readonly store: Store
   readonly keepsHistory: boolean
   readonly durations: Durations
-  /** Variation of the durations to either side, as a fraction. */
+  /** By what fraction durations may be shorter or longer. */
   readonly durationSpread?: number | undefined
-  /** Starts an operation's work on the compute backend; `undefined` if there is nothing to wait for. */
+  /** Starts the work of an operation on the compute backend. Returns `undefined` if there is nothing to wait for. */
   readonly begin: (operation: OperationRecord) => Promise<void> | undefined
   /** Called each time an operation starts. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
@@ -48,7 +48,7 @@ export interface WorldOptions {
 
 export class World {
   readonly clock: SandboxClock
-  /** Whether a past state of a branch can be restored. Real computes keep current data only. */
+  /** Whether a past state of a branch can be restored. Real computes keep only the current data. */
   readonly keepsHistory: boolean
   readonly tables = new Tables()
   readonly usage: UsageMeter
@@ -126,7 +126,7 @@ export class World {
     this.tables.clear()
     this.#history.clear()
     for (const watcher of this.#watchers) watcher.emptied?.()
-    // Announced as idle, because no operation will follow to suspend them.
+    // Announce the computes as idle, because no operation will suspend them.
     for (const compute of before) this.#announceDeletion({ ...compute, state: 'idle' })
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
@@ -168,12 +168,12 @@ export class World {
     return branch
   }
 
-  /** @throws {ApiError} 404 if there is no such project, 423 while an operation runs on it. */
+  /** @throws {ApiError} 404 if there is no such project, 423 while an operation is running in it. */
   checkUnlocked(projectId: string): void {
     this.checkIdle(this.project(projectId))
   }
 
-  /** Works for a deleted project too. @throws {ApiError} 423 while an operation runs on it. */
+  /** Also checks deleted projects. @throws {ApiError} 423 while an operation is running in the project. */
   checkIdle(tables: ProjectTables): void {
     const [running] = tables.unfinished.values()
     if (running === undefined) return
@@ -188,8 +188,8 @@ export class World {
   }
 
   /**
-   * Writes records and new operations to the store, all or nothing, before it returns. The first operation runs at
-   * once; each later one waits for the one before it.
+   * Writes the records and new operations to the store before it returns: either all of them or none. The first
+   * operation runs immediately. Each of the others waits for the one before it.
    */
   commit(
     projectId: string,
@@ -221,7 +221,7 @@ export class World {
     before?: OperationRecord,
   ): OperationRecord {
     const now = this.clock.now()
-    // Unique, because pages of operations use it as their cursor.
+    // The time must be unique, because it is the cursor for pages of operations.
     this.#lastOperationUs = Math.max(Math.round(now * 1_000), this.#lastOperationUs + 1)
     return {
       kind: 'operation',

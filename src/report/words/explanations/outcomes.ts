@@ -6,27 +6,30 @@ export const OF_IMPACT: Readonly<Record<Impact, Omit<Explanation, 'rule'>>> = {
   none: { example: 'a new name or scale-to-zero time, or any change to an idle compute' },
   'may-restart': {
     example: 'a change to postgres.settings, where some settings take effect only after a restart',
-    wayOut: 'Treat it as a restart.',
+    wayOut: 'Treat the change as a restart.',
   },
   restart: {
-    example: 'size, autoscaling limits, preloaded libraries',
+    example: 'a change to the size, the autoscaling limits or the preloaded libraries',
     wayOut: 'Applications must reconnect. A restart needs no --allow: answering yes is enough.',
   },
   disconnect: { example: 'disabled: true', wayOut: 'Apply it with --allow disconnect.' },
   move: {
     example: 'a pin moves a compute to another branch: its host stays the same, but its data is different',
-    wayOut: 'Needs --allow move.',
+    wayOut: 'Apply it with --allow move.',
   },
   replace: {
     example: 'a pinned replica that is declared as a primary',
-    wayOut: 'Needs --allow replace. Afterwards, applications must connect to the new host.',
+    wayOut: 'Apply it with --allow replace. Afterwards, applications must connect to the new host.',
   },
-  delete: { example: 'primary: absent, prune: true', wayOut: 'Needs --allow delete. The hostname cannot be restored.' },
+  delete: {
+    example: 'primary: absent, prune: true',
+    wayOut: 'Apply it with --allow delete. The hostname cannot be restored.',
+  },
 }
 
 export const OF_FAILURE: Readonly<Record<FailureReason, Explanation>> = {
   'apply-failed': {
-    rule: 'The control API must accept the request.',
+    rule: 'The control API must accept the request for a step.',
     example: 'the API returns status 422 because an account limit is exceeded',
     wayOut: 'The message comes from the API. Fix the cause and apply again.',
   },
