@@ -1,4 +1,4 @@
-/** The agent's token and address, stored in its data folder, and the exit code for its state. */
+/** Reads and writes the agent's token and address in its data folder, and chooses the exit code for its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'
@@ -6,7 +6,7 @@ import { type AgentView, agentExitCode, EspalierError, EXIT, type ExitCode } fro
 
 const MAX_BYTES = 64 * 1024
 
-/** The existing token, or a new one. */
+/** The token in the data folder. If there is none yet, a new one is written. */
 export const tokenIn = async (folder: string): Promise<string> => {
   const file = join(folder, 'token')
   const known = await textOf(file)
@@ -19,7 +19,7 @@ export const tokenIn = async (folder: string): Promise<string> => {
 export const writeAddress = (folder: string, url: string): Promise<void> =>
   replaceFile(join(folder, 'address'), `${url}\n`, 'The address of the agent', PRIVATE)
 
-/** @throws {EspalierError} `E_AGENT_UNREACHABLE` if no agent ever ran with this folder. */
+/** @throws {EspalierError} `E_AGENT_UNREACHABLE` if no agent has ever used this folder. */
 export const agentIn = async (folder: string): Promise<{ readonly url: string; readonly token: string }> => {
   const [url, token] = [await textOf(join(folder, 'address')), await textOf(join(folder, 'token'))]
   if (url !== undefined && token !== undefined) return { url, token }
@@ -36,7 +36,7 @@ const textOf = async (file: string): Promise<string | undefined> => {
   }
 }
 
-/** The worst state decides. Unusable manifests count as an invalid project. */
+/** The exit code for the worst state of all projects. Manifests that cannot be used count as an invalid project. */
 export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
   if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
   const codes = new Set<ExitCode>(projects.map(({ state }) => agentExitCode(state)))

@@ -1,4 +1,4 @@
-/** Reads the file of `--keys`: several keys, each with its projects and the files that may declare them. */
+/** Reads the file given with `--keys`. It lists keys, each with its projects and the files that may declare them. */
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { AgentKey } from '../agent/index.ts'
@@ -42,6 +42,6 @@ const yamlOf = async (path: string, { locate }: Io): Promise<unknown> => {
   try {
     return parse(await readBoundedFile(locate(path), MAX_BYTES))
   } catch (cause) {
-    throw new EspalierError('E_KEY', `The file of --keys cannot be read: ${path}.`, { cause })
+    throw new EspalierError('E_KEY', `The file given with --keys cannot be read: ${path}.`, { cause })
   }
 }

@@ -1,9 +1,9 @@
-/** While requests are retried, reports on stderr that the control API does not respond. */
+/** Reports on stderr that the control API does not respond, or that requests to it are retried. */
 import type { RequestWatch } from '../api/index.ts'
 import type { Clock } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
 
-/** Shorter failures are not reported. */
+/** Failures that last less than this are not reported. */
 const FAILURE_MS = 2_000
 const SILENCE_MS = 4_000
 const PAUSE_MS = 10_000
@@ -14,7 +14,7 @@ export const apiWatch = (
   onLimit: RequestWatch['onLimit'] = () => undefined,
 ): RequestWatch => {
   let reportedAt = Number.NEGATIVE_INFINITY
-  /** The latest failure since the last successful response, and the timer that reports it. */
+  /** The latest failure since the last successful response. The timer below reports it. */
   let problem = ''
   let reporting: NodeJS.Timeout | undefined
   const say = (line: string): void => {

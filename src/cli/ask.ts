@@ -1,4 +1,4 @@
-/** Prompts the user at the terminal. */
+/** Asks the user for answers at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import type { ConsentPolicy } from '../apply/index.ts'
 import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
@@ -6,7 +6,7 @@ import { counted, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { canAsk, print } from './terminal.ts'
 
-/** The effect of the steps that need a consent: wording for one step, and for several. */
+/** Describes the steps that need each consent. The first wording is for one step, the second for several. */
 const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
   disconnect: ['ends the connections of a compute', 'end the connections of computes'],
@@ -15,26 +15,30 @@ const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
   delete: ['deletes a compute: its host is lost', 'delete computes: their hosts are lost'],
 }
 
-/** A longer list would push the question off the screen; the plan above shows all steps. */
+/** How many steps are listed. A longer list would push the plan off the screen, which shows all steps. */
 const MOST_NAMED = 12
 
-/** @throws {EspalierError} `E_CONSENT` without a terminal, or if CI is set. */
+/** @throws {EspalierError} `E_CONSENT` if there is no terminal, or if CI is set. */
 export const requireTerminal = (io: Io, hint: string): void => {
   if (canAsk(io)) return
-  throw new EspalierError('E_CONSENT', 'Nothing was changed: confirmation needs a terminal, and does not work in CI.', {
-    hint,
-  })
+  throw new EspalierError(
+    'E_CONSENT',
+    'Nothing was changed, because confirmation needs a terminal and does not work in CI.',
+    {
+      hint,
+    },
+  )
 }
 
-/** True only for a typed `yes`. `no`, `n`, end of input and Ctrl-C mean no; after any other answer, it asks again. */
+/** True only if `yes` is typed. `no`, `n`, end of input and Ctrl-C mean no. After any other answer, it asks again. */
 export const askYes = async (question: string, io: Io): Promise<boolean> =>
   (await asking(io, (ask) => ask(question))) ?? false
 
 /**
- * Asks for a `yes` to the plan, then for each consent that the plan needs and `policy` lacks, showing the steps. Steps
- * whose consent is declined do not run.
+ * Asks whether to apply the plan. Then asks for each consent that the plan needs and `policy` does not give, and lists
+ * the steps that need it. If a consent is declined, these steps do not run.
  *
- * @returns what may run; `undefined` for no, end of input or Ctrl-C.
+ * @returns the consents that are given, or `undefined` if the plan was declined with no, end of input or Ctrl-C.
  */
 export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Promise<ConsentPolicy | undefined> =>
   asking(io, async (ask) => {
@@ -56,7 +60,7 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
     return { allow }
   })
 
-/** The answer, trimmed; `undefined` at end of input or Ctrl-C. */
+/** The answer without surrounding white space, or `undefined` at end of input or Ctrl-C. */
 export const askLine = (question: string, io: Io): Promise<string | undefined> =>
   conversing(io, async (answerTo) => (await answerTo(question)).trim())
 
@@ -80,7 +84,7 @@ const asking = <T>(
         const typed = (await answerTo(next)).trim()
         const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
-        // `y` is not accepted: a single letter is too easy to type by mistake.
+        // `y` is not accepted, because a single letter is too easy to type by mistake.
         next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
       }
     }),

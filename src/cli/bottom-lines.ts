@@ -18,7 +18,7 @@ export class BottomLines {
   /** The lines that are on the screen now. */
   #shown: readonly string[] = []
   #redrawing: NodeJS.Immediate | undefined
-  /** Whether the last output lacked a final newline. */
+  /** Whether the last output did not end with a newline. */
   #isLineOpen = false
 
   /** Intercepts writes to both streams, so that other code can print as usual. */
@@ -26,7 +26,7 @@ export class BottomLines {
     this.#out = out
     this.#write = out.write.bind(out)
     this.#restores = [out, err].filter(({ isTTY }) => isTTY).map((stream) => this.#intercept(stream))
-    // After Ctrl-Z and `fg`, the shell has printed a prompt: redraw the lines below it.
+    // After Ctrl-Z and `fg`, the shell has printed a prompt, so the lines are drawn again below it.
     const unlisten = onSignal('SIGCONT', () => {
       this.#shown = []
     })
@@ -53,7 +53,7 @@ export class BottomLines {
     for (const restore of this.#restores) restore()
   }
 
-  /** As many lines as fit: the terminal may be smaller now, and lines that scroll off the top cannot be erased. */
+  /** As many lines as fit. The terminal may have become smaller, and lines that scroll off the top cannot be erased. */
   #fitting(lines: readonly string[]): readonly string[] {
     const room = (this.#out.rows ?? 24) - 1
     const fitting: string[] = []
@@ -66,7 +66,7 @@ export class BottomLines {
     return fitting
   }
 
-  /** Counts wrapped rows: the terminal may have become narrower since the lines were drawn. */
+  /** Counts the rows of wrapped lines, because the terminal may have become narrower since the lines were drawn. */
   #erasing(): string {
     if (this.#shown.length === 0) return ''
     return up(this.#shown.reduce((sum, line) => sum + this.#rowsOf(line), 0)) + ERASE_BELOW
@@ -84,7 +84,7 @@ export class BottomLines {
       const isTaken = own.apply(stream, args)
       this.#isLineOpen = !String(args[0]).endsWith('\n')
       if (this.#isLineOpen) this.#lines = []
-      // Output often comes in bursts: draw again only after the last write.
+      // Output often comes in bursts, so the lines are drawn again only after the last write.
       else if (this.#lines.length > 0) this.#redrawing ??= setImmediate(() => this.draw(this.#lines))
       return isTaken
     }) as Write
@@ -99,7 +99,7 @@ const EVERY_MS = 1_000
 /**
  * Shows on stderr what the program is waiting for, if stderr is a terminal.
  *
- * @param textOf the current text; empty for no line.
+ * @param textOf returns the current text, or an empty string to show no line.
  * @returns a function that removes the line.
  */
 export const waitingLine = (textOf: () => string, io: Io): (() => void) => {

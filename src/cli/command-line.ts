@@ -1,4 +1,4 @@
-/** Parses a command line. Error messages are not the parser's, so that they can suggest the nearest valid name. */
+/** Parses a command line. It has its own error messages, because the parser's do not suggest the nearest valid name. */
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
@@ -9,12 +9,12 @@ import { COMMON_FLAGS, usageError } from './flags.ts'
 
 export interface CommandLine {
   readonly command: Runnable
-  /** Flags and positionals by name; flags also by their name in camel case. */
+  /** The values of flags and positionals by name. Flags are also found by their name in camel case. */
   readonly values: Readonly<Record<string, unknown>>
 }
 
 export interface Path {
-  /** The name of the command, and of its subcommand. */
+  /** The name of the command, followed by the name of its subcommand if there is one. */
   readonly names: readonly string[]
   readonly command?: Runnable
 }
@@ -26,7 +26,7 @@ export const CONFIGURATION = {
   'parse-positional-numbers': false,
 } as const
 
-/** The command and subcommand named in `words`. */
+/** Finds the command and subcommand that `words` name. */
 export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
   let command: Runnable | undefined
@@ -82,7 +82,7 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   return { command, values: { ...values, ...positionals } }
 }
 
-/** The name of the command first, then its aliases. */
+/** The name of the command, followed by its aliases. */
 export const namesOf = ({ command, aliases = [] }: Command): readonly string[] => [
   command.split(' ')[0] ?? '',
   ...aliases,
@@ -102,7 +102,7 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
 const noFlag = (word: string, flags: Flags, own: string): string => {
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
-  // A flag of another command is not a misspelling.
+  // A flag that another command has is not treated as a spelling mistake.
   if (COMMANDS.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Flag]) => [
     one,
@@ -112,7 +112,7 @@ const noFlag = (word: string, flags: Flags, own: string): string => {
   return `There is no flag ${flag}${near === undefined ? '.' : `: did you mean --${near}?`}`
 }
 
-/** Flags by the word that is typed: `--name`, `-n`. */
+/** The flags by the word that users type: `--name` or `-n`. */
 export const flagsByWord = (flags: Flags) =>
   new Map(
     Object.entries(flags).flatMap(([name, flag]) =>
@@ -120,7 +120,7 @@ export const flagsByWord = (flags: Flags) =>
     ) as [string, { readonly name: string; readonly flag: Flag }][],
   )
 
-/** Attaches values such as `-1USD` to their flag, because the parser would treat them as flags. */
+/** Joins values such as `-1USD` to their flag, because the parser would mistake them for flags. */
 const withValues = (words: readonly string[], flags: Flags): readonly string[] => {
   const byWord = flagsByWord(flags)
   const joined: string[] = []
@@ -137,7 +137,7 @@ const withValues = (words: readonly string[], flags: Flags): readonly string[] =
   return joined
 }
 
-/** The first problem with a flag. */
+/** The message for the first problem with a flag. */
 const wrongFlag = (words: readonly string[], flags: Flags, own: string): string | undefined => {
   const byWord = flagsByWord(flags)
   const seen = new Set<string>()
@@ -166,7 +166,7 @@ const wrongFlag = (words: readonly string[], flags: Flags, own: string): string 
   return undefined
 }
 
-/** 0 for a duration that is not valid. */
+/** The duration in milliseconds, or 0 if it is not valid. */
 const msOf = (text = ''): number => 1_000 * (parseDuration(text) ?? 0)
 
 const numberProblem = (name: string, flag: Flag, value: unknown): string | undefined => {
@@ -178,7 +178,7 @@ const numberProblem = (name: string, flag: Flag, value: unknown): string | undef
   return `--${name} must be a ${isFractional ? 'number' : 'whole number'} ${range}.`
 }
 
-/** Positionals by name (`<one>`, `[one]`, `[many..]`), or an error message. */
+/** The values of positionals (`<one>`, `[one]`, `[many..]`) by name, or an error message. */
 const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {
   const places = [...command.command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
   const values: Record<string, unknown> = {}

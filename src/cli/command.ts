@@ -1,10 +1,10 @@
-/** A command as data: its arguments and its help. Its implementation is named in commands/index.ts. */
+/** Describes a command as data: its arguments and its help. commands/index.ts names the code that runs it. */
 import type { ExitCode } from '../model/index.ts'
 import type { Flags, FlagValues } from './flag.ts'
 import type { COMMON_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 
-/** Stands for `-` on the command line: the parser would treat a lone hyphen as an option without a name. */
+/** Stands for `-` on the command line, because the parser would treat a lone hyphen as an option without a name. */
 export const STDIN = '<stdin>'
 
 interface Positional {
@@ -14,15 +14,15 @@ interface Positional {
 }
 
 export interface Command {
-  /** The name, then positionals in yargs' notation. */
+  /** The name of the command, followed by its positionals in yargs' notation. */
   readonly command: string
   readonly aliases?: readonly string[]
   readonly summary: string
   readonly positionals?: Readonly<Record<string, Positional>>
   readonly flags: Flags
-  /** Command line and description. */
+  /** Examples, each with a command line and a description. */
   readonly examples: readonly (readonly [string, string])[]
-  /** Printed below the flags: exit codes. */
+  /** Text that the help shows below the flags, such as exit codes. */
   readonly notes: string
 }
 
@@ -40,7 +40,7 @@ type PositionalValue<P extends Positional, Optional extends string, Line extends
       ? string | undefined
       : string
 
-/** What a command runs. */
+/** The function that runs a command. */
 export type Run<C extends Command> = (values: ValuesOf<C>, io: Io) => Promise<ExitCode>
 
 /** A command that can be run, or a group of such commands. */

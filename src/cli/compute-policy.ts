@@ -1,4 +1,4 @@
-/** Makes `compute` respect the manifests in the current folder, as `apply` does. */
+/** Makes the `compute` commands respect protection and restart windows in the current folder's manifests. */
 import {
   type Clock,
   EspalierError,
@@ -15,7 +15,7 @@ import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'
 
-/** Without manifests in the current folder, only the service's own branch protection applies. */
+/** If the current folder has no manifests, only the service's own branch protection applies. */
 export const policyHere = async (
   project: ObservedProject,
   { cwd }: Io,
@@ -24,25 +24,25 @@ export const policyHere = async (
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     throw new EspalierError(
       'E_MANIFESTS',
-      'The manifests in this folder have errors, so it is unknown what they protect.',
+      'The manifests in the current folder have errors, so it is not known which computes they protect.',
       {
-        hint: 'Correct them (`espalier validate` shows the errors), or run this command in another folder.',
+        hint: 'Correct them (`espalier validate` shows the errors), or run this command in a folder without them.',
       },
     )
   }
   return policyOf(manifests?.loaded.desired ?? { documents: [] }, project)
 }
 
-/** A compute to be deleted, or whose connections would end. */
+/** A compute that would be deleted, or whose connections would end. */
 export interface Interruption {
-  /** For messages. */
+  /** How messages refer to the compute. */
   readonly title: string
   readonly isDelete: boolean
   readonly policy: ComputePolicy
 }
 
 /**
- * @returns those whose closed restart window `now` overrides.
+ * @returns the computes whose restart window is closed, but overridden by `now`.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
 export const enforcePolicies = <T extends Interruption>(
@@ -64,7 +64,7 @@ export const enforcePolicies = <T extends Interruption>(
       'E_OUTSIDE_WINDOW',
       `${closed.map((one) => closedMessage(one, clock)).join('\n')}\nNothing was changed.`,
       {
-        hint: 'Run the command again in the window, or use --now to interrupt immediately.',
+        hint: 'Run the command again while the window is open, or use --now to interrupt immediately.',
         exitCode: EXIT.scheduled,
       },
     )

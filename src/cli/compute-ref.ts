@@ -1,4 +1,4 @@
-/** Finds computes as users refer to them: an id, `branch` for its primary, or `branch/replica`. */
+/** Finds a compute by the reference that a user gives: an id, `branch` for its primary, or `branch/replica`. */
 import { nearest } from '../base/index.ts'
 import { EspalierError, plainText } from '../model/index.ts'
 import { usageError } from './flags.ts'
@@ -13,7 +13,7 @@ export interface NamedCompute {
   readonly name?: string | undefined
 }
 
-/** @throws {EspalierError} `E_NO_COMPUTE` if none has that name, `E_USAGE` if several have. */
+/** @throws {EspalierError} `E_NO_COMPUTE` if no compute matches the reference, `E_USAGE` if several do. */
 export const chooseCompute = <T extends NamedCompute>(ref: string, computes: readonly T[]): T => {
   const found = computes.filter((compute) => namesOf(compute).includes(ref))
   const [only] = found
@@ -34,7 +34,7 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
   return only
 }
 
-/** `branch` for a primary, `branch/replica` for a replica, or the id if it has no name. */
+/** `branch` for a primary, and `branch/replica` for a replica. A replica without a name is shown by its id. */
 const shortNameOf = ({ id, branchName, type, name }: NamedCompute): string => {
   if (type === 'read_write') return branchName
   return name === undefined ? id : `${branchName}/${name}`

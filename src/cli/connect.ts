@@ -1,4 +1,4 @@
-/** Connects a command to the control API, using its flags and environment variables. */
+/** Connects a command to the control API, as its flags and environment variables specify. */
 
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
 import { defined } from '../base/index.ts'
@@ -35,7 +35,7 @@ export const withReadApi = async <T>(
   }
 }
 
-/** @param lockTimeoutMs how long to wait for a locked project. */
+/** @param lockTimeoutMs how long to wait while a project is locked. */
 export const openWriteApi = async (
   flags: ApiFlags,
   lockTimeoutMs: number,
@@ -79,6 +79,6 @@ const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
   }
 }
 
-/** Otherwise users would think that the seed was used. */
+/** Without this note, users would think that the seed was used. */
 export const seedIgnored = (folder: string): string =>
-  `Note  The sandbox in ${folder} already exists, so --seed was ignored. Delete the folder, or name another one, to start from the seed.`
+  `Note  The sandbox in ${folder} already exists, so --seed was ignored. To start from the seed, delete the folder or name another one.`

@@ -1,9 +1,9 @@
-/** Finds the operation that probably caused each drift: the newest one that could have caused it. */
+/** Finds the operation that probably caused each drift. This is the newest operation that could have caused it. */
 import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'
 import type { Change, Difference, Observed } from '../model/index.ts'
 
-/** How many operations to read, in one request, for each project with drift. */
+/** How many operations to read for each project with drift. They are read in one request. */
 const NEWEST = 200
 const AT_ONCE = 8
 
@@ -39,7 +39,7 @@ export const withOperations = async (
 const newest = async (api: ReadApi, project: string): Promise<readonly Operation[]> =>
   (await optionalRead(api.listOperations(project, { limit: NEWEST })))?.operations ?? []
 
-/** Deletes and moves start no operation, so a deleted compute is found by its last operation. */
+/** A delete or move starts no operation. For a deleted compute, its last operation is shown instead. */
 const concerns =
   ({ kind, compute, branch }: Change, live: ReadonlySet<string>) =>
   ({ action, endpointId, branchId }: Operation): boolean => {

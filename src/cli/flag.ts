@@ -1,19 +1,19 @@
-/** Defines flags for yargs, and derives the types of their values. */
+/** Defines flags for yargs, and derives the types of the values that they have. */
 import type { Options } from 'yargs'
 
 export interface Flag extends Options {
-  /** The value is written as `10m`, and read as milliseconds. */
+  /** Whether the value is a duration, which users write as `10m` and commands receive in milliseconds. */
   readonly isDuration?: boolean
   /** The smallest number allowed. Default: 0. */
   readonly min?: number
   readonly max?: number
-  /** Accepts fractions too. */
+  /** Whether fractions are accepted too. */
   readonly isFractional?: boolean
 }
 
 export type Flags = Readonly<Record<string, Flag>>
 
-/** @param group the heading that the flag is listed under in the help; empty for the general heading. */
+/** @param group the heading under which the help lists the flag. If empty, this is the general heading. */
 export const toggle = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ type: 'boolean', group, describe, ...(more as More) }) as const
 
@@ -38,7 +38,7 @@ type ValueOf<O extends Options> = O extends { array: true }
 
 type AlwaysSet = { readonly default: unknown } | { readonly demandOption: true }
 
-/** Values of flags by name in camel case. */
+/** The values of flags, by their name in camel case. */
 export type FlagValues<F extends Flags> = {
   readonly [K in keyof F & string as F[K] extends AlwaysSet ? CamelCase<K> : never]: ValueOf<F[K]>
 } & {

@@ -1,4 +1,4 @@
-/** Renders the help with yargs, from the table of commands. */
+/** Renders the help with yargs, using the table of commands. */
 import yargs, { type Argv } from 'yargs'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -33,7 +33,7 @@ ${Object.entries(EXIT)
 
 Every command has its own --help with examples.`
 
-/** @param words with `--help` or `--version` among them. */
+/** @param words the command line, which contains `--help` or `--version`. */
 export const printHelp = async (words: readonly string[], io: Io): Promise<void> => {
   const program = yargs([])
     .scriptName('espalier')
@@ -53,7 +53,7 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
       ['$0 apply', 'Ask for confirmation, and apply'],
     ])
     .epilogue(NOTES)
-  // With a callback, yargs passes on the text of the help instead of printing it.
+  // If yargs is given a callback, it passes the text of the help to it instead of printing the text.
   await COMMANDS.reduce(add, program).parseAsync([...words], {}, (_error, _argv, output) => print(output, io.stdout))
 }
 

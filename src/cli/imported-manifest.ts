@@ -1,4 +1,4 @@
-/** Exports live projects as manifests whose plan is empty. */
+/** Exports live projects as manifests for which a plan is empty. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type OnReading, type ReadApi, snapshot } from '../api/index.ts'
@@ -35,19 +35,19 @@ export const exportChecked = (project: ObservedProject, options: ExportOptions):
   const [first] = result?.ok === false ? result.diagnostics : loaded.diagnostics
   const why = first?.message ?? 'its plan is not empty'
   throw new EspalierError('E_IMPORT', `The project cannot be imported: ${plainText(why)}`, {
-    hint: 'Nothing was written. Try --pin, or fewer branches with --branch.',
+    hint: 'Nothing was written. Try again with --pin, or select fewer branches with --branch.',
   })
 }
 
 export interface ImportedFile {
   readonly path: string
   readonly project: ObservedProject
-  /** `exists`: the file already existed and was left unchanged. */
+  /** `exists` means that the file already existed and was left unchanged. */
   readonly result: Exported | { readonly error: EspalierError } | 'exists'
 }
 
 /**
- * Writes a file for each project into `folder`. If one cannot be imported, the others still are.
+ * Writes a file for each project into `folder`. If a project cannot be imported, the others still are.
  *
  * @throws {EspalierError} `E_OUT` if a file cannot be written.
  */
@@ -86,7 +86,7 @@ const importTo = async (
   }
 }
 
-/** From the project's name if that gives a unique file name, else from its id. */
+/** A file name made from the project's name if it is unique, and otherwise from its id. */
 const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, string> => {
   const slugs = projects.map(({ name = '' }) =>
     name
@@ -103,7 +103,7 @@ const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, st
   )
 }
 
-/** Lists the inferred parts, and those that a manifest cannot express. */
+/** Prints which parts of the manifest were inferred, and which live settings a manifest cannot express. */
 export const printNotes = (
   { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
   { stderr }: Io,

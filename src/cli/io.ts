@@ -1,4 +1,4 @@
-/** Everything through which a command touches the outside world. Only main.ts uses `process`. */
+/** Everything that connects a command to the outside world. Only main.ts uses `process`. */
 import type { Readable } from 'node:stream'
 import type { OnSignal } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
@@ -16,9 +16,9 @@ export interface Io {
   readonly stderr: Output
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly env: Environment
-  /** The current folder, absolute. */
+  /** The absolute path of the current folder. */
   readonly cwd: string
-  /** Resolves a path from the command line. main.ts leaves the path relative, for shorter error messages. */
+  /** Resolves a path from the command line. main.ts leaves paths relative, which keeps error messages short. */
   readonly locate: (path: string) => string
   readonly clock: Required<Clock>
   readonly onSignal: OnSignal

@@ -1,4 +1,4 @@
-/** Finds the API key. No flag contains the key itself, since flags end up in shell histories and process lists. */
+/** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
 import { checkKey } from '../api/index.ts'
 import { plainText, readBoundedFile } from '../base/index.ts'
@@ -11,9 +11,9 @@ const HINT =
   'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try it without an account, use --sandbox.'
 
 /**
- * `--api-key-file` first, then ESPALIER_API_KEY, then NEON_API_KEY.
+ * Reads the key from `--api-key-file`, or else from ESPALIER_API_KEY, or else from NEON_API_KEY.
  *
- * @throws {EspalierError} `E_KEY` if there is none, or the file cannot be read.
+ * @throws {EspalierError} `E_KEY` if there is no key, or if the file cannot be read.
  */
 export const findKey = async (
   file: string | undefined,
@@ -31,13 +31,13 @@ export const findKey = async (
   return key
 }
 
-/** Checks only regular files: the contents of a pipe are gone once read. Windows has no such permission bits. */
+/** Checks only regular files, because a pipe can be read only once. Windows has no such permission bits. */
 const isOpenToOthers = async (file: string): Promise<boolean> => {
   const info = await stat(file).catch(() => undefined)
   return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
 }
 
-/** Whether there is any key, including a sandbox's own. The key is not checked. */
+/** Whether there is a key, which can also be the key of a sandbox. The key is not checked. */
 export const hasKey = (
   flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
   { env }: Pick<Io, 'env'>,

@@ -12,27 +12,31 @@ import { listed } from './terminal.ts'
 /** A project-scoped key cannot list projects; a personal key may have to name an organization. */
 const REFUSED = new Set([400, 403, 404])
 
-/** Sorted by name. @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key cannot list them. */
+/**
+ * All projects that the key can access, sorted by name.
+ *
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key cannot list projects.
+ */
 export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
   const projects = await api.listProjects().catch((error: unknown) => {
     if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error
     if (error.code === 'E_BASE_URL') throw error
     throw new EspalierError('E_USAGE', `This key cannot list projects. ${error.message}`, {
-      hint: 'Name one: --project ID.',
+      hint: 'Name a project with --project ID.',
       cause: error,
     })
   })
   if (projects.length > 0) return projects.toSorted((a, b) => compare(a.name, b.name))
-  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key has access to no project.', {
+  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key does not have access to any project.', {
     hint: 'Create one, or use another key.',
   })
 }
 
 /**
- * Resolves the name or id of a project. A possible id that is not a known name is returned unchanged, because a key
- * that cannot list projects can still use it.
+ * Resolves the name or id of a project. A text that could be an id and is not a known name is returned unchanged,
+ * because a key that cannot list projects may still have access to the project with this id.
  *
- * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name, or several have it.
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name, or if several projects have it.
  */
 export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<string> => {
   const mayBeId = ID.test(idOrName)
@@ -50,10 +54,11 @@ export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<strin
 }
 
 /**
- * The project given by id or name, else the only one in the manifests of the current folder.
+ * Finds the project with the given id or name. If none is given, this is the project that the manifests in the current
+ * folder declare, if there is only one.
  *
  * @returns a function that finds its id, so that usage errors are reported before any request.
- * @throws {EspalierError} `E_USAGE` if the manifests declare no project, or several.
+ * @throws {EspalierError} `E_USAGE` if the manifests declare no project, or more than one.
  */
 export const oneProject = async (
   named: string | undefined,
@@ -66,7 +71,7 @@ export const oneProject = async (
   const [only, second] = ids
   if (only === undefined) throw usageError('Which project?', NAME_IT)
   if (second === undefined) return async () => only
-  throw usageError(`Which of the ${ids.length} projects of the manifests?`, `${NAME_IT} They declare ${listed(ids)}.`)
+  throw usageError(`Which of the ${ids.length} projects in the manifests?`, `${NAME_IT} They declare ${listed(ids)}.`)
 }
 
 const NAME_IT = 'Name it with --project ID or NAME.'
@@ -74,14 +79,14 @@ const NAME_IT = 'Name it with --project ID or NAME.'
 export const unknownProject = (idOrName: string): EspalierError =>
   new EspalierError(
     'E_PROJECT_UNKNOWN',
-    `No project has the id or name ${plainText(idOrName)}, or the key cannot see it.`,
+    `No project has the id or name ${plainText(idOrName)}, or the key has no access to it.`,
     { hint: 'Check the project and the key.' },
   )
 
 export interface LiveProjects {
-  /** Without duplicates. */
+  /** The ids of the matching projects, without duplicates. */
   readonly ids: readonly string[]
-  /** Projects of the key that no pattern matches; 0 if there was no glob. */
+  /** How many projects that the key can access match no pattern. 0 if there was no glob. */
   readonly leftOut: number
 }
 
@@ -95,14 +100,14 @@ export const liveProjects = async (api: ReadApi, patterns: readonly string[]): P
   const ids = patterns.flatMap((pattern) => {
     const isMatch = globMatcher(pattern)
     const found = all.filter(({ id, name }) => isMatch(id) || isMatch(name)).map(({ id }) => id)
-    if (found.length === 0) throw usageError(`--project ${pattern} matches no project of this key.`)
+    if (found.length === 0) throw usageError(`--project ${pattern} matches no project that this key can access.`)
     return found
   })
   const chosen = new Set(ids)
   return { ids: [...chosen], leftOut: all.length - chosen.size }
 }
 
-/** Whether the pattern could match several projects. */
+/** Whether the pattern could match more than one project. */
 export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
 
 /** @throws {EspalierError} `E_USAGE` */

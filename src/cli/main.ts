@@ -4,7 +4,7 @@ import { VERSION } from '../model/version.ts'
 import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
 
-// If the reader of a pipe goes away (`| head`), print no error, and do not stop an apply halfway.
+// If the reader of a pipe goes away (`| head`), no error is printed, and an apply does not stop halfway.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -19,14 +19,14 @@ if (help !== undefined) {
 } else if (args.length === 1 && (args[0] === '--version' || args[0] === 'version')) {
   process.stdout.write(`${VERSION}\n`)
 } else {
-  // Node 20 lacks this function.
+  // Node 20 does not have this function.
   ;(module as { enableCompileCache?: () => void }).enableCompileCache?.()
-  // Loaded only now, so that --version and --help stay fast.
+  // The program is loaded only now, so that --version and --help are fast.
   const { onProcessSignal, systemClock } = await import('../base/index.ts')
   const io: Io = {
     stdout: process.stdout,
     stderr: process.stderr,
-    // A getter, because accessing `process.stdin` opens it.
+    // This is a getter, because accessing `process.stdin` opens it.
     get stdin() {
       return process.stdin
     },

@@ -1,4 +1,4 @@
-/** Reads the manifests of a command line, where `-` is stdin. */
+/** Reads the manifests that a command line names, where `-` means stdin. */
 import { parseManifests, readSizeTable } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 import {
@@ -15,14 +15,14 @@ import { readStdin } from './stdin.ts'
 import { print } from './terminal.ts'
 
 interface ReviewFlags extends ReviewSettings {
-  /** A git ref whose policies apply too. */
+  /** A git ref. The policies in its commit apply too. */
   readonly base?: string | undefined
-  /** Paths of policy files. */
+  /** The paths of additional policy files. */
   readonly policy?: readonly string[] | undefined
 }
 
 /**
- * Reads files, directories, globs, or `-` for stdin; by default the manifests of the current folder.
+ * Reads files, directories, globs, or `-` for stdin. By default, reads the manifests in the current folder.
  *
  * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
  */
@@ -36,7 +36,7 @@ export const readManifests = async (
   return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
 
-/** `undefined` if there are no manifests. */
+/** Waits for manifests that may not exist. Returns `undefined` if there are none. */
 export const ifAny = (reading: Promise<Manifests>): Promise<Manifests | undefined> =>
   reading.catch((error: unknown) => {
     if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined

@@ -9,16 +9,20 @@ import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
-/** Page data from outside `report`. */
+/** What pages need that `report` does not provide. */
 export const PAGE_FRAME = {
   version: VERSION,
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
 }
 
-/** Writes the page and prints where. @throws {EspalierError} `E_OUT` */
+/** Writes the page and prints the path of its file. @throws {EspalierError} `E_OUT` */
 export type WritePage = (text: string) => Promise<void>
 
-/** Opens the file of `--out` for `--format html`. @throws {EspalierError} as {@link openPage}; `E_USAGE` without `--out`. */
+/**
+ * Opens the file named by `--out` if the format is HTML.
+ *
+ * @throws {EspalierError} the errors of {@link openPage}, and `E_USAGE` if `--out` is missing.
+ */
 export const openPageOf = async (
   { format, out }: { readonly format: string; readonly out?: string | undefined },
   command: string,
@@ -32,8 +36,8 @@ export const openPageOf = async (
 /**
  * Checks that a page can be written to the path, without changing an existing file.
  *
- * @param flag the flag that named the file.
- * @throws {EspalierError} `E_USAGE` for stdout, `E_OUT` if it cannot be written.
+ * @param flag the flag that names the file.
+ * @throws {EspalierError} `E_USAGE` if the path means stdout, `E_OUT` if the page cannot be written to it.
  */
 export const openPage = async (given: string, flag: string, { locate, stderr }: Io): Promise<WritePage> => {
   if (given === STDIN) {
@@ -47,7 +51,7 @@ export const openPage = async (given: string, flag: string, { locate, stderr }: 
     })
   }
   const there = await stat(path).catch(() => undefined)
-  // A rename would replace a device, and fail for a folder only at the end of the run.
+  // Writing ends with a rename, which would replace a device. For a folder, it would fail, but only after the run.
   if (there !== undefined && !there.isFile()) fail(new Error('it exists and is not a regular file'))
   await rejectLink(path).catch(fail)
   const draft = `${path}.${process.pid}.tmp`

@@ -1,15 +1,15 @@
-/** Prints errors: mistakes of the user, and bugs in Espalier. */
+/** Prints errors, which are either mistakes of the user or bugs in Espalier. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
 import type { Io } from './io.ts'
 import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'
 
-/** Prints to stderr and returns the exit code. A stack trace is shown for a bug only, and only with `--debug`. */
+/** Prints an error to stderr and returns the exit code. Stack traces are shown only for bugs, and only with `--debug`. */
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {
-    // With the code, for `espalier explain`.
+    // The code is shown so that users can pass it to `espalier explain`.
     print(`${label}  ${error.code}: ${plainLines(error.message)}`, io.stderr)
     if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, io.stderr)
     return error.exitCode
@@ -22,5 +22,5 @@ export const printError = (error: unknown, options: { color: boolean; debug: boo
   return EXIT.error
 }
 
-/** Messages may quote text of unknown origin. */
+/** Escapes each line, because a message may quote text from an untrusted source. */
 const plainLines = (text: string): string => text.split('\n').map(plainText).join('\n')

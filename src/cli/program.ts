@@ -6,7 +6,7 @@ import type { Io } from './io.ts'
 import { printError } from './print-error.ts'
 import { print, styleOf } from './terminal.ts'
 
-/** @param args without node and the program's name. Never throws. */
+/** Never throws. @param args the arguments, without node and the name of the program. */
 export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
   try {
     if (args[0] === '__complete') return await printCompletions(args.slice(1), io)
@@ -26,7 +26,7 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
   }
 }
 
-/** Shows how to pass manifests to the same command. */
+/** Adds a hint that shows how to pass manifests to the same command. */
 const withExample = (error: unknown, words: readonly string[]): unknown => {
   if (!(error instanceof EspalierError) || error.code !== 'E_NO_MANIFESTS') return error
   const command = ['espalier', ...pathOf(words).names].join(' ')
@@ -36,13 +36,13 @@ const withExample = (error: unknown, words: readonly string[]): unknown => {
   })
 }
 
-/** `--sandbox` accepts a value only after `=`, so that a following path is not used as its value. */
+/** `--sandbox` accepts a value only after `=`. Otherwise a path that follows it would be used as its value. */
 const withOptionalValues = (args: readonly string[]): readonly string[] => {
   const end = args.indexOf('--')
   return args.map((word, index) => (word === '--sandbox' && (end < 0 || index < end) ? '--sandbox=' : word))
 }
 
-/** Without arguments, the program or a group of commands shows its help. */
+/** Adds `--help` if the program, or a group of commands, is called without further arguments. */
 const withHelp = (words: readonly string[]): readonly string[] => {
   const names = words.filter((word) => !Object.keys(COMMON_FLAGS).includes(word.replace(/^--/, '')))
   const path = pathOf(names)
@@ -56,7 +56,7 @@ const asksForHelp = (words: readonly string[]): boolean => {
   return ['--help', '-h', '--version'].some((word) => before.includes(word))
 }
 
-/** For the completion scripts: each line has a word and a description. */
+/** Prints completions for the completion scripts. Each line contains a word and its description. */
 const printCompletions = async (words: readonly string[], io: Io): Promise<ExitCode> => {
   const { complete } = await import('./completion/complete.ts')
   for (const { word, about = '' } of await complete(words, io)) {

@@ -1,4 +1,4 @@
-/** Shows the events of an apply: as a live view on a terminal, else line by line. */
+/** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
 import { Spinner } from 'listr2'
 import type { ApplyEvent, Plan } from '../model/index.ts'
 import {
@@ -18,7 +18,7 @@ import { canRedraw, print, styleOf } from './terminal.ts'
 
 export interface Progress {
   report(event: ApplyEvent): void
-  /** Called however the run ended. */
+  /** Called when the run ends, whether or not it succeeded. */
   end(): void
 }
 
@@ -42,9 +42,9 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
 }
 
 /**
- * Shows running steps at the bottom, and ended steps above as a log. listr2 provides only the spinner: steps are not
- * its tasks, since each task needs a promise, and the promises of steps that never start would have to be resolved one
- * by one.
+ * Shows running steps at the bottom of the terminal, and above them a log of the steps that have ended. Only the
+ * spinner comes from listr2. Steps are not listr2 tasks, because each task needs a promise, and the promises of steps
+ * that never start would have to be resolved one by one.
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
@@ -76,7 +76,7 @@ export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io
   }
 }
 
-/** Project names to show; empty if there is only one project. */
+/** The project names to show. Empty if there is only one project. */
 const titlesOf = (plan: Plan): ReadonlyMap<string, string> => {
   const projects = new Set(plan.steps.map(({ project }) => project))
   const titleOf = projectTitle(plan)

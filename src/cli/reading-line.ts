@@ -1,14 +1,14 @@
-/** Shows on a terminal the progress of reading many projects. */
+/** Shows on a terminal how many of the projects have been read. */
 import type { OnReading, RequestLimit } from '../api/index.ts'
 import { readingLine as lineOf } from '../report/index.ts'
 import { waitingLine } from './bottom-lines.ts'
 import type { Io } from './io.ts'
 
 export interface ReadingLine {
-  /** Shows the line while something is left to read. */
+  /** Shows the line as long as there is something left to read. */
   readonly onReading: OnReading
   readonly onLimit: (limit: RequestLimit) => void
-  /** Erases the line, also after a failed read. */
+  /** Erases the line. This is called even if reading failed. */
   end(): void
 }
 

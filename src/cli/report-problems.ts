@@ -17,7 +17,7 @@ interface StyleFlags {
   readonly noColor?: boolean | undefined
 }
 
-/** For people, on stderr. Problems that are not in manifests need no `lineOf`. */
+/** Prints problems on stderr, for people. `lineOf` is needed only for problems in manifests. */
 export const printProblems = (
   diagnostics: readonly Diagnostic[],
   flags: StyleFlags,
@@ -25,7 +25,7 @@ export const printProblems = (
   lineOf: LoadedManifests['lineOf'] = () => undefined,
 ): void => print(terminalDiagnostics(diagnostics, styleOf(io.stderr, flags, io.env), lineOf), io.stderr)
 
-/** With `--format json`, on stdout for programs. */
+/** Prints problems. With `--format json`, they are printed on stdout, for programs. */
 export const reportProblems = (
   diagnostics: readonly Diagnostic[],
   { files, lineOf }: LoadedManifests,
@@ -40,7 +40,7 @@ export const printNote = (note: string | undefined, { stderr }: Io): void => {
   if (note !== undefined) print(`Note  ${note}`, stderr)
 }
 
-/** Notes that this run covers only part of the fleet. */
+/** Prints a note that this run covers only one shard of the fleet. */
 export const printShard = ({ loaded, shard }: Manifests, io: Io): void => {
   if (shard === undefined) return
   const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
@@ -48,7 +48,7 @@ export const printShard = ({ loaded, shard }: Manifests, io: Io): void => {
 }
 
 /**
- * Names the projects that a plan leaves out; the plan itself shows the reasons.
+ * Names the projects that a plan leaves out. The plan itself shows the reasons.
  *
  * @returns whether the plan is complete.
  */

@@ -1,4 +1,4 @@
-/** Arguments for suggested commands, so that they refer to the same manifests, projects and service as this run. */
+/** Arguments for suggested commands. They select the same manifests, projects and service as this run. */
 import { DEFAULT_PATHS } from '../workflow/index.ts'
 import { STDIN } from './command.ts'
 import type { ApplyFlags } from './commands/apply.ts'
@@ -6,14 +6,14 @@ import type { ApiFlags } from './flags.ts'
 
 type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTable' | 'shard'>
 
-/** ` espalier/ --project shop`, ready to be appended; empty without paths and flags. */
+/** ` espalier/ --project shop`, which can be appended to a command. Empty if there are no paths or flags. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>
   appended([...pathArguments(paths), ...selectionArguments(flags), ...connectionArguments(flags)])
 
 /** ` espalier/ shop.yaml`, for a command that needs no connection. */
 export const samePaths = (paths: readonly string[]): string => appended(pathArguments(paths))
 
-/** For a saved plan, which does not include the connection. */
+/** The flags for the connection only. A saved plan contains everything else. */
 export const sameConnection = (flags: ApiFlags): string => appended(connectionArguments(flags))
 
 const appended = (words: readonly string[]): string => words.map((word) => ` ${quoted(word)}`).join('')
@@ -37,5 +37,5 @@ const connectionArguments = ({ baseUrl, apiKeyFile, sandbox }: ApiFlags): readon
   ...(sandbox === undefined ? [] : [sandbox === '' ? '--sandbox' : `--sandbox=${sandbox}`]),
 ]
 
-/** Quotes for a POSIX shell. */
+/** Quotes a word for a POSIX shell. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -1,4 +1,4 @@
-/** Registers running sandboxes of this user, so that other commands find their addresses and tokens. */
+/** Keeps a list of this user's running sandboxes, in which other commands find their addresses and tokens. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,17 +15,17 @@ const entryShape = z.strictObject({
 export type RegisteredSandbox = z.output<typeof entryShape>
 
 const ENTRY_NAME = /^\d{1,5}\.json$/
-/** Entries are far shorter: a longer file was not written by `register`. */
+/** Entries are far shorter than this, so a longer file was not written by `register`. */
 const MAX_ENTRY_BYTES = 4_096
 
-/** Uses the numeric user id: in a container, the user may have no name. */
+/** The folder with the entries. Its name contains the numeric user id, because a user may have no name. */
 const folder = ({ env }: Pick<Io, 'env'>): string =>
   join(env.TMPDIR || tmpdir(), `espalier-sandboxes-${process.getuid?.() ?? 'user'}`)
 
 /**
  * Adds an entry that only this user can read.
  *
- * @returns a function that removes the entry; `undefined` if the folder belongs to another user.
+ * @returns a function that removes the entry, or `undefined` if the folder belongs to another user.
  */
 export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() => void) | undefined => {
   const file = join(folder(io), `${sandbox.port}.json`)
@@ -37,7 +37,7 @@ export const register = (sandbox: RegisteredSandbox, io: Pick<Io, 'env'>): (() =
   return () => rmSync(file, { force: true })
 }
 
-/** The running sandboxes. Entries of sandboxes that have ended are removed; other files are left alone. */
+/** The running sandboxes. Removes the entries of sandboxes that have ended, but no other files. */
 export const registered = (io: Pick<Io, 'env'>): readonly RegisteredSandbox[] =>
   entryNames(io).flatMap((name) => {
     const file = join(folder(io), name)
@@ -56,7 +56,7 @@ const entryNames = (io: Pick<Io, 'env'>): readonly string[] => {
   }
 }
 
-/** Does not follow a link, which could point to another folder of this user. */
+/** Whether this user owns the folder. A link is not followed, because it could point to another folder of the user. */
 const isOwnFolder = (path: string): boolean => {
   const stat = lstatSync(path)
   return stat.isDirectory() && isOwner(stat.uid)

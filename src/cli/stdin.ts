@@ -5,9 +5,9 @@ import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 
 /**
- * Reads stdin, for `-`.
+ * Reads stdin, which `-` stands for.
  *
- * @throws {EspalierError} `E_USAGE` if there are other paths, or stdin is a terminal; `E_TOO_LARGE`.
+ * @throws {EspalierError} `E_USAGE` if there are other paths or stdin is a terminal, `E_TOO_LARGE` if it is too large.
  */
 export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
   if (paths.length > 1) throw usageError('- (stdin) cannot be combined with other paths.')

@@ -1,4 +1,4 @@
-/** Colour, width and other properties of the output streams. */
+/** Finds out the colour support, width and other properties of the output streams. */
 import type { Style } from '../report/index.ts'
 import type { Environment, Io, Output } from './io.ts'
 
@@ -8,8 +8,8 @@ const PIPED_WIDTH = 100
 const NARROWEST = 40
 
 /**
- * Precedence for colour: `--no-color`, a non-empty NO_COLOR, FORCE_COLOR, the type of the stream. The
- * width is in columns.
+ * Colour is decided by the first of these that applies: `--no-color`, a NO_COLOR that is not empty, FORCE_COLOR, and
+ * the type of the stream. The width is in columns.
  */
 export const styleOf = (
   stream: Stream,
@@ -20,7 +20,7 @@ export const styleOf = (
   width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
 })
 
-/** For tables. In a pipe, they show all columns in full, for programs. */
+/** The style of tables. In a pipe, a table shows all columns in full, because a program may read it. */
 export const tableStyle = (
   stream: Stream,
   flags: { readonly noColor?: boolean | undefined },
@@ -37,23 +37,23 @@ const hasColor = (stream: Stream, noColor: boolean, env: Environment): boolean =
   return stream.isTTY === true && env.TERM !== 'dumb'
 }
 
-/** Whether a user can answer a prompt, which would hang in CI. */
+/** Whether a user can answer a prompt. In CI, a prompt would wait forever. */
 export const canAsk = ({ stdin, stderr, env }: Io): boolean =>
   stdin.isTTY === true && stderr.isTTY === true && !isCi(env)
 
 export const isCi = (env: Environment): boolean => (env.CI ?? '') !== '' && env.CI !== 'false' && env.CI !== '0'
 
-/** Whether lines can be redrawn, unlike in a log. */
+/** Whether lines that were printed can be redrawn, which is not possible in a log. */
 export const canRedraw = (stream: Stream, env: Environment): boolean =>
   stream.isTTY === true && env.TERM !== 'dumb' && !isCi(env)
 
-/** Writes `text`, and a newline if it has none at its end. */
+/** Writes `text`, and a newline if `text` does not end with one. */
 export const print = (text: string, stream: Pick<Output, 'write'>): void => {
   if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }
 
 const MOST_LISTED = 10
 
-/** The first of many names, for messages. */
+/** Lists names in a message. If there are many, only the first ones are listed. */
 export const listed = (names: readonly string[]): string =>
   [...names.slice(0, MOST_LISTED), ...(names.length > MOST_LISTED ? ['…'] : [])].join(', ')

@@ -4,7 +4,7 @@ import { type Clock, EspalierError } from '../model/index.ts'
 const POLL_MS = 1_000
 
 /**
- * @param options `deadline`: in the clock's milliseconds; `onRead`: called after each read.
+ * @param options `deadline` is in milliseconds of the clock. `onRead` is called each time the operation is read.
  * @throws {EspalierError} `E_TIMEOUT` if the operation has not ended by the deadline.
  */
 export const waitForOperation = async (options: {
@@ -24,7 +24,7 @@ export const waitForOperation = async (options: {
     if (end !== undefined) return { operation, end }
     if (clock.now() >= deadline) {
       throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
-        hint: 'It continues on the service: wait again, with a longer --timeout.',
+        hint: 'It continues on the service. To keep waiting, run the command again with a longer --timeout.',
       })
     }
     await clock.sleep(Math.min(POLL_MS, Math.max(1, deadline - clock.now())))

@@ -1,17 +1,17 @@
-/** Refreshes until Ctrl-C. */
+/** Repeats a read until the user presses Ctrl-C. */
 import { EspalierError } from '../model/index.ts'
 import { plainText } from '../report/index.ts'
 import { type Io, onStop } from './io.ts'
 import { canRedraw, print } from './terminal.ts'
 
-/** The alternate screen: leaving it restores the terminal's previous contents. */
+/** Enters the alternate screen. Leaving it restores what the terminal showed before. */
 const ENTER = '\u001b[?1049h\u001b[?25l'
 const LEAVE = '\u001b[?25h\u001b[?1049l'
 const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
-/** @param read is not interrupted: after a signal, the loop ends once `read` has returned. */
+/** @param read is never interrupted. After a signal, the loop ends as soon as `read` has returned. */
 export const untilInterrupted = async (everyMs: number, read: () => Promise<void>, io: Io): Promise<void> => {
   const interrupted = new AbortController()
   const release = onStop(io, () => interrupted.abort())
@@ -28,13 +28,13 @@ export const untilInterrupted = async (everyMs: number, read: () => Promise<void
 export interface Watch<T> {
   readonly title: string
   readonly everyMs: number
-  /** @throws {EspalierError} An error of the first read ends the watch; a later error is shown on the screen. */
+  /** @throws {EspalierError} an error, which ends the watch after the first read. Later, it is shown on the screen. */
   readonly read: () => Promise<T>
-  /** All lines; those that do not fit on the terminal are left out. */
+  /** Returns all lines. The lines that do not fit on the terminal are not shown. */
   readonly draw: (value: T) => string
 }
 
-/** Shows each refresh on the alternate screen; in a pipe, prints each below the previous one. */
+/** Shows each refresh on the alternate screen. In a pipe, prints each refresh below the previous one. */
 export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, io: Io): Promise<void> => {
   if (!canRedraw(io.stdout, io.env))
     return untilInterrupted(everyMs, async () => print(draw(await read()), io.stdout), io)
@@ -69,7 +69,7 @@ export const watchScreen = async <T>({ title, everyMs, read, draw }: Watch<T>, i
   }
 }
 
-/** Overwrites the previous frame, which avoids flickering. */
+/** Text that overwrites the previous frame instead of erasing it first, which avoids flickering. */
 const frameOf = (lines: readonly string[], rows: number): string => {
   const shown = lines.length <= rows ? lines : lines.slice(0, Math.max(1, rows - 1))
   const hidden = lines.length - shown.length

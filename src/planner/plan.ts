@@ -117,7 +117,7 @@ const readingProblem = (id: string, observed: Observed, source?: Source): Diagno
   const known = projects.map((project) => project.id)
   return problem(
     'E_PROJECT_UNKNOWN',
-    `There is no project \`${id}\`, or the key cannot see it.`,
+    `There is no project \`${id}\`, or the key has no access to it.`,
     didYouMean(id, known, 'Check the project id and the key.'),
     source,
   )

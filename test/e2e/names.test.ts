@@ -74,7 +74,7 @@ describe('a project chosen by its name', () => {
   test('must be chosen if the manifests declare several projects, which the error lists', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
     const { stderr } = await run('operations', 'list')
-    expect(stderr).toContain('Which of the 2 projects of the manifests?')
+    expect(stderr).toContain('Which of the 2 projects in the manifests?')
     expect(stderr).toContain('They declare amber-1, coral-3.')
   })
 })
@@ -128,7 +128,7 @@ describe('status of some projects and branches', () => {
   test.each([
     [['shop'], 'To choose a project, use --project.'],
     [['--branch', 'nope'], '--branch nope matches no branch of these projects.'],
-    [['--project', 'nope*'], '--project nope* matches no project of this key.'],
+    [['--project', 'nope*'], '--project nope* matches no project that this key can access.'],
     [['espalier.yaml', '--project', 'nope'], '--project nope matches no project of these manifests.'],
     [['--branch', '[z-a]'], '--branch [z-a] is not a valid glob'],
   ])('fails for the arguments %j with the message: %s', async (args, message) => {

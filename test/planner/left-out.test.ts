@@ -38,7 +38,7 @@ test('a missing or unreadable project is left out with its reason', () => {
   expect(leftOut?.map(({ diagnostics: [first] }) => [first?.code, first?.message, first?.hint])).toEqual([
     [
       'E_PROJECT_UNKNOWN',
-      'There is no project `alpha`, or the key cannot see it.',
+      'There is no project `alpha`, or the key has no access to it.',
       'Check the project id and the key.',
     ],
     [

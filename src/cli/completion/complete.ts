@@ -7,7 +7,7 @@ import type { Flag } from '../flag.ts'
 import { COMMON_FLAGS } from '../flags.ts'
 import type { Io } from '../io.ts'
 
-/** Shells expand completions, so words with special characters are not offered. */
+/** Words with other characters are not offered, because shells would expand them. */
 const SAFE = /^[\w./@:+=,-]+$/
 
 export interface Candidate {
@@ -15,7 +15,7 @@ export interface Candidate {
   readonly about?: string
 }
 
-/** @param words after the program's name; the last one is being typed. */
+/** @param words the words after the name of the program. The last one is still being typed. */
 export const complete = async (words: readonly string[], io: Io): Promise<readonly Candidate[]> => {
   const typed = words.at(-1) ?? ''
   const candidates = await candidatesFor(words, typed, io)

@@ -2,7 +2,7 @@ import { git } from '../../base/index.ts'
 
 const MOST = 200
 
-/** Branches and tags; empty outside a repository. */
+/** The names of branches and tags. Empty outside a repository. */
 export const gitRefs = async (cwd: string): Promise<readonly string[]> => {
   const format = ['for-each-ref', `--count=${MOST}`, '--sort=-committerdate', '--format=%(refname:short)']
   try {

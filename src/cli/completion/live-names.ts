@@ -1,4 +1,4 @@
-/** Names of live projects, cached in a file, so that most completions need no request. */
+/** Names of live projects, branches and computes. A file caches them, so that most completions need no request. */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -12,7 +12,7 @@ import { findKey } from '../key.ts'
 export interface LiveNames {
   readonly projects: readonly { readonly id: string; readonly name: string }[]
   readonly branches: readonly string[]
-  /** As `compute` accepts them: `main`, `main/reporting`. */
+  /** Names in the form that `compute` commands accept: `main`, `main/reporting`. */
   readonly computes: readonly { readonly id: string; readonly ref: string }[]
 }
 
@@ -22,13 +22,13 @@ interface Cached extends LiveNames {
 
 const NO_NAMES: LiveNames = { projects: [], branches: [], computes: [] }
 const FRESH_MS = 300_000
-/** Users do not wait longer for a completion. */
+/** How long to wait for the service. Users do not wait longer than this for a completion. */
 const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 
 /**
- * If the service does not respond in time, returns the last known names, and caches them as if they had just been read,
- * so that the next TAB does not wait again.
+ * Reads names from the service. If it does not respond in time, returns the last known names and caches them as if they
+ * had just been read, so that the next TAB does not have to wait again.
  */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {
@@ -43,7 +43,7 @@ export const liveNames = async (words: readonly string[], io: Io): Promise<LiveN
     await writeCache(file, { ...names, readAt: now })
     return names
   } catch {
-    // For example, there is no key. A TAB must not print an error.
+    // This fails if there is no key, for example. Pressing TAB must not print an error.
     return NO_NAMES
   }
 }
@@ -95,7 +95,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T | undefined> =
   return Promise.race([work.catch(() => undefined), late])
 }
 
-/** The file name contains the key only as part of a digest. */
+/** The path of the cache. Its name contains a digest that the key is part of, but not the key itself. */
 const fileFor = (parts: readonly string[], { env }: Io): string => {
   const folder = env.XDG_CACHE_HOME || join(env.HOME || homedir(), '.cache')
   const name = createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 32)

@@ -1,4 +1,4 @@
-/** Settings for VS Code and compatible editors, to complete and check manifests while typing. */
+/** Edits the settings of VS Code and compatible editors, so that they complete and check manifests during typing. */
 import { applyEdits, getNodeValue, modify, type ParseError, parseTree } from 'jsonc-parser'
 
 export const SCHEMA_FILE = '.vscode/espalier.schema.json'
@@ -7,10 +7,10 @@ const MANIFESTS = ['espalier.yaml', 'espalier.yml', 'espalier/**/*.yaml', 'espal
 const EXTENSION = 'redhat.vscode-yaml'
 const FORMAT = { tabSize: 2, insertSpaces: true, eol: '\n' }
 
-/** The new text, or why the file is left unchanged. */
+/** The new text of a file, or the reason why the file is left unchanged. */
 export type Edited = { readonly text: string } | { readonly why: string }
 
-/** Adds the schema for manifests. Existing settings, comments and layout are kept. */
+/** Adds the schema for manifests to the settings. Existing settings, comments and layout are kept. */
 export const withSchema = (settings: string): Edited =>
   edited(settings, (root) => {
     const schemas = root['yaml.schemas'] ?? {}
@@ -19,7 +19,7 @@ export const withSchema = (settings: string): Edited =>
     return key in schemas ? undefined : { path: ['yaml.schemas', key], value: MANIFESTS }
   })
 
-/** Recommends the YAML extension. */
+/** Adds the YAML extension to the recommended extensions. */
 export const withExtension = (extensions: string): Edited =>
   edited(extensions, ({ recommendations = [] }) => {
     if (!Array.isArray(recommendations)) return { why: '`recommendations` is not a list' }
@@ -33,7 +33,7 @@ const edited = (text: string, insertionFor: (root: Readonly<Record<string, unkno
   const errors: ParseError[] = []
   const tree = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true })
   if (errors.length > 0) return { why: 'it is not JSON' }
-  // The file is empty, or has only comments.
+  // The file is empty or contains only comments.
   const start = tree === undefined ? `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}{}\n` : text
   const root: unknown = tree === undefined ? {} : getNodeValue(tree)
   if (!isRecord(root)) return { why: 'it is not a JSON object' }

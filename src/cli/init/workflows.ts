@@ -1,10 +1,10 @@
-/** The workflows that `init` writes: the examples, adapted to the repository and this release. */
+/** The workflows that `init` writes. They are the examples, adapted to the repository and to this release. */
 import { git } from '../../base/index.ts'
 import { REPOSITORY } from '../../model/index.ts'
 import { RELEASE_COMMIT } from '../../model/version.ts'
 import workflows from './generated/workflows.json' with { type: 'json' }
 
-/** @returns contents by name. */
+/** @returns the contents of the workflow files, by name. */
 export const workflowsFor = async (
   cwd: string,
   commit: string | undefined = RELEASE_COMMIT,
@@ -14,15 +14,15 @@ export const workflowsFor = async (
   return Object.fromEntries(Object.entries(workflows).map(([name, text]) => [name, fill(text)]))
 }
 
-/** Pins the Action to a commit if one is known, since a tag can be moved. */
+/** Pins the Action to a commit if this is known, because a tag can be moved. */
 const pinned = (text: string, commit: string | undefined): string =>
   commit === undefined ? text : text.replaceAll(new RegExp(`(${REPOSITORY}@)(v\\S+)`, 'g'), `$1${commit} # $2`)
 
-/** The examples apply pushes to `main`. */
+/** Replaces `main` in the examples by the default branch of the repository. */
 const onBranch = (text: string, branch: string): string =>
   branch === 'main' ? text : text.replaceAll('branches: [main]', () => `branches: [${JSON.stringify(branch)}]`)
 
-/** The default branch of the remote, else the current branch. */
+/** The default branch of the remote, or the current branch if the remote's default branch is not known. */
 const defaultBranch = async (cwd: string): Promise<string> => {
   const ask = (...args: readonly string[]): Promise<string> =>
     git(cwd, args).then(
