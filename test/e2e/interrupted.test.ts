@@ -142,11 +142,3 @@ test.concurrent('after a second SIGINT, apply exits immediately and reports the 
     await ten.close()
   }
 })
-
-test('without an interruption, apply completes all ten steps', async () => {
-  const ten = await tenSteps()
-  const ended = await ten.apply().ended
-  expect(tally(ended)).toBe(`Apply complete: ${STEPS} done.`)
-  expect(await ten.applyAgain()).toEqual([])
-  await ten.close()
-})
