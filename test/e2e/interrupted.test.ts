@@ -1,6 +1,6 @@
 /** Interrupts the program at every relevant moment. The next `apply` makes the project match its manifest. */
 import type { ChildProcess } from 'node:child_process'
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { isLong, part } from '../long-runs.ts'
 import type { Ended } from './espalier.ts'
