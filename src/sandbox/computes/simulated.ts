@@ -1,4 +1,4 @@
-/** Computes without Postgres: only their connections are simulated. */
+/** Computes without Postgres. Only their connections are simulated. */
 import type { Computes, Gate } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 
