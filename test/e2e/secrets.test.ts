@@ -312,5 +312,6 @@ test('an invalid proxy address is reported without its password', async () => {
       isTold: true,
     })
     expect(stderr).not.toContain('s3cret')
+    expect(stderr).not.toContain('\u001b')
   }
 })
