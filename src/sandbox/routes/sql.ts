@@ -1,4 +1,4 @@
-/** `POST /sql`: SQL over HTTP, in the protocol of the service's serverless driver (from its public source). */
+/** `POST /sql` runs SQL over HTTP. The protocol is that of the service's serverless driver (from its public source). */
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { type Computes, ConnectionError, type Login } from '../computes/computes.ts'
@@ -15,7 +15,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   RepeatableRead: 'REPEATABLE READ',
   Serializable: 'SERIALIZABLE',
 }
-/** Fields of a Postgres error, which the driver passes on to the application. */
+/** The fields of a Postgres error that the driver passes to the application. */
 const ERROR_FIELDS = [
   ...['severity', 'code', 'detail', 'hint', 'position', 'internalPosition', 'internalQuery', 'where'],
   ...['schema', 'table', 'column', 'dataType', 'constraint', 'file', 'line', 'routine'],
