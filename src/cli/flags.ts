@@ -119,7 +119,7 @@ export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anyt
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, { hint })
 
-/** The selection that `plan` and `apply` use. @throws {EspalierError} `E_USAGE` if `--only` is given without `--base`. */
+/** The selection that `plan` and `apply` use. @throws {EspalierError} `E_USAGE` if `--only` is used without `--base`. */
 export const selectionOf = (
   flags: SelectionFlags & { readonly base?: string | undefined; readonly only?: string | undefined },
 ) => {

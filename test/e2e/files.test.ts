@@ -284,7 +284,7 @@ test('plan --rehearse applies the plan to a sandbox and changes nothing live', a
   expect(sandbox.control.dump()).toEqual(before)
   // A plan from a snapshot needs neither network nor key.
   await online('snapshot', '--out', 'live.json')
-  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('The next plan is empty')
+  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('A new plan is empty')
 })
 
 test('plan --rehearse reports that a plan with a step that is not allowed cannot be completed', async () => {
