@@ -42,7 +42,7 @@ export interface ComputeSpec {
   readonly branchId: string
   readonly type: 'read_write' | 'read_only'
   readonly maxConnections: number
-  /** The limit for the total size of all temporary files, in bytes (docs/control-api.md). */
+  /** The limit for the total size of all temporary files, in bytes (docs/sandbox.md). */
   readonly tempDiskBytes: number
   /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>

@@ -14,7 +14,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
   return {
     kind: 'simulated',
     versions: VERSIONS,
-    description: 'simulated: states and times, no SQL',
+    description: 'simulated, with states and times but without SQL',
     addBranch: () => undefined,
     restoreBranch: () => undefined,
     removeBranch: () => undefined,

@@ -97,7 +97,7 @@ const checkDump = (dump: WorldDump): void => {
     // The error is thrown below.
   }
   throw new EspalierError('E_SANDBOX_WORLD', 'This is not a valid sandbox dump.', {
-    hint: 'Load a response of GET /_sandbox/world.',
+    hint: 'Load the response to GET /_sandbox/world.',
   })
 }
 

@@ -63,7 +63,7 @@ const onlyProject = (world: World): string => {
   if (only !== undefined && ids.length === 1) return only
   if (only === undefined) {
     throw new EspalierError('E_USAGE', 'The sandbox has no project, so a branch cannot be created.', {
-      hint: 'Start the sandbox from a seed with a project.',
+      hint: 'Start the sandbox from a seed that contains a project.',
     })
   }
   throw new EspalierError('E_USAGE', `The sandbox has ${ids.length} projects: choose one with the option \`project\`.`)

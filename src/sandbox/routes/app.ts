@@ -134,7 +134,7 @@ const unserved = (context: Context, served: readonly ServiceRoute[]): ApiError =
   if (route === undefined) return new ApiError(404, 'this route does not exist')
   if (!route.methods.includes(method)) {
     context.header('allow', route.methods.join(', '))
-    return new ApiError(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
+    return new ApiError(405, `this route does not support ${method}, only ${route.methods.join(', ')}`)
   }
   const feature = method === 'GET' ? FEATURES[route.path] : undefined
   if (feature !== undefined) return new ApiError(404, `${feature} is not enabled; it is not available in the sandbox`)

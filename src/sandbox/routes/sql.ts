@@ -31,7 +31,8 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
     const begin = 'queries' in requested ? beginOf(context) : undefined
     const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
     const target = await computes.portOf({ host: login.host, port })
-    if (computes.kind === 'simulated') throw new ApiError(501, 'the sandbox simulates its computes, so there is no SQL')
+    if (computes.kind === 'simulated')
+      throw new ApiError(501, 'the sandbox simulates its computes, so it cannot run SQL')
     if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${login.host}:${port}`)
     try {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
