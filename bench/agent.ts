@@ -1,6 +1,6 @@
 /**
- * `npm run bench:agent`: measures the cost of an idle agent, and how fast it reacts. Runs in virtual time, with the
- * sandbox in-process.
+ * `npm run bench:agent` measures what an idle agent costs and how fast it reacts. It runs in virtual time, with the
+ * sandbox in the same process.
  */
 import { HOUR, MINUTE, openWorld } from '../test/agent/running.ts'
 

@@ -1,11 +1,11 @@
-/** Input of every benchmark section. */
+/** The input of every section of the benchmark. */
 export interface Bench {
-  /** Runs per measurement. */
+  /** How many runs there are for each measurement. */
   readonly runs: number
-  /** Fewer runs, and no slow measurements. */
+  /** Whether to do fewer runs and skip slow measurements. */
   readonly quick: boolean
-  /** Temporary files of the benchmark; deleted afterwards. */
+  /** A folder for temporary files, which is deleted after the benchmark. */
   readonly folder: string
-  /** Folder of the bundled processes (bench/processes/). */
+  /** The folder that contains the bundles of the processes (bench/processes/). */
   readonly built: string
 }

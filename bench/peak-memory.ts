@@ -1,4 +1,4 @@
-/** Peak resident memory of a block of code, in MiB. */
+/** Measures the peak resident memory of a block of code, in MiB. */
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const STATUS = '/proc/self/status'
@@ -9,8 +9,8 @@ const readHighWaterMark = (): number => {
 }
 
 /**
- * Resets the peak, so that it does not include earlier work. Only Linux can reset its high-water mark; elsewhere the
- * peak is that of the whole process.
+ * Resets the peak, so that it does not include earlier work. Only Linux can reset its high-water mark. On other
+ * systems, the peak is that of the whole process.
  */
 export const resetPeak = (): void => {
   globalThis.gc?.()

@@ -6,7 +6,7 @@ export interface RateMeter {
   count(): void
 }
 
-/** @param now milliseconds, monotonic. */
+/** @param now returns a monotonic time in milliseconds. */
 export const rateMeter = (now: () => number): RateMeter => {
   const windows = { second: { ms: 1_000, sent: [] as number[] }, minute: { ms: 60_000, sent: [] as number[] } }
   const most = { second: 0, minute: 0 }

@@ -1,4 +1,4 @@
-/** Runs a command and measures its time, CPU and memory. */
+/** Runs a command, and measures how much time, CPU and memory it uses. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,9 +9,9 @@ import { text } from 'node:stream/consumers'
 export interface Took {
   /** Wall-clock time. */
   readonly ms: number
-  /** User and system time, child processes included; absent without GNU time. */
+  /** The user and system time, including that of child processes. Absent if GNU time is not installed. */
   readonly cpuMs?: number
-  /** Peak memory of the largest process; absent without GNU time. */
+  /** The peak memory of the largest process. Absent if GNU time is not installed. */
   readonly peakMiB?: number
   readonly stdout: string
 }
@@ -20,9 +20,9 @@ export interface HowToRun {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
-  /** Whether to return the output. Default: discard it. */
+  /** Whether to return the output. By default, it is discarded. */
   readonly keepOutput?: boolean
-  /** Exit codes that count as success. Default: 0. */
+  /** The exit codes that mean success. Default: only 0. */
   readonly exits?: readonly number[]
 }
 

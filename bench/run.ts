@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: measures start-up, plan and apply, compared with a floor and with other tools. Prints tables, and
- * updates bench/results.json and docs/performance.md. `--quick` does fewer runs, skips slow ones and writes nothing.
- * Other arguments select sections by name.
+ * `npm run bench` measures start-up, plan and apply, and compares them with a floor and with other tools. It prints
+ * tables, and updates bench/results.json and docs/performance.md. With `--quick`, it does fewer runs, skips slow
+ * measurements and writes no files. Other arguments are the names of the sections to run.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -31,7 +31,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
 
 const RESULTS = 'bench/results.json'
 
-/** Sections of the previous run, kept unless they run again. */
+/** The sections of the previous run. A section is kept unless it is run again. */
 const earlier = async (): Promise<readonly Section[]> =>
   (JSON.parse(await readFile(RESULTS, 'utf8')) as { readonly sections: readonly Section[] }).sections
 
@@ -48,14 +48,14 @@ execFileSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 const folder = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
 const bench: Bench = { runs: quick ? 1 : 3, quick, folder, built: join(folder, 'built') }
 const about = { node: process.version, platform: process.platform, cores: availableParallelism(), runs: bench.runs }
-const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Figures: median (min–max) of ${about.runs} runs.`
+const aboutText = `Node ${about.node}, ${about.platform}, ${about.cores} cores. Each figure is the median (min–max) of ${about.runs} runs.`
 console.log(aboutText)
 const sections: Section[] = []
 try {
   await bundle({ plan: 'bench/processes/plan.ts', phase: 'bench/processes/phase.ts' }, bench.built)
-  // The floor: a minimal program.
+  // The floor is a minimal program.
   await bundle({ floor: 'bench/processes/floor.ts' }, bench.built, { wholeUndici: true })
-  // Makes Node treat the bundles as modules.
+  // With this file, Node treats the bundles as modules.
   await writeFile(join(bench.built, 'package.json'), '{ "type": "module" }')
   for (const [name, measure] of Object.entries(SECTIONS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue

@@ -1,4 +1,7 @@
-/** A persistent sandbox in its own process: prints `{url, key}`, then its memory usage for each line of input. */
+/**
+ * Runs a sandbox with stored state in a separate process. Prints `{url, key}`, then its memory usage for each line of
+ * input.
+ */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'
 
@@ -6,7 +9,7 @@ const [stateDir = '', projects = '16'] = process.argv.slice(2)
 const sandbox = await startSandbox({
   stateDir,
   background: false,
-  // Operations end immediately, so that the project is not locked for the next write.
+  // Operations end immediately, so that the project is not locked when the next write arrives.
   durations: { apply_config: 0, start_compute: 0, suspend_compute: 0 },
   seed: {
     projects: Array.from({ length: Number(projects) }, (_, index) => ({

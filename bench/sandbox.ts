@@ -1,4 +1,4 @@
-/** `npm run bench:sandbox`: throughput of the sandbox, and start-up time of its real computes. Prints a table. */
+/** `npm run bench:sandbox` prints the throughput of the sandbox and the start-up times of its real computes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -51,9 +51,9 @@ const startServer = async (directory: string) => {
 type Server = Awaited<ReturnType<typeof startServer>>
 
 /**
- * Each project has one client that sends requests sequentially.
+ * Measures throughput. Each project has one client, which sends its requests sequentially.
  *
- * @returns successful requests per second.
+ * @returns the number of successful requests per second.
  */
 const rate = async (send: (project: number) => Promise<boolean>): Promise<number> => {
   let done = 0
@@ -89,7 +89,7 @@ const http = async (): Promise<void> => {
   report('GET requests per second, state on disk', reads.toFixed(0))
   report('writes per second, state on disk', writes.toFixed(0))
 
-  // Few projects, so that each gets more operations than the sandbox keeps.
+  // Use only a few projects, so that each gets more operations than the sandbox keeps.
   const few = 4
   const change = async (project: number, round: number): Promise<number> => {
     const body = { endpoint: { suspend_timeout_seconds: 60 + (round % 1_000) } }
@@ -114,7 +114,7 @@ const http = async (): Promise<void> => {
   await rm(directory, { recursive: true })
 }
 
-/** Kills the server during 1,000 writes. Every acknowledged write must survive. */
+/** Kills the server during 1,000 writes. No write that was acknowledged may be lost. */
 const kills = async (): Promise<void> => {
   const directory = await mkdtemp(join(tmpdir(), 'espalier-bench-'))
   const last = new Map<number, string>()
@@ -181,7 +181,7 @@ const computes = async (): Promise<void> => {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  // The first start creates the data folder; later ones do not.
+  // The first start creates the data folder. Later starts use it.
   await (await firstRow(0)).end()
   const wakes: number[] = []
   for (let round = 0; round < 20; round += 1) {

@@ -1,7 +1,7 @@
 /**
- * A sandbox in its own process. Accepts its seed as JSON on the command line and prints `{url, key}`. For each line of
- * input: `{latencyMs}` sets the latency of every request; any other line prints `{requests, operations}`, which are the
- * requests since the last such line (the newest 10,000) and all operations.
+ * Runs a sandbox in a separate process. The seed is given as JSON on the command line. Prints `{url, key}`, then reads
+ * lines of input. A line `{latencyMs}` sets the latency of all requests. For any other line, it prints `{requests,
+ * operations}`: the requests since the last such line (at most the newest 10,000), and all operations.
  */
 import { createInterface } from 'node:readline'
 import { startSandbox } from '../src/sandbox/index.ts'

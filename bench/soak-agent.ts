@@ -1,6 +1,6 @@
 /**
- * Part two of `npm run soak`: an agent for a month of virtual time. Prints its figures, writes soak-agent.json, and
- * exits with 1 if a check fails.
+ * The second part of `npm run soak`, which runs an agent for a month of virtual time. Prints the results, writes
+ * soak-agent.json, and exits with 1 if a check fails.
  */
 import { writeFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
@@ -9,11 +9,11 @@ import { HOUR } from '../test/agent/running.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 200)
 const DAYS = Number(process.argv[3] ?? 30)
-/** The agent's default share of the account limit, 700 requests a minute. */
+/** The agent's default share of the account's rate limit, which is 700 requests per minute. */
 const MOST_REQUESTS_A_MINUTE = 350
 /**
- * From this day on, one agent runs without a restart, and memory may grow only slightly: the sandbox's list of
- * operations (up to 10,000) and compiled code still grow by about 0.2 MiB a day.
+ * From this day on, the agent is not restarted, and its memory may grow only slightly. The sandbox's list of operations
+ * (at most 10,000) and the compiled code still grow by about 0.2 MiB per day.
  */
 const WARM_DAY = Math.ceil((DAYS * 2) / 3)
 const MOST_GROWTH_MIB = 3

@@ -1,5 +1,5 @@
 /**
- * `npm run soak`: applies changes to a large fleet under constant faults, in virtual time. Prints a table and
+ * `npm run soak` applies changes to a large fleet in virtual time, while faults occur constantly. It prints a table and
  * writes soak.json.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -16,9 +16,9 @@ import { rateMeter } from './rate-meter.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 500)
 const BRANCHES = ['a', 'b', 'c', 'd', 'e']
-/** Fraction of requests or operations affected, for each kind of fault. */
+/** What fraction of the requests or operations each kind of fault affects. */
 const CHANCE = 0.02
-/** If more are needed, something does not converge. */
+/** If more applies than this are needed, the changes do not converge. */
 const MOST_APPLIES = 40
 const MOST_MINUTES = 15
 const PAUSE_MS = 60_000
@@ -50,7 +50,7 @@ const seed: Seed = {
   })),
 }
 
-/** Four changes per project: two updates, a create and a delete. */
+/** Requires four changes in each project: two updates, a create and a delete. */
 const manifestOf = (project: number): string => `version: 1
 project: ${projectId(project)}
 branches:
@@ -61,7 +61,7 @@ branches:
   e: { primary: absent, replicas: { reporting: { size: 0.25 } } }
 `
 
-/** Computes that another client may delete: one in every fiftieth project. */
+/** The computes that another client may delete, one in every fiftieth project. */
 const VICTIMS = projects.filter((project) => project % 50 === 7).map((project) => replicaId(project, 'd'))
 
 const endless = { times: 0, chance: CHANCE } as const
@@ -114,7 +114,7 @@ const FAULTS: readonly FaultOrder[] = [
   { on: 'operation', effect: { kind: 'slow', ms: 20_000 }, ...endless },
 ]
 
-/** Seeded, but which request draws which number still depends on interleaving. */
+/** Random numbers from a fixed seed. Which request gets which number still depends on the order of the requests. */
 const seeded = (): (() => number) => {
   let last = 20_260_101
   return () => {
@@ -133,7 +133,7 @@ interface Live {
 const livesOf = ({ control }: Sandbox): readonly Live[] =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
 
-/** Violated invariants, which must hold regardless of the faults. */
+/** Returns the invariants that are violated. They must hold whatever faults occur. */
 const brokenPromises = (sandbox: Sandbox, deleted: ReadonlySet<string>): readonly string[] => {
   const live = livesOf(sandbox)
   const ids = new Set(live.map(({ id }) => id))
@@ -164,7 +164,7 @@ interface Run {
 /**
  * Injects the faults.
  *
- * @returns a function that counts how often they occurred and removes them.
+ * @returns a function that counts how often the faults occurred, then removes them.
  */
 const beset = ({ stage, struck }: Run): (() => void) => {
   const { control } = stage.sandbox
@@ -173,7 +173,7 @@ const beset = ({ stage, struck }: Run): (() => void) => {
     const waiting = new Map(control.faults().map((one) => [one.id, one]))
     for (const { id, fault } of ordered) {
       const { kind } = fault.effect
-      // A fault that is no longer listed occurred as often as requested.
+      // If a fault is no longer listed, it has occurred as often as requested.
       struck.set(kind, (struck.get(kind) ?? 0) + (waiting.get(id)?.struck ?? fault.times))
     }
     control.clearFaults()
@@ -181,9 +181,9 @@ const beset = ({ stage, struck }: Run): (() => void) => {
 }
 
 /**
- * One `apply`.
+ * Applies the manifests once.
  *
- * @returns its plan; `undefined` if the projects could not be read.
+ * @returns the plan, or `undefined` if the projects could not be read.
  */
 const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readManifests>>): Promise<Plan | undefined> => {
   const { stage, heaps } = run
@@ -206,7 +206,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
         onEvent: (event) => {
           stage.busy()
           if (event.type !== 'step-end') return
-          // The sandbox's request log must not count as memory of the apply.
+          // Clear the sandbox's request log, because it must not be counted as memory of the apply.
           sandbox.control.clearRequests()
           ended += 1
           if (ended % aFifth === 0) heaps.push(heapMiB())
@@ -225,7 +225,7 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
   }
 }
 
-/** Unblocks stuck operations, as the operators of the service would. */
+/** Unblocks operations that are stuck, as the operators of the service would do. */
 const setFree = async ({ sandbox }: Stage): Promise<void> => {
   sandbox.control.load(sandbox.control.dump())
   await sandbox.clock.advance(PAUSE_MS)
@@ -296,10 +296,13 @@ const soak = async (): Promise<number> => {
   return wrong.length
 }
 
-/** Compares the checkpoints within the first apply. Ignores the one before it, when no fleet is in memory yet. */
+/**
+ * Compares the checkpoints within the first apply. The first checkpoint is ignored, because it was taken before the
+ * apply, when no fleet was in memory.
+ */
 const isFlat = ([, first = 0, ...rest]: readonly number[]): boolean => rest.every((heap) => heap < first * 1.25)
 
-/** Plans may delete only computes that the manifests no longer declare. */
+/** Returns a problem if a plan deletes a compute that the manifests still declare. */
 const strayDelete = (kind: string, id: string | undefined, asked: ReadonlySet<string>): readonly string[] =>
   kind === 'delete' && !asked.has(id ?? '') ? [`a plan deletes ${id}`] : []
 

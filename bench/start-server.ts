@@ -6,16 +6,16 @@ import type { World } from './worlds.ts'
 
 export interface ServerOrder {
   readonly world: World
-  /** By action, in milliseconds; the rest use their defaults. */
+  /** The durations of operations in milliseconds, by action. For other actions, the defaults are used. */
   readonly durations?: Readonly<Record<string, number>>
   readonly durationSpread?: number
 }
 
 export interface SeenRequest {
-  /** When it arrived, milliseconds since the epoch. */
+  /** When the request arrived, in milliseconds since the epoch. */
   readonly at: number
   readonly method: string
-  /** Relative to the API root, with the query. */
+  /** The path relative to the API root, with the query. */
   readonly path: string
   readonly status: number
 }
@@ -24,12 +24,12 @@ export interface SeenOperation {
   readonly id: string
   readonly projectId: string
   readonly startedAt: number
-  /** For a completed operation, when it ended. */
+  /** When the operation ended, if it has ended. */
   readonly updatedAt: number
 }
 
 export interface Seen {
-  /** Since the previous call. */
+  /** The requests since the previous call. */
   readonly requests: readonly SeenRequest[]
   readonly operations: readonly SeenOperation[]
 }

@@ -1,8 +1,8 @@
-/** A figure from several runs, with its spread. */
+/** A figure from several runs, with the range of their values. */
 
 export interface Figure {
   readonly median: number
-  /** Smallest and largest run. */
+  /** The smallest value of a run. The largest is `max`. */
   readonly min: number
   readonly max: number
   readonly runs: number
@@ -20,6 +20,6 @@ export const figureOf = (values: readonly number[]): Figure => {
   }
 }
 
-/** Divides pairs of runs, so that other load on the machine affects both sides alike. */
+/** The ratios of pairs of runs. Other load on the machine affects both runs of a pair in the same way. */
 export const ratioOf = (values: readonly number[], others: readonly number[]): Figure =>
   figureOf(values.map((value, index) => value / (others[index] ?? Number.NaN)))

@@ -1,4 +1,4 @@
-/** Renders figures as Markdown tables that are also readable in a terminal. */
+/** Renders figures as Markdown tables that can also be read in a terminal. */
 import type { Figure } from './statistics.ts'
 
 export type Cell = string | number | Figure
@@ -8,7 +8,7 @@ export interface Section {
   /** One or two sentences about what was measured and how. */
   readonly about: string
   readonly rows: readonly Readonly<Record<string, Cell>>[]
-  /** Skipped measurements, with the reason. */
+  /** The measurements that were skipped, with the reasons. */
   readonly skipped?: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Seeds and manifests of a given size. */
+/** Generates seeds and manifests of a given size. */
 import type { Seed } from '../src/sandbox/index.ts'
 
 export type World =
@@ -12,7 +12,7 @@ export type World =
 type SeedProject = Seed['projects'][number]
 type SeedBranch = SeedProject['branches'][number]
 
-/** Past operations per project: enough for estimates. */
+/** The number of past operations in each project, which is enough for estimates. */
 const PAST = 200
 
 export const projectId = (index: number): string => `bench-fleet-${String(index).padStart(8, '0')}`
@@ -25,7 +25,7 @@ const primary = (index: number): SeedBranch => ({
   computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' }],
 })
 
-/** Two computes per branch; the last branch may have only one. */
+/** Branches with two computes each. The last branch may have only one compute. */
 const fleetBranches = (computes: number): readonly { readonly name: string; readonly hasReplica: boolean }[] =>
   list(Math.ceil(computes / 2), (index) => ({ name: branchName(index), hasReplica: 2 * index + 1 < computes }))
 
@@ -68,7 +68,7 @@ const projectsOf = (world: World): SeedProject[] => {
   }
 }
 
-/** Branch names of a `primaries` world. */
+/** The names of the branches in a `primaries` world. */
 export const branchNames = (world: World): readonly string[] =>
   world.kind === 'primaries' ? list(world.branches, branchName) : []
 
@@ -77,10 +77,10 @@ export const seedOf = (world: World): Seed => ({ projects: projectsOf(world) })
 const document = (project: number, branches: readonly string[]): string =>
   [`version: 1`, `project: ${projectId(project)}`, 'branches:', ...branches].join('\n')
 
-/** Every tenth branch, starting with the first of each project, is to be enlarged. */
+/** The declared size. Every tenth branch, starting with the first one of each project, gets a larger size. */
 const wantedSize = (index: number): number => (index % 10 === 0 ? 2 : 1)
 
-/** Documents are limited in size, and a project may have several. */
+/** The number of branches in a document. The size of documents is limited, but a project can have several. */
 const BRANCHES_A_DOCUMENT = 5_000
 
 const documentsOf = (world: World): readonly string[] => {
@@ -118,7 +118,7 @@ const documentsOf = (world: World): readonly string[] => {
         ),
       ]
     case 'moves':
-      // Each primary moves to the next branch, the last one to the free branch: that move comes first.
+      // Each primary moves to the next branch. The last primary moves to the free branch, and must do so first.
       return [
         document(0, [
           `  ${branchName(0)}: { primary: absent }`,

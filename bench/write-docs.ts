@@ -1,11 +1,11 @@
-/** Updates the generated part of docs/performance.md, between two markers. */
+/** Updates the generated part of docs/performance.md, which is between two markers. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Section, sectionText } from './table.ts'
 
 const PAGE = 'docs/performance.md'
 const [BEGIN, END] = ['<!-- Written by npm run bench. -->', '<!-- Until here. -->']
 
-/** @param about one line about the machine and the runs. */
+/** @param about a line of text about the machine and the runs. */
 export const writeDocs = async (about: string, sections: readonly Section[]): Promise<void> => {
   const text = await readFile(PAGE, 'utf8')
   const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)]

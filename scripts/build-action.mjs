@@ -1,5 +1,6 @@
-// Bundles the GitHub Action into action/index.cjs, with the licences of its dependencies. `--check` fails if the
-// committed file is out of date.
+// Bundles the GitHub Action into action/index.cjs, and writes the licences of its dependencies. With `--check`, fails
+// if
+// the committed file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { build } from 'esbuild'
@@ -23,12 +24,12 @@ const { outputFiles, metafile } = await build({
   logLevel: 'warning',
   plugins: [
     {
-      // The Action's sandbox simulates its computes, so it needs neither a Postgres client nor certificates.
+      // The sandbox in the Action simulates its computes, so it needs neither a Postgres client nor certificates.
       name: 'no-postgres',
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /postgres-computes\.ts$/ }, () => ({ path: 'no-postgres', namespace: 'left-out' }))
         onResolve({ filter: /postgres\/binaries\.ts$/ }, () => ({ path: 'no-binaries', namespace: 'left-out' }))
-        // The Action accepts no custom size table, so it compiles no schema.
+        // The Action does not accept a custom size table, so it does not have to compile a schema.
         onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
         onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
           contents: "export const Ajv2020 = () => { throw new Error('the Action does not support size tables') }",

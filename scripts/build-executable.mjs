@@ -1,5 +1,5 @@
-// Builds build/espalier, an executable that includes Node, with the licences of its dependencies. Requires dist/. Uses
-// the current Node if it is 26 or newer, otherwise the one from npm's `node` package.
+// Builds build/espalier, an executable that includes Node, and writes the licences of its dependencies. Requires dist/.
+// The executable includes the current Node if it is version 26 or newer, otherwise Node from the npm package `node`.
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -39,11 +39,11 @@ await writeFile(
     mainFormat: 'module',
     output: program,
     disableExperimentalSEAWarning: true,
-    // Halves the load time.
+    // The code cache halves the load time.
     useCodeCache: true,
   }),
 )
 execFileSync(node, ['--build-sea', config], { stdio: 'inherit' })
-// macOS does not run a program with an invalid signature.
+// macOS does not run a program whose signature is invalid.
 if (process.platform === 'darwin') execFileSync('codesign', ['--force', '--sign', '-', program], { stdio: 'inherit' })
 for (const file of [main, config]) await rm(file)

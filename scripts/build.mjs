@@ -1,4 +1,4 @@
-// Builds the program into dist/, with its help, its man page and the licences of its dependencies.
+// Builds the program into dist/, together with its help, its man page and the licences of its dependencies.
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,8 +18,8 @@ await cacheHelp()
 await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
 
 /**
- * Writes the types of the public entry points, including all types that they use. They must be self-contained, because
- * the package ships neither our sources nor the types of the bundled libraries.
+ * Writes the types of the public entry points, including all types that they use. The type files must not refer to
+ * other files, because the package contains neither the sources nor the types of the bundled libraries.
  */
 async function writeTypes(entries, to) {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-types-'))
@@ -60,7 +60,10 @@ async function writeTypes(entries, to) {
   }
 }
 
-/** Renders the help at build time: rendering would take most of the time of `--help` (src/cli/cached-help.ts). */
+/**
+ * Renders the help during the build, because rendering would take most of the time of `--help`
+ * (src/cli/cached-help.ts).
+ */
 async function cacheHelp() {
   const widths = { piped: 100, wide: 110 }
   const texts = {}
@@ -76,5 +79,5 @@ async function cacheHelp() {
   for (const [columns, text] of Object.entries(texts)) await writeFile(`dist/help/${columns}.txt`, text)
 }
 
-// npm may have linked to the previous file, so the new one must be executable too.
+// npm may have created a link to the previous file, so the new file must be executable too.
 await chmod('dist/main.js', 0o755)

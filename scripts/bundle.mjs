@@ -1,18 +1,21 @@
-// Bundles the program with its dependencies, split into chunks so that a command loads only what it needs.
+// Bundles the program with its dependencies. The bundle is split into chunks, so that a command loads only what it
+// needs.
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** Resolving a file takes about a third of a millisecond, so modules that nearly every command loads share a chunk. */
+/**
+ * Finding a file takes about a third of a millisecond, so the modules that nearly every command loads share a chunk.
+ */
 const TOGETHER = [
-  // `--version` loads nothing but the version.
+  // `--version` loads only the version.
   { name: 'model', test: /src[\\/]model[\\/](?!version)/ },
   {
     name: 'manifest',
     test: /src[\\/]manifest[\\/](?!write|codes|definition[\\/](?!validator)|generated[\\/]tier-table)/,
   },
-  // Excludes everything that reads manifests or calls the service, because completion loads only this chunk.
+  // This chunk contains nothing that reads manifests or calls the service, because it is all that completion loads.
   {
     name: 'cli',
     test: /src[\\/]cli[\\/](terminal|flags?|print-error|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
@@ -20,10 +23,10 @@ const TOGETHER = [
 ]
 
 /**
- * Bundles in chunks, for an installed Node.
- * @param input entry files by name.
- * @param options `wholeUndici`: includes undici's index, as an ordinary import would.
- * @returns paths of the modules in the bundle.
+ * Writes a bundle in chunks, to be run by an installed Node.
+ * @param input the entry files, by name.
+ * @param options With `wholeUndici`, the index of undici is included, as with an ordinary import.
+ * @returns the paths of the modules in the bundle.
  */
 export const bundle = (input, dir, { wholeUndici = false } = {}) =>
   write(
@@ -33,9 +36,9 @@ export const bundle = (input, dir, { wholeUndici = false } = {}) =>
   )
 
 /**
- * Bundles into a single self-contained file, for an executable with its own Node.
- * @param help the program's help by width, as rendered by the build.
- * @returns paths of the modules in the bundle.
+ * Writes a bundle that is a single self-contained file, for an executable that includes Node.
+ * @param help the help of the program for each width, as rendered by the build.
+ * @returns the paths of the modules in the bundle.
  */
 export const bundleWhole = (input, file, target, help) =>
   write(
@@ -51,7 +54,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
     input,
     platform: 'node',
     external,
-    // The same libraries as ES modules, so that unused code is removed and their imports are visible.
+    // Use the ES modules of these libraries, so that unused code can be removed and their imports are visible.
     resolve: {
       alias: {
         yaml: resolve('node_modules/yaml/browser/index.js'),
@@ -79,7 +82,7 @@ async function write({ input, external, target, wholeUndici = false, define = {}
   return written.output.flatMap((chunk) => (chunk.type === 'chunk' ? Object.keys(chunk.modules) : []))
 }
 
-/** The current commit, if the release tag points to it. */
+/** The current commit, if the tag of the release points to it. */
 function releaseCommit(version) {
   try {
     const ask = (...args) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()

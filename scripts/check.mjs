@@ -1,11 +1,11 @@
-// Runs the checks of `npm run check` concurrently, and prints the output of each when it ends.
+// Runs the checks of `npm run check` concurrently, and prints the output of each check when it ends.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter } from 'node:path'
 
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-// The environment of `npm run`, without starting npm for each check.
+// The same environment as with `npm run`, so that npm does not have to be started for each check.
 const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin${delimiter}${process.env.PATH}` }
 const failed = []
 const waiting = process.argv.slice(2)

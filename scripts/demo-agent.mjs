@@ -1,5 +1,5 @@
-// Shows the agent on the sandbox, from a commit to a restart window. Takes less than a minute; exits with 0 if every
-// step was observed.
+// Shows how the agent works with the sandbox, from a commit to a restart window. Takes less than a minute. Exits with 0
+// if every step was observed.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ const shift = Date.parse('2026-11-22T01:59:25Z') - Date.now()
 const clock = join(folder, 'clock.mjs')
 writeFileSync(clock, `const real = Date.now\nDate.now = () => real() + ${shift}\n`)
 
-/** Prints the command as a user would type it, and runs it. */
+/** Prints the command as a user would type it, then runs it. */
 const run = async (...args) => {
   process.stdout.write(`\n$ espalier ${args.join(' ')}\n`)
   const child = spawn(process.execPath, ['--import', clock, MAIN, ...args, '--data', data], { stdio: 'inherit' })

@@ -1,5 +1,5 @@
-// Compares the planned effect on connections with real Postgres: which connections survive, which drop, and which
-// computes start. Exits with 1 if the effect differs from the plan.
+// Compares the effect on connections that a plan shows with the effect on real Postgres servers: which connections stay
+// open, which are dropped, and which computes start. Exits with 1 if the effect differs from the plan.
 import pg from 'pg'
 import { MANIFEST, startDemoSandbox } from './demo-sandbox.mjs'
 

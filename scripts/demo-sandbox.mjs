@@ -1,4 +1,4 @@
-// A sandbox for the demos, with the project of examples/quickstart.
+// Starts a sandbox for the demos, with the project from examples/quickstart.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'

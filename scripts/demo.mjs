@@ -1,4 +1,5 @@
-// Shows the basic workflow on the sandbox: plan, apply, plan again. Exits with the code of the first command that fails.
+// Shows the basic workflow in a sandbox: plan, apply, plan again. Exits with the exit code of the first command that
+// fails.
 import { MANIFEST, startDemoSandbox } from './demo-sandbox.mjs'
 
 const { run, stop } = await startDemoSandbox('--computes', 'simulated')

@@ -90,7 +90,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/seed.schema.json': () => json(seedSchema()),
   'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
   'src/report/html/generated/assets.json': pageAssets,
-  // Written by `init`.
+  // The workflows that `init` writes.
   'src/cli/init/generated/workflows.json': () =>
     json({
       plan: pinned('examples/workflows/pull-request.yml'),

@@ -1,8 +1,8 @@
-// Collects the licences of the packages in a bundle.
+// Collects the licences of the packages that a bundle contains.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** @param inputs paths of the modules in the bundle. */
+/** @param inputs the paths of the modules in the bundle. */
 export async function licences(inputs) {
   const folders = new Set()
   for (const path of inputs) {

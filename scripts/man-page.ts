@@ -1,4 +1,4 @@
-/** Writes the man page from the command table that the help uses: `tsx scripts/man-page.ts FILE`. */
+/** Writes the man page from the same table of commands as the help: `tsx scripts/man-page.ts FILE`. */
 import { writeFileSync } from 'node:fs'
 import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }
@@ -9,7 +9,7 @@ import { COMMON_FLAGS } from '../src/cli/flags.ts'
 import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
 import { EXIT } from '../src/model/index.ts'
 
-/** Escapes roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */
+/** Escapes text for roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -72,7 +72,7 @@ const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
 
 const { version, description, homepage } = packageJson
 const page = [
-  // No date, so that builds are reproducible.
+  // The page contains no date, so that builds are reproducible.
   `.TH ESPALIER 1 "" "espalier ${version}" "User Commands"`,
   '.SH NAME',
   `espalier \\- ${roff(description)}`,

@@ -1,4 +1,4 @@
-/** Generates the tables of docs/manifest.md from the manifest schema. */
+/** Generates the tables in docs/manifest.md from the schema of manifests. */
 import type { JsonSchema } from '../src/base/index.ts'
 import { manifestSchema } from '../src/manifest/index.ts'
 import { ATTRIBUTE_KEYS, rowOf } from '../src/model/index.ts'
@@ -8,15 +8,15 @@ type Schemas = Readonly<Record<string, JsonSchema>>
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @returns the tables by name. */
+/** @returns the tables, by name. */
 export const manifestTables = (schema: JsonSchema = manifestSchema()): Readonly<Record<string, string>> => {
   const definitions = schema.$defs as Schemas
 
-  /** Resolves a `$ref`, and merges in its sibling keys. */
+  /** Replaces a `$ref` by its target, merged with the keys next to it. */
   const resolved = (one: JsonSchema): JsonSchema =>
     typeof one.$ref === 'string' ? { ...definitions[one.$ref.slice('#/$defs/'.length)], ...one } : one
 
-  /** The map form of a setting that also accepts a plain value. */
+  /** For a setting that accepts either a map or a plain value, the schema of the map. */
   const mapOf = (one: JsonSchema): JsonSchema => {
     const { then } = resolved(one)
     return isSchema(then) ? mapOf(then) : resolved(one)
@@ -88,7 +88,7 @@ const pluralOf = (type: string): string => (type === 'string' || type === 'map' 
 
 const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
 
-/** A page with its tables regenerated: `<!-- table: NAME -->` … `<!-- end -->`. */
+/** The page with newly generated tables between `<!-- table: NAME -->` and `<!-- end -->`. */
 export const withTables = (page: string, tables: Readonly<Record<string, string>> = manifestTables()): string =>
   page.replace(
     /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
 /**
- * Installs npm's `node` package into a folder ignored by git.
+ * Installs the npm package `node` into a folder that git ignores.
  *
  * @returns the path of a Node binary of this major version.
  * @throws if it cannot be installed.

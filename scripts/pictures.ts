@@ -1,4 +1,4 @@
-/** Renders terminal output of real sandbox runs as pictures in docs/images: `npm run pictures`. */
+/** Runs commands in a sandbox, and renders their terminal output as pictures in docs/images: `npm run pictures`. */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { writeFleet } from './pictures/fleet.ts'
 import { terminalSvg } from './pictures/terminal-svg.ts'
 
 const WIDTHS = [80, 120]
-/** Longer output is cut off. */
+/** The maximum number of rows. Longer output is cut off. */
 const MOST_ROWS = 60
 
 interface Stage {
@@ -43,7 +43,7 @@ const withStage = async (
 const terminalOf = (columns: number, rows: number) =>
   new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, convertEol: true, allowProposedApi: true })
 
-/** @param watch called after each write. */
+/** @param watch called each time the command has written output. */
 const runOn = async (
   terminal: InstanceType<typeof xterm.Terminal>,
   { folder, sandbox }: Stage,
@@ -77,7 +77,7 @@ const runOn = async (
   await new Promise<void>((done) => terminal.write('', done))
 }
 
-/** @param from first line to render. */
+/** @param from the first line that is rendered. */
 const draw = (
   name: string,
   title: string,
@@ -111,7 +111,7 @@ for (const [projects, changes, perProject] of plans) {
   )
 }
 
-/** A restart window that is closed today, whatever the day of the run. */
+/** The day of a restart window that is closed today. */
 const dayAfterTomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
 const CLOSED = { restartWindow: { days: [dayAfterTomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
 
@@ -134,7 +134,7 @@ for (const columns of WIDTHS) {
         )
         if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
         isDrawn = true
-        // Draws the current screen while the run continues.
+        // Draw the current screen while the command continues.
         draw('apply-running', 'A running apply', ended)
       }
       await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)

@@ -1,4 +1,4 @@
-// Prints the section of CHANGELOG.md for a version, used as release notes: `release-notes.mjs 1.2.3`.
+// Prints the section of CHANGELOG.md for a version, which is used as the release notes: `release-notes.mjs 1.2.3`.
 import { readFileSync } from 'node:fs'
 
 const version = process.argv[2] ?? ''
@@ -8,6 +8,6 @@ if (section === undefined) {
   console.error(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD".`)
   process.exitCode = 1
 } else {
-  // The release title already contains the version.
+  // The title of the release already contains the version.
   console.log(section.slice(section.indexOf('\n')).trim())
 }

@@ -1,5 +1,5 @@
-// Prints the SBOM (CycloneDX, from `npm sbom`) of the published package: the dependencies that npm installs and those
-// bundled in dist/. Excludes development dependencies. Requires dist/.
+// Prints the SBOM of the published package in the CycloneDX format, based on `npm sbom`. It contains the dependencies
+// that npm installs and those that are bundled in dist/, but no development dependencies. Requires dist/.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 

@@ -1,4 +1,4 @@
-/** Takes screenshots of the pages for docs/images, from a real run: `npm run screenshots`. */
+/** Takes screenshots of HTML pages from a real run, for docs/images: `npm run screenshots`. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const picture = async (name: string, address: string, views: readonly View[]): P
   for (const view of views) {
     const { page, context } = await openPage(browser, address, view, { anyPolicy: true })
     const path = `docs/images/${name}-${view.name}.png`
-    // Only the top, to keep the image in the docs short.
+    // Capture only the top of the page, so that the image in the docs is not too tall.
     await page.screenshot({ path, clip: { x: 0, y: 0, width: view.width, height: HEIGHT }, fullPage: true })
     const found = await violations(page)
     console.log(`${path}  ${found.length === 0 ? 'no accessibility violation' : found.join('\n')}`)

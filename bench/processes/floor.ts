@@ -1,6 +1,7 @@
 /**
- * Sends the requests of a plan, at most 16 at a time, and discards the responses: `floor URL KEY`, paths on stdin.
- * Espalier sends up to 64 at a time, so with latency and many projects it can be faster than this.
+ * Sends the requests of a plan, at most 16 at a time, and discards the responses. Usage: `floor URL KEY`, with the
+ * paths on stdin. Espalier sends up to 64 requests at a time, so it can be faster if there are latency and many
+ * projects.
  */
 import { text } from 'node:stream/consumers'
 import { Agent } from 'undici'

@@ -1,4 +1,4 @@
-/** A single phase of `plan`: `phase NAME WORLD URL KEY` prints `{ms, peakMiB}`. */
+/** Runs a single phase of `plan`. `phase NAME WORLD URL KEY` prints `{ms, peakMiB}`. */
 import { performance } from 'node:perf_hooks'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
@@ -26,7 +26,7 @@ const parse = (text: string) => {
 }
 
 const look = async (desired: ReturnType<typeof parse>) => {
-  // Requests are counted but not throttled: the rate limit would dominate the measurement.
+  // The rate limit is disabled, because it would dominate the measurement. Requests are still counted.
   const api = createReadApi({ baseUrl, apiKey, rateLimit: false })
   try {
     return await snapshot(api, projectIds(desired), { concurrency: 16 })

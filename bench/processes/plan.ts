@@ -1,6 +1,6 @@
 /**
- * The work of `espalier plan` without the rate limit, which would dominate the measurement: `plan MANIFEST URL KEY`.
- * Prints the plan to stdout.
+ * Does the work of `espalier plan`, but without the rate limit, which would dominate the measurement. Prints the plan
+ * to stdout. Usage: `plan MANIFEST URL KEY`.
  */
 import { createReadApi } from '../../src/api/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'

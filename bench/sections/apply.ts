@@ -1,4 +1,4 @@
-/** The overhead of an apply beyond the duration of its operations. */
+/** Measures how much longer an apply takes than its operations. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -42,7 +42,7 @@ const SCENARIOS = [
     scenario(MOVES, 2_000, 0, latencyMs),
   ]),
   scenario(FEW, 10_000, 0, 50),
-  // Durations vary, as in the sandbox, so that no poll can be timed to coincide with the end of an operation.
+  // Durations vary, as in the sandbox, so that polls cannot be timed to coincide with the end of an operation.
   scenario(CREATES, 2_000, 0.1, 50),
   scenario(RESTARTS, 2_000, 0.1, 50),
 ]
@@ -62,14 +62,14 @@ export const applySection = async ({ runs, quick, folder }: Bench): Promise<Sect
       const index = chosen.indexOf(one)
       measured[index]?.push(await measure(one, join(folder, `apply-${index}.yaml`)))
     }
-    // Concurrently, because each mostly waits. The moves do not wait, so they run alone.
+    // The scenarios run concurrently, because they mostly wait. Moves do not wait, so they run alone.
     await Promise.all(chosen.filter(({ world }) => world.kind !== 'moves').map(take))
     for (const one of chosen.filter(({ world }) => world.kind === 'moves')) await take(one)
   }
   return {
     name: 'Apply',
     about:
-      '`espalier apply`, from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip per call. A move starts no operation, so the read that verifies it counts as a call too. The scenarios with operations run concurrently with each other; the moves run alone.',
+      'The times of `espalier apply` are measured from the start of the first step to the end of the last. The critical path is the longest chain of operation times within a project, plus one round trip for each call. A move starts no operation, so the read that verifies it also counts as a call. The scenarios with operations run at the same time. The scenario with moves runs alone.',
     rows: chosen.map(({ name, operationMs, spread, latencyMs }, index) => {
       const all = measured[index] ?? []
       return {
@@ -142,8 +142,8 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
   const chains = new Map<string, { operationsMs: number; calls: number }>()
   const lateMs: number[] = []
   for (const { at, project, outcome } of ends) {
-    // The read that verifies a step runs concurrently with the poll that sees its operations end. Without operations,
-    // it follows the call, so it adds a round trip.
+    // A step is verified by a read. If the step has operations, this read runs concurrently with the poll that detects
+    // their end. Otherwise, the read follows the call and adds a round trip.
     const own = outcome.operations.map(({ id }) => known.get(id)).filter((one) => one !== undefined)
     const chain = chains.get(project) ?? { operationsMs: 0, calls: 0 }
     chain.operationsMs += own.reduce((sum, { startedAt, updatedAt }) => sum + updatedAt - startedAt, 0)
@@ -152,8 +152,8 @@ const evaluate = (events: readonly ApplyEvent[], { requests, operations }: Seen,
     if (own.length > 0) lateMs.push(at - Math.max(...own.map(({ updatedAt }) => updatedAt)))
   }
   const paths = [...chains.values()].map(({ operationsMs, calls }) => operationsMs + calls * roundTripMs)
-  // After the last step, Espalier plans again, with two requests per project. They are counted instead of recognized by
-  // time, because the clocks of client and server may differ.
+  // After the last step, Espalier plans again, with two requests per project. These requests are subtracted by their
+  // number rather than recognized by their time, because the clocks of the client and the server may differ.
   const first = requests.findIndex(({ method }) => method !== 'GET')
   const during = requests.length - first - 2 * chains.size
   return {

@@ -1,4 +1,4 @@
-/** How the phases of planning scale with fleet size. */
+/** Measures how the phases of planning scale with the size of the fleet. */
 import type { Bench } from '../bench.ts'
 import { node } from '../run-process.ts'
 import { startServer } from '../start-server.ts'
@@ -7,7 +7,7 @@ import type { Cell, Section } from '../table.ts'
 import type { World } from '../worlds.ts'
 
 const PHASES = ['validate', 'snapshot', 'plan', 'render'] as const
-/** A hundred computes per project. */
+/** Fleets with a hundred computes per project. */
 const SIZES = [1_000, 10_000, 100_000].map((computes): World & { kind: 'fleet' } => ({
   kind: 'fleet',
   computes,
@@ -37,7 +37,7 @@ export const growthSection = async ({ runs, quick, built }: Bench): Promise<Sect
   return {
     name: 'Growth',
     about:
-      'Each phase runs in a separate process, with a hundred computes per project. Memory is the peak during the phase, including its input. The last two columns are the increase per compute between the two largest fleets.',
+      'Each phase runs in a separate process. Each project has a hundred computes. Memory is the peak during the phase and includes the input of the phase. The last two columns show the increase for each additional compute between the two largest fleets.',
     rows: PHASES.map((phase) => rowOf(phase, sizes, taken.get(phase) ?? [])),
   }
 }

@@ -1,4 +1,4 @@
-/** Comparison with the service's own `neon config plan`, which covers only the settings of primaries. */
+/** Compares `espalier plan` with the service's own `neon config plan`, which covers only the settings of primaries. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -16,9 +16,9 @@ const POLICY =
 export const neonSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with neon config plan'
   const about =
-    'One project in which every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once per branch; `espalier plan` runs once, with the rate limit of its client.'
+    'In one project, every primary gets a larger size. `neon config plan` handles one branch at a time, so it runs once for each branch. `espalier plan` runs only once, with the rate limit of its client.'
   try {
-    // The whole environment, because it may configure the npm registry.
+    // npm gets the whole environment, because it may contain the configuration of the registry.
     const env = Object.fromEntries(Object.entries(process.env).map(([name, value]) => [name, value ?? '']))
     await run('npm', ['ci', '--prefix', 'bench', '--ignore-scripts', '--no-audit', '--no-fund'], { env })
   } catch {
@@ -56,7 +56,7 @@ const measure = async ({ runs, folder }: Bench, server: Server, world: World): P
         ...['config', 'plan', '--branch', branch, '--project-id', projectId(0), '--config', policy, '-o', 'json'],
         ...['--api-host', server.url, '--api-key', server.key, '--no-analytics', '--config-dir', home],
       ],
-      // No request may reach anything but the sandbox.
+      // The command must not be able to send requests to anything except the sandbox.
       { cwd: home, env: { HOME: home, CI: '1', HTTPS_PROXY: 'http://127.0.0.1:9', NO_PROXY: '127.0.0.1' } },
     )
   const round = async (work: () => Promise<readonly Took[]>): Promise<Round> => {

@@ -1,4 +1,6 @@
-/** Listing operations holds one page in memory at a time, however many there are. */
+/**
+ * Measures the memory of listing operations. Only one page at a time is in memory, however many operations there are.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -9,7 +11,7 @@ import type { Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const OPERATIONS = 10_000
-/** Maximum page size of the API. */
+/** The maximum page size of the API. */
 const PAGE = 1_000
 
 export const operationsSection = async ({ runs, folder }: Bench): Promise<Section> => {
@@ -35,7 +37,7 @@ export const operationsSection = async ({ runs, folder }: Bench): Promise<Sectio
   })
   return {
     name: 'Operations',
-    about: `\`espalier operations list\` with all ${OPERATIONS.toLocaleString('en-US')} operations, and with one page.`,
+    about: `\`espalier operations list\` is run with all ${OPERATIONS.toLocaleString('en-US')} operations and with one page of them.`,
     rows: timeIsMissing ? [] : [row(`one page, ${PAGE.toLocaleString('en-US')}`, page), row('--all', all)],
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }

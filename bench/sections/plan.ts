@@ -1,4 +1,4 @@
-/** The time to plan a fleet, compared with sending the same requests and discarding the responses. */
+/** Compares the time to plan a fleet with the time to send the same requests and discard the responses. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -8,7 +8,7 @@ import { figureOf, ratioOf } from '../statistics.ts'
 import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
-/** The API returns all computes of a project in one response, and responses over 32 MiB are rejected. */
+/** The API returns all computes of a project in one response, and Espalier rejects responses of more than 32 MiB. */
 const MOST_IN_A_PROJECT = 25_000
 
 const SIZES = [1, 100, 1_000, 10_000, 100_000].flatMap((computes) =>
@@ -40,7 +40,7 @@ export const planSection = async (bench: Bench): Promise<Section> => {
   return {
     name: 'Plan',
     about:
-      '`espalier plan` as a process, without the rate limit of its client. The floor is a process that only sends the same requests, sixteen concurrently, and discards the responses; the two processes run alternately. There is no row for 100,000 computes in one project: the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
+      '`espalier plan` runs as a process, without the rate limit of its client. The floor is a process that only sends the same requests, at most sixteen at a time, and discards the responses. The two processes run alternately. There is no row for 100,000 computes in one project, because the API returns all computes of a project in one response, and Espalier reads at most 32 MiB (about 25,000 computes).',
     rows,
     ...(timeIsMissing ? { skipped: [NO_TIME] } : {}),
   }

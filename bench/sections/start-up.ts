@@ -1,4 +1,4 @@
-/** Start-up time. */
+/** Measures start-up times. */
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -25,7 +25,7 @@ export const startUpSection = async (bench: Bench): Promise<Section> => {
     name: 'Start-up',
     about:
       byHyperfine === undefined
-        ? `${rounds} rounds, each running every command once, so that load from other processes affects all commands equally. hyperfine was not installed.`
+        ? `${rounds} rounds. In each round, every command runs once, so that load from other processes affects all commands equally. hyperfine was not installed.`
         : `Measured with hyperfine, ${rounds} runs of each command.`,
     rows: Object.keys(COMMANDS).map((command) => ({
       command,
@@ -40,7 +40,7 @@ const inTurn = async (rounds: number): Promise<Times> => {
   for (let round = -1; round < rounds; round += 1) {
     for (const [name, args] of Object.entries(COMMANDS)) {
       const { ms } = await node(args)
-      // The first round warms the disk cache.
+      // The first round only fills the disk cache.
       if (round >= 0) times[name]?.push(ms)
     }
   }
@@ -52,7 +52,7 @@ const hyperfine = async (folder: string, rounds: number): Promise<Times | undefi
   const lines = Object.values(COMMANDS).map((args) => [process.execPath, ...args].map((word) => `'${word}'`).join(' '))
   let written: string
   try {
-    // GNU time reports a missing program as exit code 127.
+    // If the program is not installed, GNU time exits with 127.
     const how = { exits: [0, 127] }
     await run('hyperfine', ['--shell=none', '--warmup=2', `--runs=${rounds}`, `--export-json=${file}`, ...lines], how)
     written = await readFile(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Comparison with `terraform plan` for the same number of resources, without providers or network access. */
+/** Compares `espalier plan` with `terraform plan` for as many resources, without providers or network access. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Bench } from '../bench.ts'
@@ -9,7 +9,7 @@ import type { Cell, Section } from '../table.ts'
 import { manifestOf, type World } from '../worlds.ts'
 
 const ABOUT =
-  'Terraform plans one built-in `terraform_data` resource per compute, each in its own block (`for_each` takes quadratic time), with one in ten changed, and keeps its state in a local file. It needs no external provider and sends no requests. Espalier plans against a sandbox without latency.'
+  'Terraform plans one built-in `terraform_data` resource for each compute, and one in ten of them has changed. Each resource has its own block, because `for_each` takes quadratic time. The state is in a local file. Terraform needs no external provider and sends no requests. Espalier plans against a sandbox without latency.'
 
 export const terraformSection = async (bench: Bench): Promise<Section> => {
   const name = 'Compared with terraform plan'
@@ -59,7 +59,7 @@ const resources = (count: number): string =>
     })
     .join('')
 
-/** The state after an apply in which every resource had size 1. */
+/** The Terraform state after an apply that gave every resource size 1. */
 const state = (count: number): string =>
   JSON.stringify({
     version: 4,

@@ -7,10 +7,10 @@ import { receive } from './receive.mjs'
 
 const RAISED = ['blocked', 'failing', 'invalid', 'out-of-sync']
 
-/** In a code block, names cannot become mentions, links or markup. */
+/** Writes names in a code block, where they cannot become mentions, links or markup. */
 const block = (text) => ['```text', String(text).replaceAll('```', "'''"), '```'].join('\n')
 
-/** A line in the issue's body by which it is found again. */
+/** A line in the body of an issue, by which the issue is found again. */
 const marker = ({ subject, data }) =>
   `<!-- espalier ${encodeURIComponent([subject, data.state, data.reason].join(' '))} -->`
 

@@ -1,11 +1,11 @@
-// Receives the agent's events, verifies their signature, and passes each event to a function once.
-// Has no dependencies. The recipes in this folder use it.
+// Receives events from the agent, verifies their signatures, and passes each event to a function exactly once. Has no
+// dependencies. The other examples in this folder use this file.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
 
 const MAX_AGE_SECONDS = 5 * 60
 
-/** @param secret `whsec_…`, the content of the agent's --notify-secret-file. */
+/** @param secret the content of the agent's --notify-secret-file (`whsec_…`). */
 export const isSigned = (headers, body, secret, now = Date.now()) => {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': given = '' } = headers
   if (!(Math.abs(now / 1000 - Number(timestamp)) <= MAX_AGE_SECONDS)) return false
@@ -18,8 +18,8 @@ export const isSigned = (headers, body, secret, now = Date.now()) => {
 }
 
 /**
- * Returns 204 once `handle` has processed the event. Otherwise it returns 500, and the agent sends the event again.
- * An event that arrives twice is processed only once.
+ * Returns 204 when `handle` has processed the event. If `handle` fails, it returns 500, and the agent sends the event
+ * again. An event that has been processed is not processed again if it arrives a second time.
  */
 export const receive = ({ secret, port, host = '127.0.0.1', handle, log = console.error }) => {
   const handled = new Set()

@@ -13,7 +13,7 @@ const SYMBOLS = {
   resolved: ':white_check_mark:',
 }
 
-/** Names must not mention people or create links. */
+/** Escapes names, so that they cannot mention people or create links. */
 const escaped = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
 export const slackMessage = ({ type, subject, data }) => {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# GitLab: keeps the plan as one note on the merge request. GITLAB_TOKEN is a project access token with the scope api.
+# GitLab: shows the plan in a single note on the merge request, and keeps the note up to date. GITLAB_TOKEN must be a
+# project access token with the scope api.
 set -eu
 
 marker='<!-- espalier plan -->'
@@ -8,7 +9,7 @@ notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_I
 api() { printf 'PRIVATE-TOKEN: %s\n' "$GITLAB_TOKEN" | curl --fail-with-body --silent --show-error --header @- "$@"; }
 
 { printf '%s\n' "$marker"; cat espalier-plan.md; } > espalier-note.md
-# Edit only a note by the token's own account.
+# Edit a note only if it was written by the account that owns the token.
 own=$(api "$CI_API_V4_URL/user" | jq -r .username)
 id=$(api "$notes?per_page=100&sort=desc" | jq -r --arg marker "$marker" --arg own "$own" \
   'map(select(.author.username == $own and (.body | startswith($marker)))) | .[0].id // empty')

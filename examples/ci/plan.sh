@@ -1,10 +1,11 @@
 #!/bin/sh
-# Any CI: checks the manifests, plans them against a base, and writes files for the CI to show.
+# For any CI system: checks the manifests, plans them against a base, and writes files that the CI system can show.
 #
 #   BASE=origin/main ESPALIER_API_KEY=… plan.sh espalier.yaml
 #
-# Writes espalier.sarif (problems with their lines, for code scanning), espalier-plan.md (the plan, for a comment) and
-# espalier-plan.json (the plan, for other programs). Fails if a manifest has errors or a policy denies the plan.
+# Writes three files: espalier.sarif contains problems with their lines, for code scanning, espalier-plan.md contains the
+# plan for a comment, and espalier-plan.json contains the plan for other programs. The script fails if a manifest has
+# errors or a policy denies the plan.
 set -eu
 
 if ! espalier validate --format sarif "$@" > espalier.sarif; then

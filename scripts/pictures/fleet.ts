@@ -1,4 +1,4 @@
-/** Live projects, and manifests that request a given number of changes. */
+/** Writes a seed with live projects, and manifests that require a given number of changes to them. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -9,7 +9,7 @@ export const NAMES = REGIONS.flatMap((region) => WORDS.map((word) => `${word}${r
 
 type Compute = Record<string, unknown>
 
-/** Declared settings per branch, and thus the changes, in the order in which they are used. */
+/** The settings that are declared for a branch. Each entry requires one kind of change. */
 const CHANGES: readonly ((branches: Record<string, Compute>) => void)[] = [
   (branches) => Object.assign(branches, { main: { primary: { size: { min: 1, max: 4 } } } }),
   (branches) => Object.assign(branches, { staging: { primary: { scaleToZero: '10m' } } }),
@@ -18,7 +18,7 @@ const CHANGES: readonly ((branches: Record<string, Compute>) => void)[] = [
   (branches) => Object.assign(branches, { 'load-test': { primary: 'absent' } }),
 ]
 
-/** Mixes the kinds of changes, so that not all of them are disruptive. */
+/** Mixes the kinds of changes, so that only some of the changes are disruptive. */
 const kindOf = (index: number): number => [0, 1, 2, 1, 3, 1, 2, 0, 1, 4][index % 10] ?? 1
 
 const idOf = (name: string, index: number): string => `${name}-${String(10_000_000 + index * 7_654_321).slice(0, 8)}`
@@ -31,7 +31,7 @@ const computeOf = (project: number, branch: string, state: string): Compute => (
   state,
 })
 
-/** @param perProject `undefined`: one change per project, up to the number of changes. */
+/** @param perProject how many changes each project gets. Default: one change, until there are enough changes. */
 export const writeFleet = (
   folder: string,
   projects: number,

@@ -1,4 +1,4 @@
-/** Renders a terminal screen as SVG in light and dark schemes. The text remains selectable. */
+/** Renders a terminal screen as an SVG with a light and a dark color scheme. The text can be selected. */
 import type { IBufferCell, Terminal } from '@xterm/headless'
 
 const LINE = 18
@@ -6,7 +6,7 @@ const CHAR = 7.83
 const PADDING = 16
 const BAR = 28
 
-/** By palette index. */
+/** The names of colors, by their index in the terminal's palette. */
 const COLORS: Readonly<Record<number, string>> = { 1: 'r', 2: 'g', 3: 'y', 5: 'm', 6: 'c' }
 
 interface Scheme {
@@ -36,7 +36,7 @@ const DARK: Scheme = {
   colors: { r: '#ff8e86', g: '#7ee09a', y: '#f0c85a', m: '#dba6ff', c: '#7cd4e8' },
 }
 
-/** Without custom properties, which some SVG viewers do not support. */
+/** The CSS rules of a scheme. They use no custom properties, because some SVG viewers do not support them. */
 const rulesOf = ({ ground, line, ink, strong, dim, colors }: Scheme): string =>
   [
     `text{fill:${ink}}.b{fill:${strong}}.d{fill:${dim}}`,
@@ -83,8 +83,8 @@ const spansOf = (terminal: Terminal, row: number): readonly Span[] => {
 const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
 /**
- * @param from first line to render.
- * @param rows maximum number of lines.
+ * @param from the first line that is rendered.
+ * @param rows the maximum number of lines.
  */
 export const terminalSvg = (terminal: Terminal, title: string, from: number, rows: number): string => {
   const all = Array.from({ length: terminal.buffer.active.length - from }, (_, row) => spansOf(terminal, from + row))

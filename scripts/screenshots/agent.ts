@@ -1,4 +1,4 @@
-/** An agent page with projects in every state. */
+/** Serves an agent's page that shows projects in all states. */
 import { serveAgent } from '../../src/agent/index.ts'
 import { FakeControl, project, START } from '../../test/agent/fake-control.ts'
 import { EVERY_STATE } from '../../test/agent/views.ts'

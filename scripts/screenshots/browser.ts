@@ -10,7 +10,7 @@ const PLACES = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ]
 
-/** `CHROMIUM`, or a browser in a standard location; `undefined` if there is none. */
+/** The path in `CHROMIUM`, or of a browser in a standard location. `undefined` if there is no browser. */
 export const browserPath = (): string | undefined =>
   [process.env.CHROMIUM ?? '', ...PLACES].find((path) => existsSync(path))
 
@@ -33,13 +33,13 @@ export const VIEWS: readonly View[] = (['desktop', 'phone'] as const).flatMap((s
 export interface Opened {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors on the page, and network requests it attempted. */
+  /** Errors on the page, and network requests that the page tried to send. */
   readonly complaints: readonly string[]
 }
 
 export const openPage = async (
   browser: Browser,
-  /** Path of a file, or a URL. */
+  /** The path of a file, or a URL. */
   path: string,
   { width, height, scheme }: View,
   options: { readonly script?: boolean; readonly anyPolicy?: boolean; readonly password?: string } = {},
@@ -67,7 +67,9 @@ export const openPage = async (
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** Violations found by the accessibility check, one per line. The page must have been opened with `anyPolicy`. */
+/**
+ * The violations that the accessibility check found, one per line. Requires a page that was opened with `anyPolicy`.
+ */
 export const violations = async (page: Page): Promise<readonly string[]> => {
   await page.addScriptTag({ path: AXE })
   return page.evaluate(async () => {

@@ -1,4 +1,4 @@
-/** A plan and an apply on a sandbox with injected faults, rendered as pages. */
+/** Plans and applies changes in a sandbox with injected faults, and writes HTML pages for both. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface Pages {
   readonly apply: string
 }
 
-/** Writes the pages to `folder`. One project is locked for a while, one operation is slow, and one fails. */
+/** Writes the pages to `folder`. One project is locked for some time, one operation is slow, and another one fails. */
 export const makePages = async (folder: string): Promise<Pages> => {
   const sandbox = await startSandbox({
     seed: parseSeed(readFileSync(join(HERE, 'seed.yaml'), 'utf8'), 'seed.yaml'),
@@ -41,7 +41,7 @@ export const makePages = async (folder: string): Promise<Pages> => {
       endpoint_id: 'ep-still-fog-c3d4e5f6',
       effect: { kind: 'error', message: 'no host had room' },
     })
-    // Exits with 3, because some steps are incomplete.
+    // This command exits with 3, because some steps are incomplete.
     await espalier('apply', 'espalier.yaml', '--auto-approve', '--allow', 'move', '--report', pages.apply).catch(
       (error: { code?: number; stderr?: string }) => {
         if (error.code !== 3) throw error

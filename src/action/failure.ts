@@ -6,20 +6,20 @@ import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/in
 export const FAILURE_REASONS = {
   input: 'an input, or a file that it names, is invalid',
   'validation-failed':
-    'the manifests have errors, so nothing was planned; or some projects could not be planned, but any others were',
+    'the manifests have errors, so no project was planned; or only some of the projects could be planned',
   auth: 'the key is missing or was rejected',
   network: 'the service could not be reached',
   service: 'the service failed, or its response could not be parsed',
-  'rate-limited': 'still rate limited after all retries',
+  'rate-limited': 'requests were still rejected by the rate limit after all retries',
   'project-busy': 'another operation locked the project for too long',
   refused: 'the service or the Action rejected the request, for example an apply before the merge',
-  git: 'git could not read the commit',
+  git: 'git could not read a commit that was needed',
   'fail-on': 'the plan was posted, but contains something that `fail-on` lists',
   'policy-denied': 'the plan was posted, but a policy denies something in it',
-  incomplete: 'the plans of some shards are missing, or belong to different fleets',
+  incomplete: 'the plans of some shards are missing, or the plans do not belong to the same fleet',
   'plan-stale':
-    'the project or the manifests changed after the plan was saved, so nothing was applied; or a step was `stale` when it was about to run',
-  'not-reviewed': 'the plan differs from the one on the merged pull request, so nothing was applied',
+    'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
+  'not-reviewed': 'the plan contains changes that the merged pull request did not show, so nothing was applied',
   'over-budget': 'the plan exceeds a `max-…` input, so nothing was changed',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
@@ -27,7 +27,7 @@ export const FAILURE_REASONS = {
   'not-converged': 'every step succeeded, but the next plan is not empty',
   comment: '`comment: always` is set, but the comment could not be posted',
   interrupted: 'the job was cancelled or the process was killed',
-  bug: 'a defect in Espalier',
+  bug: 'there is a bug in Espalier',
 } as const
 
 export type FailureReason = keyof typeof FAILURE_REASONS

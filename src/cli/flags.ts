@@ -8,14 +8,14 @@ export const COMMON_FLAGS = {
 } as const
 
 export const MANIFEST_FLAGS = {
-  'size-table': text('Manifests:', 'JSON file with compute sizes to use instead of the built-in table'),
+  'size-table': text('Manifests:', 'JSON file with the compute sizes to use instead of the built-in table'),
 } as const
 
-/** How to show a plan on a terminal. */
+/** Flags that decide how to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  compact: toggle('Output:', 'Show one line per change (default above 12 changes)'),
-  detail: toggle('Output:', 'Show every attribute of each change'),
-  steps: toggle('Output:', 'Show the order of steps'),
+  compact: toggle('Output:', 'Show one line per change (the default if there are more than 12 changes)'),
+  detail: toggle('Output:', 'Show all attributes of each change'),
+  steps: toggle('Output:', 'Show the order in which steps run'),
 } as const
 
 export type PlanViewFlags = FlagValues<typeof PLAN_VIEW_FLAGS>
@@ -25,7 +25,7 @@ export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
   steps,
 })
 
-/** For all commands that read manifests. */
+/** The positionals of all commands that read manifests. */
 export const PATHS = {
   paths: {
     describe: 'Files, directories, globs, or - for stdin (default: espalier.yaml, else espalier/)',
@@ -40,41 +40,44 @@ export const SELECTION_FLAGS = {
 
 type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
-/** For cost, account limits and policies. */
+/** Flags for cost, account limits and policies. */
 export const REVIEW_FLAGS = {
-  price: text('Review:', 'Price per CU-hour, such as 0.222USD, to show costs in that currency'),
+  price: text('Review:', 'Show costs in a currency, using this price per CU-hour, such as 0.222USD'),
   tier: text('Review:', `Check the limits of this account plan: ${TIER_NAMES}, or none (default: the account's own)`),
-  'tier-table': text('Review:', 'File with account plan limits to use instead of the built-in table'),
-  policy: text('Review:', 'Policy file, in addition to espalier.policy.yaml; repeatable', { array: true }),
-  override: text('Review:', 'Allow what a policy denies: NAME=REASON; repeatable', { array: true }),
+  'tier-table': text('Review:', 'File with the limits of account plans to use instead of the built-in table'),
+  policy: text('Review:', 'Policy file to use in addition to espalier.policy.yaml; repeatable', { array: true }),
+  override: text('Review:', 'Allow what the policy NAME denies, and record the REASON: NAME=REASON; repeatable', {
+    array: true,
+  }),
   'no-project': toggle(
     'Control API:',
-    'Do not read project settings (saves a request per project); limits, maintenance and most of the cost are then unknown',
+    'Do not read project settings. This saves a request per project, but leaves limits, service updates and most of the cost unknown',
   ),
 } as const
 
-/** For `plan` and `apply`: which manifests and projects to use, and the checks to apply. */
+/** Flags of `plan` and `apply` for choosing manifests and projects, and for the checks on them. */
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...MANIFEST_FLAGS,
   ...SELECTION_FLAGS,
-  wave: text('Manifests:', 'Only the projects of this wave'),
-  only: text('Manifests:', 'With --base: only changes introduced since that ref; drift is left alone', {
+  wave: text('Manifests:', 'Only the projects in this wave'),
+  only: text('Manifests:', 'With --base, only changes that the manifests introduce since that git ref, but not drift', {
     choices: ['introduced'],
   }),
-  shard: text(
-    'Manifests:',
-    'Split the projects into N parts and use only part I: I/N; each run uses 1/N of the request limit',
-  ),
+  shard: text('Manifests:', 'I/N: split the projects into N parts, and use only part I and 1/N of the rate limit'),
 } as const
 
-/** Absolute limits of a run; for the agent, of each project in 24 hours. */
+/** Limits on what a run may do. For the agent, they limit what it may do to each project in 24 hours. */
 export const BUDGET_FLAGS = {
   'max-restarts': number('Consent:', 'Reject a plan that restarts more computes than this'),
   'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),
-  'max-cu-increase': number('Consent:', 'Reject a plan that raises the sum of maximum sizes by more CU than this', {
-    isFractional: true,
-  }),
+  'max-cu-increase': number(
+    'Consent:',
+    'Reject a plan that increases the total of all maximum sizes by more CU than this',
+    {
+      isFractional: true,
+    },
+  ),
   'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours per month than this', {
     isFractional: true,
   }),
@@ -83,20 +86,21 @@ export const BUDGET_FLAGS = {
 /** The range of `--time-scale`. */
 export const TIME_SCALE = { min: 0.001, isFractional: true } as const
 
-/** How to reach the control API or the sandbox. */
+/** Flags for connecting to the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
-  'base-url': text('Control API:', 'Root of the control API (default: ESPALIER_BASE_URL, else the public one)'),
+  'base-url': text('Control API:', 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)'),
   'api-key-file': text('Control API:', 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY'),
   sandbox: {
     type: 'string',
     group: 'Sandbox:',
-    describe: 'Use an embedded control plane with its state in DIR: --sandbox[=DIR] (default .espalier/sandbox)',
+    describe:
+      'Use an embedded control plane instead of the service: --sandbox[=DIR]. Its state is kept in DIR (default: .espalier/sandbox)',
   },
   seed: text('Sandbox:', 'File with the initial state of a new sandbox'),
   'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 
-/** For commands that use several projects. */
+/** Flags of commands that use several projects. */
 export const API_FLAGS = {
   ...CONNECTION_FLAGS,
   concurrency: number('Control API:', 'How many projects to process concurrently', {
@@ -106,16 +110,16 @@ export const API_FLAGS = {
 } as const
 
 export type ApiFlags = FlagValues<typeof CONNECTION_FLAGS & typeof COMMON_FLAGS> & {
-  /** How many runs share the account's request limit. Default 1. */
+  /** How many runs share the account's rate limit. The default is 1. */
   readonly runs?: number | undefined
 }
 
-export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything changed'
+export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything was changed'
 
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, { hint })
 
-/** The selection of `plan` and `apply`. @throws {EspalierError} `E_USAGE` if `--only` lacks `--base`. */
+/** The selection that `plan` and `apply` use. @throws {EspalierError} `E_USAGE` if `--only` is used without `--base`. */
 export const selectionOf = (
   flags: SelectionFlags & { readonly base?: string | undefined; readonly only?: string | undefined },
 ) => {

@@ -12,10 +12,10 @@ import { print, styleOf } from './terminal.ts'
 /** The type requires an entry for each code. */
 export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: 'done, or nothing to do',
-  error: 'wrong input, wrong usage, or an error before anything changed',
-  changes: 'plan --detailed-exitcode: there are changes; drift: a live project changed; fmt --check: not formatted',
-  partial: 'applied in part',
-  stale: 'the saved plan is stale, or was edited',
+  error: 'wrong input, wrong usage, or an error before anything was changed',
+  changes: 'plan --detailed-exitcode found changes, drift found drift, or fmt --check found an unformatted file',
+  partial: 'only a part of the plan was applied',
+  stale: 'the saved plan is stale or was edited',
   scheduled: 'done, except for steps that wait for their restart window',
   interrupted: 'interrupted',
 }
@@ -48,9 +48,9 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
     .alias('help', 'h')
     .exitProcess(false)
     .example([
-      ['$0 validate', 'Check the manifests: no network, no key'],
-      ['$0 plan', 'Show what would change and what would restart'],
-      ['$0 apply', 'Ask for confirmation, and apply'],
+      ['$0 validate', 'Check the manifests, without network access or a key'],
+      ['$0 plan', 'Show what would change, and what would restart'],
+      ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ])
     .epilogue(NOTES)
   // If yargs is given a callback, it passes the text of the help to it instead of printing the text.

@@ -8,7 +8,7 @@ import { print } from './terminal.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
-  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try it without an account, use --sandbox.'
+  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try Espalier without an account, use --sandbox.'
 
 /**
  * Reads the key from `--api-key-file`, or else from ESPALIER_API_KEY, or else from NEON_API_KEY.
@@ -26,7 +26,10 @@ export const findKey = async (
   }
   checkKey(key)
   if (file !== undefined && (await isOpenToOthers(locate(file)))) {
-    print(`Warning  Other users of this machine can read or change the key file: chmod 600 ${plainText(file)}`, stderr)
+    print(
+      `Warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
+      stderr,
+    )
   }
   return key
 }

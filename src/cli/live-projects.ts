@@ -28,7 +28,7 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
   })
   if (projects.length > 0) return projects.toSorted((a, b) => compare(a.name, b.name))
   throw new EspalierError('E_PROJECT_UNKNOWN', 'The key does not have access to any project.', {
-    hint: 'Create one, or use another key.',
+    hint: 'Create a project, or use another key.',
   })
 }
 
@@ -69,12 +69,15 @@ export const oneProject = async (
   const ids =
     manifests === undefined || hasErrors(manifests.loaded.diagnostics) ? [] : projectIds(manifests.loaded.desired)
   const [only, second] = ids
-  if (only === undefined) throw usageError('Which project?', NAME_IT)
+  if (only === undefined) throw usageError('It is not clear which project to use.', NAME_IT)
   if (second === undefined) return async () => only
-  throw usageError(`Which of the ${ids.length} projects in the manifests?`, `${NAME_IT} They declare ${listed(ids)}.`)
+  throw usageError(
+    `The manifests declare ${ids.length} projects, so it is not clear which one to use.`,
+    `${NAME_IT} They declare ${listed(ids)}.`,
+  )
 }
 
-const NAME_IT = 'Name it with --project ID or NAME.'
+const NAME_IT = 'Name the project with --project, by its id or name.'
 
 export const unknownProject = (idOrName: string): EspalierError =>
   new EspalierError(

@@ -5,7 +5,7 @@ import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'
 
-/** Prints an error to stderr and returns the exit code. Stack traces are shown only for bugs, and only with `--debug`. */
+/** Prints an error and returns the exit code. Stack traces are shown for bugs only, and only with `--debug`. */
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
   const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
   if (error instanceof EspalierError) {

@@ -1,4 +1,4 @@
-/** Messages for zod issues in requests, seeds and fault files. */
+/** Writes messages for the issues that zod finds in requests, seeds and fault files. */
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a mapping of names to values',
 }
 
-/** How zod's own messages begin. */
+/** Matches the messages that zod itself writes. */
 const ZOD_MESSAGE = /^(Invalid|Too|Unrecognized) /
 
 /** The message for an issue. A message that the schema itself defines is kept. */

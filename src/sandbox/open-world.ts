@@ -1,4 +1,4 @@
-/** Assembles a world from its parts: timers, faults, and the compute backend. */
+/** Creates a world and connects it with its timers, its faults and its compute backend. */
 import { join } from 'node:path'
 import { messageOf } from '../base/index.ts'
 import type { SandboxClock } from './clock/clock.ts'
@@ -19,13 +19,15 @@ export type ComputesChoice =
   | { readonly kind: 'simulated' }
   | {
       readonly kind: 'postgres'
-      /** Folder that contains `postgres` and `initdb`. Default: search the usual places. */
+      /** The folder that contains `postgres` and `initdb`. Default: the usual places are searched. */
       readonly bin?: string | undefined
-      /** Port shared by all computes. Default 0: any free port. */
+      /** The port that all computes share. Default: 0, which means any free port. */
       readonly port?: number | undefined
-      /** Whether to use any free port if `port` is taken. Default: no. */
+      /** Whether to use another free port if `port` is already in use. Default: no. */
       readonly anyPort?: boolean | undefined
-      /** Factor for the size of the temporary disk (docs/control-api.md), so that a test can fill it. Default 1. */
+      /**
+       * The size of the temporary disk is multiplied by this (docs/sandbox.md), so a test can fill it. Default: 1.
+       */
       readonly tempDiskScale?: number | undefined
     }
 
@@ -82,7 +84,7 @@ export const openWorld = async (parts: WorldParts) => {
   return { world, computes, noteRequest }
 }
 
-/** Applies moves, and deletions of idle computes, to the compute backend, because no operation does. */
+/** When a compute is moved or an idle compute is deleted, updates the compute backend, because no operation does so. */
 const followMoves = (
   world: World,
   computes: Computes,
@@ -96,14 +98,14 @@ const followMoves = (
     compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
-      // The same host now leads to another branch's data, so restart the compute.
+      // The host of the compute must now lead to the data of another branch, so restart the compute.
       if (before !== undefined && before !== compute.branchId && compute.state === 'active') {
         work(computes.restart(toSpec(compute)))
       }
     },
     computeDeleted: (compute) => {
       branches.delete(compute.id)
-      // A running compute is forgotten by its `suspend_compute` operation.
+      // If the compute is running, its `suspend_compute` operation removes it.
       if (compute.state === 'idle') work(computes.forget(compute.id))
     },
   })

@@ -1,4 +1,4 @@
-/** The embedded control plane: a world, its store, and a server on 127.0.0.1. */
+/** The embedded control plane. It consists of a world, a store for the world, and a server on 127.0.0.1. */
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -20,23 +20,23 @@ import type { Durations } from './world/durations.ts'
 import { memoryStore, type WorldChange } from './world/records.ts'
 
 export interface SandboxOptions {
-  /** Default 0: any free port. */
+  /** The port of the API. Default: 0, which means any free port. */
   readonly port?: number
-  /** Whether to use any free port if `port` is taken. Default: no. */
+  /** Whether to use another free port if `port` is already in use. Default: no. */
   readonly anyPort?: boolean
-  /** Folder for the state. Default: the state is lost when the sandbox closes. */
+  /** The folder in which the state is stored. By default, the state is lost when the sandbox closes. */
   readonly stateDir?: string
-  /** The initial projects, if there is no state yet. */
+  /** The initial projects. They are used only if there is no stored state. */
   readonly seed?: Seed
-  /** Speed of the clock relative to real time. Default 1. */
+  /** The speed of the clock relative to real time. Default: 1. */
   readonly timeScale?: number
   /** Default: a clock that runs at `timeScale`. */
   readonly clock?: SandboxClock
   /** Default: the key in the state folder, or a new one. */
   readonly apiKey?: string
-  /** Minimum duration of operations in milliseconds, by action. Overrides the defaults. */
+  /** The minimum durations of operations in milliseconds, by action. They override the default durations. */
   readonly durations?: Durations
-  /** Variation of the durations to either side, as a fraction from 0 to 1. Default 0.1. */
+  /** By what fraction, from 0 to 1, durations may be shorter or longer. Default: 0.1. */
   readonly durationSpread?: number
   /** Whether the control plane does background work: availability checks, archiving, detaching. Default: yes. */
   readonly background?: boolean
@@ -46,7 +46,7 @@ export interface SandboxOptions {
   readonly controlToken?: string
   /** Whether to enforce the service's published rate limits (429). Default: no. */
   readonly rateLimits?: boolean
-  /** Returns a number in [0, 1), used for new ids and for faults. Default: system randomness. */
+  /** Returns a random number in [0, 1), for new ids and for faults. Default: the system's random numbers. */
   readonly random?: () => number
   /** Called with a line for each request and each change of an operation. */
   readonly log?: (line: string) => void
@@ -61,16 +61,16 @@ export interface Sandbox {
   /** Root of the sandbox's own API. Requests need `controlToken` as their bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
-  /** The sandbox's own API without HTTP. */
+  /** The sandbox's own API, as functions instead of HTTP requests. */
   readonly control: SandboxControl
   readonly clock: SandboxClock
-  /** Problems that the user should fix, one sentence each. */
+  /** Problems that the user should fix. Each is described in one sentence. */
   readonly warnings: readonly string[]
-  /** Whether the given seed was ignored because there was state already. */
+  /** Whether the given seed was ignored because there was already a stored state. */
   readonly isSeedIgnored: boolean
   /** How many requests have been answered. */
   readonly requests: number
-  /** Stops the server; the state stays on disk. May be called repeatedly. */
+  /** Stops the server. The state remains on disk. Further calls have no effect. */
   close(): Promise<void>
 }
 
@@ -91,10 +91,11 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 }
 
 const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): Promise<Sandbox> => {
-  // Log lines quote clients and Postgres: escape newlines and control characters.
+  // Log lines contain text from clients and from Postgres, so newlines and control characters must be escaped.
   const log = (line: string): void => options.log?.(plainText(line))
   const kept = opened?.read() ?? []
-  // The clock must not run backwards. If it ran faster than real time before, the stored times may be in the future.
+  // The clock must not go back. If it was faster than real time in an earlier run, the stored times may be in the
+  // future.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
@@ -123,9 +124,9 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   })
   const control = openControl(parts)
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
-  // Do not replace Node's globals, because the sandbox may run inside another program.
+  // Do not replace Node's global objects, because the sandbox may run inside another program.
   const server = createServer(
-    // Node's default of 5 s is too short: a client may send a change on a connection that is just being closed.
+    // Node's default of 5 s is too short, because a client could send a change while its connection is being closed.
     { keepAliveTimeout: 65_000 },
     getRequestListener(app.fetch, { overrideGlobalObjects: false }),
   )
@@ -193,7 +194,7 @@ const end = async (server: Server): Promise<void> => {
   await closed
 }
 
-/** The newest time in the state, in milliseconds since the epoch; 0 if there is none. */
+/** The latest time in the state, in milliseconds since the epoch, or 0 if the state contains no time. */
 const latestTime = (changes: readonly WorldChange[]): number => {
   let latest = 0
   for (const change of changes) {

@@ -1,15 +1,17 @@
-/** Hand-written YAML files: seeds and faults. Each mistake is reported with file, line and column. */
+/**
+ * Reads YAML files that are written by hand, such as seeds. Each mistake is reported with its file, line and column.
+ */
 import { readFile } from 'node:fs/promises'
 import { type Document, isNode, LineCounter, parseDocument, visit } from 'yaml'
 import type { z } from 'zod'
 import { EspalierError } from '../model/index.ts'
 import { issueText } from './issue-text.ts'
 
-/** Enough for any file written by hand. An alias bomb stops here. */
+/** Enough for any file that is written by hand. A file with an alias bomb is rejected. */
 const MAX_ALIASES = 100
 
 export interface FileKind {
-  /** Code of the errors about such a file. */
+  /** The code of errors about this kind of file. */
   readonly code: string
   readonly title: string
   readonly hint: string
@@ -25,9 +27,9 @@ export const readYaml = async (path: string, { code, title, hint }: FileKind): P
 }
 
 /**
- * The value as written, without the schema's defaults.
+ * Returns the value as it is written in the file, without the defaults of the schema.
  *
- * @param name the file's name for messages.
+ * @param name the name of the file in messages.
  * @throws {EspalierError} with the kind's code and one line for each mistake.
  */
 export const parseYaml = (text: string, name: string, schema: z.ZodType, { code, hint }: FileKind): unknown => {
@@ -63,7 +65,7 @@ export const parseYaml = (text: string, name: string, schema: z.ZodType, { code,
   return value
 }
 
-/** Position of the node at `path`, or of its nearest existing ancestor. */
+/** The position of the node at `path` or, if there is no such node, of its nearest ancestor. */
 const offsetOf = (document: Document, path: readonly PropertyKey[]): number => {
   for (let length = path.length; length > 0; length -= 1) {
     const node = document.getIn(path.slice(0, length), true)

@@ -1,35 +1,17 @@
 /** Real data after a restore, in schema-only branches, and after a project is recovered. */
-import { expect, test } from 'vitest'
-import { clientOf, withReal } from '../e2e/real-computes.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Sandbox } from '../../src/sandbox/index.ts'
+import { clientOf, openReal } from '../e2e/real-computes.ts'
 import { caller } from '../sandbox/open-sandbox.ts'
 
-const P = '/projects/quiet-river-12345678'
-const [MAIN, DEV] = ['br-calm-lake-a0000001', 'br-calm-lake-a0000002']
-const [PRIMARY, DEV_PRIMARY, DEV_REPLICA] = ['ep-calm-lake-a0000001', 'ep-calm-lake-a0000002', 'ep-calm-lake-a0000003']
+/** The tests share a sandbox, because starting one takes longer than most tests. Each has a project of its own. */
+let sandbox: Sandbox
+beforeAll(async () => {
+  sandbox = await openReal({ background: false })
+})
+afterAll(() => sandbox.close())
 
 const open = async () => {
-  const sandbox = await withReal({
-    background: false,
-    seed: {
-      projects: [
-        {
-          id: 'quiet-river-12345678',
-          branches: [
-            { id: MAIN, name: 'main', default: true, computes: [{ id: PRIMARY, scaleToZero: 'never' }] },
-            {
-              id: DEV,
-              name: 'dev',
-              parent: 'main',
-              computes: [
-                { id: DEV_PRIMARY, scaleToZero: 'never' },
-                { id: DEV_REPLICA, type: 'read_only', scaleToZero: 'never' },
-              ],
-            },
-          ],
-        },
-      ],
-    },
-  })
   const send = caller(sandbox)
   /** Retries while the project is locked. */
   const call: typeof send = async (...request) => {
@@ -45,44 +27,56 @@ const open = async () => {
     await client.close()
     return rows
   }
-  return { sandbox, call, run }
+  const { project, branch, endpoints } = (await call('POST', '/projects', { project: { branch: { name: 'main' } } }))
+    .body
+  return { call, run, project: `/projects/${project.id}`, main: branch.id, primary: endpoints[0].id }
 }
 const newPrimary = { type: 'read_write' }
 
 test("restoring a branch copies its source's data, moves the old data to the backup, and keeps the host names", async () => {
-  const { call, run, sandbox } = await open()
-  await run(PRIMARY, `CREATE TABLE origin AS SELECT 'main' AS name`)
-  await run(DEV_PRIMARY, `CREATE TABLE origin AS SELECT 'dev' AS name`)
-  const onReplica = async () => (await run(DEV_REPLICA, 'SELECT name FROM origin').catch(() => []))[0]?.name
+  const { call, run, project, main, primary } = await open()
+  const dev = (
+    await call('POST', `${project}/branches`, {
+      branch: { name: 'dev', parent_id: main },
+      endpoints: [newPrimary, { type: 'read_only' }],
+    })
+  ).body
+  const devId = dev.branch.id
+  const [devPrimary, devReplica] = [dev.endpoints[0].id, dev.endpoints[1].id]
+  await run(devPrimary, `CREATE TABLE origin AS SELECT 'dev' AS name`)
+  await run(primary, `CREATE TABLE origin AS SELECT 'main' AS name`)
+  const onReplica = async () => (await run(devReplica, 'SELECT name FROM origin').catch(() => []))[0]?.name
   await expect.poll(onReplica).toBe('dev')
-  const connected = await clientOf(sandbox, DEV_PRIMARY)
+  const connected = await clientOf(sandbox, devPrimary)
 
-  const restored = await call('POST', `${P}/branches/${DEV}/restore`, {
-    source_branch_id: MAIN,
+  const restored = await call('POST', `${project}/branches/${devId}/restore`, {
+    source_branch_id: main,
     preserve_under_name: 'dev_old',
   })
   expect(restored.status).toBe(200)
   await connected.dropped
   expect(connected.endedWith).toBe('57P01')
-  expect(await run(DEV_PRIMARY, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
+  expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
   await expect.poll(onReplica).toBe('main')
 
   const { endpoint } = (
-    await call('POST', `${P}/endpoints`, { endpoint: { branch_id: restored.body.branch.parent_id, ...newPrimary } })
+    await call('POST', `${project}/endpoints`, {
+      endpoint: { branch_id: restored.body.branch.parent_id, ...newPrimary },
+    })
   ).body
   expect(await run(endpoint.id, 'SELECT name FROM origin')).toEqual([{ name: 'dev' }])
 
-  await run(PRIMARY, `UPDATE origin SET name = 'main again'`)
-  await call('POST', `${P}/branches/${DEV}/restore`, { source_branch_id: MAIN })
-  expect(await run(DEV_PRIMARY, 'SELECT name FROM origin')).toEqual([{ name: 'main again' }])
-  const { branches } = (await call('GET', `${P}/branches`)).body
+  await run(primary, `UPDATE origin SET name = 'main again'`)
+  await call('POST', `${project}/branches/${devId}/restore`, { source_branch_id: main })
+  expect(await run(devPrimary, 'SELECT name FROM origin')).toEqual([{ name: 'main again' }])
+  const { branches } = (await call('GET', `${project}/branches`)).body
   expect(branches.map(({ name }: { name: string }) => name).sort()).toEqual(['dev', 'dev_old', 'main'])
 })
 
 test('a schema-only branch has all tables and views but no rows', async () => {
-  const { call, run } = await open()
+  const { call, run, project, main, primary } = await open()
   await run(
-    PRIMARY,
+    primary,
     'CREATE TABLE kind (id serial PRIMARY KEY, name text)',
     'CREATE TABLE item (id int GENERATED ALWAYS AS IDENTITY, kind_id int REFERENCES kind)',
     'CREATE TABLE part (n int) PARTITION BY RANGE (n)',
@@ -103,8 +97,8 @@ test('a schema-only branch has all tables and views but no rows', async () => {
     `SELECT lo_from_bytea(0, 'secret')`,
     'ANALYZE',
   )
-  const made = await call('POST', `${P}/branches`, {
-    branch: { name: 'bare', parent_id: MAIN, init_source: 'schema-only' },
+  const made = await call('POST', `${project}/branches`, {
+    branch: { name: 'bare', parent_id: main, init_source: 'schema-only' },
     endpoints: [newPrimary],
   })
   const { id } = made.body.endpoints[0]
@@ -117,14 +111,14 @@ test('a schema-only branch has all tables and views but no rows', async () => {
   expect(await run(id, 'SELECT count(*)::int AS n FROM pg_largeobject_metadata')).toEqual([{ n: 0 }])
   expect(await run(id, `SELECT count(*)::int AS n FROM pg_stats WHERE tablename = 'kind'`)).toEqual([{ n: 0 }])
   await expect(run(id, 'TRUNCATE kind CASCADE')).rejects.toThrow('no truncation')
-  expect(await run(PRIMARY, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
+  expect(await run(primary, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
 })
 
 test("creating a schema-only branch does not run a client's functions as the superuser", async () => {
-  const { call, run } = await open()
+  const { call, run, project, main, primary } = await open()
   const tag = 'espalier-trigger-ran'
   await run(
-    PRIMARY,
+    primary,
     `CREATE FUNCTION evil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE '${tag} as %', current_user; END $$`,
     // The sandbox's own PL/pgSQL must resolve names in the catalog only.
     `ALTER DATABASE neondb SET search_path = public, pg_catalog`,
@@ -142,8 +136,8 @@ test("creating a schema-only branch does not run a client's functions as the sup
     ]),
     'ALTER EXTENSION citext ADD TABLE member',
   )
-  const made = await call('POST', `${P}/branches`, {
-    branch: { name: 'bare', parent_id: MAIN, init_source: 'schema-only' },
+  const made = await call('POST', `${project}/branches`, {
+    branch: { name: 'bare', parent_id: main, init_source: 'schema-only' },
     endpoints: [newPrimary],
   })
   const { id } = made.body.endpoints[0]
@@ -156,20 +150,20 @@ test("creating a schema-only branch does not run a client's functions as the sup
 })
 
 test('with real computes, a request for a past point in time is rejected rather than ignored', async () => {
-  const { call } = await open()
+  const { call, project, main } = await open()
   const refused = { status: 422, body: { code: 'HISTORY_NOT_KEPT', message: expect.stringContaining('real computes') } }
   const then = new Date(Date.now() - 1_000).toISOString()
-  expect(await call('POST', `${P}/branches`, { branch: { parent_timestamp: then } })).toMatchObject(refused)
-  expect(await call('POST', `${P}/branches`, { branch: { parent_lsn: '0/1DE2850' } })).toMatchObject(refused)
-  const own = { source_branch_id: DEV, source_timestamp: then, preserve_under_name: 'before' }
-  expect(await call('POST', `${P}/branches/${DEV}/restore`, own)).toMatchObject(refused)
-  expect((await call('GET', `${P}/branches`)).body.branches).toHaveLength(2)
+  expect(await call('POST', `${project}/branches`, { branch: { parent_timestamp: then } })).toMatchObject(refused)
+  expect(await call('POST', `${project}/branches`, { branch: { parent_lsn: '0/1DE2850' } })).toMatchObject(refused)
+  const own = { source_branch_id: main, source_timestamp: then, preserve_under_name: 'before' }
+  expect(await call('POST', `${project}/branches/${main}/restore`, own)).toMatchObject(refused)
+  expect((await call('GET', `${project}/branches`)).body.branches).toHaveLength(1)
 })
 
 test('a recovered project still has its data', async () => {
-  const { call, run } = await open()
-  await run(PRIMARY, 'CREATE TABLE kept AS SELECT 1 AS n')
-  expect((await call('DELETE', P)).status).toBe(200)
-  expect((await call('POST', `${P}/recover`)).status).toBe(200)
-  expect(await run(PRIMARY, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
+  const { call, run, project, primary } = await open()
+  await run(primary, 'CREATE TABLE kept AS SELECT 1 AS n')
+  expect((await call('DELETE', project)).status).toBe(200)
+  expect((await call('POST', `${project}/recover`)).status).toBe(200)
+  expect(await run(primary, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
 })

@@ -1,23 +1,27 @@
 /** The API's roles and databases match those in Postgres, whether the API or SQL created them. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, openReal } from '../e2e/real-computes.ts'
 
+const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
 let sandbox: Sandbox
 let project: string
 let main: string
 let compute: string
 beforeAll(async () => {
-  sandbox = await openReal()
+  sandbox = await openReal({ stateDir })
 })
-afterAll(() => sandbox.close())
+afterAll(async () => {
+  await sandbox.close()
+  rmSync(stateDir, { recursive: true, force: true })
+})
 /** Each test has its own project on a shared sandbox, because creating the first data takes longer than all tests. */
 beforeEach(async () => {
   const made = await make(sandbox)
@@ -76,6 +80,14 @@ const query = async (uri: string, ...statements: readonly string[]) => {
   }
 }
 const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+
+test('after a sandbox restart, a role can be created before the first connection and can read existing tables', async () => {
+  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE t (n int)')
+  await sandbox.close()
+  sandbox = await openReal({ stateDir })
+  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+  expect(await query(await uriOf('sally', 'neondb'), 'TABLE t')).toEqual([])
+})
 
 test('a new role can log in to its database and owns it', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally "quoted"' } })
@@ -148,25 +160,6 @@ test('databases created by SQL are still listed while the compute is suspended, 
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
-test('after a sandbox restart, a role can be created before the first connection and can read existing tables', async () => {
-  const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
-  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
-  const first = await openReal({ stateDir })
-  const made = await make(first)
-  project = made.project.id
-  for (const { id } of made.operations) await finished(id, first)
-  await query(made.connection_uris[0].connection_uri, 'CREATE TABLE t (n int)')
-  await first.close()
-  const second = await openReal({ stateDir })
-  try {
-    await call('POST', `/branches/${made.branch.id}/roles`, { role: { name: 'sally' } }, second)
-    const path = `/connection_uri?branch_id=${made.branch.id}&role_name=sally&database_name=neondb`
-    expect(await query((await call('GET', path, undefined, second)).uri, 'TABLE t')).toEqual([])
-  } finally {
-    await second.close()
-  }
-})
-
 test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
@@ -199,58 +192,46 @@ test('a role can replicate once logical replication is enabled', async () => {
 
 const all = await findBinaries(undefined, makeSocketFolder())
 const dumping = all.find(({ pgDump }) => pgDump !== undefined)
-test.skipIf(dumping === undefined)(
-  "the schema endpoints return pg_dump's output and the differences between two branches (skipped without pg_dump)",
-  async () => {
-    const own = await openReal({
-      computes: { kind: 'postgres', bin: dirname(dumping?.postgres ?? '') },
-    })
-    try {
-      const made = await make(own)
-      project = made.project.id
-      const { id } = made.branch
-      const { branch } = await call(
-        'POST',
-        '/branches',
-        { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
-        own,
-      )
-      const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
-      await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
-      const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
-      expect(sql).toContain('CREATE TABLE public.books')
-      expect(sql).not.toMatch(/^\\/m)
-      const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
-      expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
-      expect(diff).toContain('+CREATE TABLE public.books')
-      const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
-      expect((await call('GET', same, undefined, own)).diff).toBe('')
-      expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
-      // A database name, not a connection string.
-      const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
-      await call('POST', `/branches/${id}/databases`, { database: odd }, own)
-      const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
-      await expect
-        .poll(async () => (await call('GET', ofOdd, undefined, own)).sql)
-        .toContain('PostgreSQL database dump')
-    } finally {
-      await own.close()
-    }
-  },
-)
+describe.skipIf(dumping === undefined)('with every installed Postgres (skipped without pg_dump)', () => {
+  let own: Sandbox
+  beforeAll(async () => {
+    own = await openReal({ computes: { kind: 'postgres' } })
+  })
+  afterAll(() => own.close())
 
-test.skipIf(dumping === undefined)(
-  'each project runs the Postgres version that was requested (skipped without pg_dump)',
-  async () => {
-    const own = await openReal({ computes: { kind: 'postgres' } })
-    try {
-      for (const { major } of all) {
-        const made = await make(own, { pg_version: major })
-        const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
-        expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
-      }
-    } finally {
-      await own.close()
+  test('each project runs the requested version', async () => {
+    for (const { major } of all) {
+      const made = await make(own, { pg_version: major })
+      const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
+      expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
     }
-  },
-)
+  })
+
+  test("the schema endpoints return pg_dump's output and the differences between two branches", async () => {
+    const made = await make(own, { pg_version: dumping?.major })
+    project = made.project.id
+    const { id } = made.branch
+    const { branch } = await call(
+      'POST',
+      '/branches',
+      { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
+      own,
+    )
+    const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
+    await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
+    const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
+    expect(sql).toContain('CREATE TABLE public.books')
+    expect(sql).not.toMatch(/^\\/m)
+    const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
+    expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
+    expect(diff).toContain('+CREATE TABLE public.books')
+    const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
+    expect((await call('GET', same, undefined, own)).diff).toBe('')
+    expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
+    // A database name, not a connection string.
+    const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
+    await call('POST', `/branches/${id}/databases`, { database: odd }, own)
+    const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
+    await expect.poll(async () => (await call('GET', ofOdd, undefined, own)).sql).toContain('PostgreSQL database dump')
+  })
+})

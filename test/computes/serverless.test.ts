@@ -96,17 +96,7 @@ test('the WebSocket endpoint rejects a malformed URL, and the sandbox keeps runn
   expect((await fetch(`${sandbox.apiUrl}/openapi.json`)).status).toBe(200)
 })
 
-test('the sandbox closes even while a WebSocket is open, and simulated computes reject SQL', async () => {
-  const own = await openReal({
-    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-own' }] }] }] },
-  })
-  const [compute] = await own.control.computes()
-  const client = new Client(compute?.uri ?? '')
-  client.neonConfig.wsProxy = `${new URL(own.apiUrl).host}/v2`
-  client.on('error', () => undefined)
-  await client.connect()
-  await own.close()
-
+test('simulated computes reject SQL', async () => {
   const simulated = await startSandbox()
   onTestFinished(() => simulated.close())
   const answer = await fetch(new URL('/sql', simulated.apiUrl), {
@@ -115,4 +105,12 @@ test('the sandbox closes even while a WebSocket is open, and simulated computes 
     body: JSON.stringify({ query: 'SELECT 1', params: [] }),
   })
   expect(answer.status).toBe(501)
+})
+
+/** Last, because it closes the sandbox of the other tests. */
+test('the sandbox closes even while a WebSocket is open', async () => {
+  const client = new Client(uri)
+  client.on('error', () => undefined)
+  await client.connect()
+  await sandbox.close()
 })

@@ -38,20 +38,6 @@ const openShell = async () => {
   return { repository, run, read }
 }
 
-test('plan.sh writes the plan as Markdown and JSON, and the problems as SARIF', async () => {
-  const { repository, run, read } = await openShell()
-  const planned = await run('plan.sh', ['espalier.yaml'])
-  expect(planned.code, planned.log).toBe(0)
-  expect(read('espalier-plan.md')).toContain('### Espalier: 4 computes restart')
-  expect(read('espalier-plan.md')).toContain('**Introduced since `HEAD~1`**')
-  expect(JSON.parse(read('espalier-plan.json')).changes).toHaveLength(4)
-  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toEqual([])
-  repository.write('espalier.yaml', manifest({ main: 3.5 }))
-  const refused = await run('plan.sh', ['espalier.yaml'])
-  expect(refused).toMatchObject({ code: 1, log: expect.stringContaining('espalier.yaml:4') })
-  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toHaveLength(1)
-})
-
 /** The part of GitLab's API that notes need. */
 const openGitLab = async () => {
   const notes: { id: number; body: string; author: { username: string } }[] = []
@@ -70,8 +56,14 @@ const openGitLab = async () => {
   return { notes, tokens, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4` }
 }
 
-test('gitlab-note.sh creates one note, edits it later, and does not touch other notes', async () => {
-  const { run } = await openShell()
+test('plan.sh writes the plan and its problems, and gitlab-note.sh creates one note, edits it later, and does not touch other notes', async () => {
+  const { repository, run, read } = await openShell()
+  const planned = await run('plan.sh', ['espalier.yaml'])
+  expect(planned.code, planned.log).toBe(0)
+  expect(read('espalier-plan.md')).toContain('### Espalier: 4 computes restart')
+  expect(read('espalier-plan.md')).toContain('**Introduced since `HEAD~1`**')
+  expect(JSON.parse(read('espalier-plan.json')).changes).toHaveLength(4)
+  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toEqual([])
   const gitlab = await openGitLab()
   const env = {
     CI_API_V4_URL: gitlab.url,
@@ -80,7 +72,6 @@ test('gitlab-note.sh creates one note, edits it later, and does not touch other 
     GITLAB_TOKEN: 'gl-token-123',
   }
   gitlab.notes.push({ id: 1, body: '<!-- espalier plan -->\nforged', author: { username: 'mallory' } })
-  await run('plan.sh', ['espalier.yaml'])
   for (let round = 0; round < 2; round += 1) {
     const { code, log } = await run('gitlab-note.sh', [], env)
     expect(code, log).toBe(0)
@@ -89,6 +80,11 @@ test('gitlab-note.sh creates one note, edits it later, and does not touch other 
   expect(gitlab.notes[0]?.body).toContain('forged')
   expect(gitlab.notes[1]?.body).toMatch(/^<!-- espalier plan -->\n### Espalier: 4 computes restart/)
   expect([...gitlab.tokens]).toEqual(['gl-token-123'])
+
+  repository.write('espalier.yaml', manifest({ main: 3.5 }))
+  const refused = await run('plan.sh', ['espalier.yaml'])
+  expect(refused).toMatchObject({ code: 1, log: expect.stringContaining('espalier.yaml:4') })
+  expect(JSON.parse(read('espalier.sarif')).runs[0].results).toHaveLength(1)
 })
 
 test('in gitlab-ci.yml, only the job that applies is manual and has an environment', () => {

@@ -26,7 +26,10 @@ test('a plan from a snapshot equals the plan of the live project and states the 
   expect((await online('snapshot', '--out', 'live.json')).code).toBe(0)
   const live = await online('plan', '--format', 'json')
   const { code, stdout, stderr } = await offline('plan', '--live', 'live.json', '--format', 'json')
-  expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringMatching(/snapshot live\.json, \d+s old/) })
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/snapshot live\.json, which is \d+s old/),
+  })
   expect(JSON.parse(stdout)).toEqual(JSON.parse(live.stdout))
   expect(await readFile(join(folder, 'live.json'), 'utf8')).not.toContain(sandbox.apiKey)
   const changed = await offline('plan', '--live', 'live.json', '--detailed-exitcode')
@@ -115,7 +118,7 @@ test('show prints a saved plan as plan printed it, even if the plan is stale', a
 
 test.each([
   ['E_SIZE_STEP', 'espalier sizes'],
-  ['e_stale', 'applied exactly, or not at all'],
+  ['e_stale', 'applied exactly as it was made, or not at all'],
   ['SIZE_DIFFERS', 'the size differs'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
@@ -284,7 +287,7 @@ test('plan --rehearse applies the plan to a sandbox and changes nothing live', a
   expect(sandbox.control.dump()).toEqual(before)
   // A plan from a snapshot needs neither network nor key.
   await online('snapshot', '--out', 'live.json')
-  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('The next plan is empty')
+  expect((await offline('plan', '--live', 'live.json', '--rehearse')).stderr).toContain('A new plan is empty')
 })
 
 test('plan --rehearse reports that a plan with a step that is not allowed cannot be completed', async () => {

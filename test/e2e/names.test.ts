@@ -74,7 +74,7 @@ describe('a project chosen by its name', () => {
   test('must be chosen if the manifests declare several projects, which the error lists', async () => {
     await write('espalier.yaml', `${manifest('amber-1', 2)}---\n${manifest('coral-3', 2)}`)
     const { stderr } = await run('operations', 'list')
-    expect(stderr).toContain('Which of the 2 projects in the manifests?')
+    expect(stderr).toContain('The manifests declare 2 projects, so it is not clear which one to use.')
     expect(stderr).toContain('They declare amber-1, coral-3.')
   })
 })

@@ -1,21 +1,159 @@
-/** The files that `npm publish` would publish. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+/** The package that `npm publish` would publish: its files, and how an application uses it, installed alone. */
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { isLong } from '../long-runs.ts'
+import { ROOT } from './espalier.ts'
 
-const MAIN = 'dist/main.js'
+const run = promisify(execFile)
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+
+let application: string
+/** The files in the package. */
 let files: readonly string[] = []
 let bytes = 0
-
-beforeAll(() => {
-  const printed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
+let sandbox: Sandbox
+beforeAll(async () => {
+  application = mkdtempSync(join(tmpdir(), 'espalier-application-'))
+  const modules = join(application, 'node_modules')
+  mkdirSync(join(modules, '@types'), { recursive: true })
+  const packing = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', application], {
+    cwd: ROOT,
   })
-  const [packed] = JSON.parse(printed)
+  const [packed] = JSON.parse(packing.stdout)
   files = packed.files.map(({ path }: { readonly path: string }) => path)
   bytes = packed.size
+  await run('tar', ['-xzf', 'espalier-0.1.0.tgz', '-C', modules], { cwd: application })
+  await run('mv', [join(modules, 'package'), join(modules, 'espalier')])
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'))
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(modules, 'undici-types'))
+  writeFileSync(join(application, 'package.json'), '{ "type": "module" }')
+  writeFileSync(
+    join(application, 'espalier.yaml'),
+    'version: 1\nproject: shop\nbranches:\n  main: { primary: { size: 2 } }\n',
+  )
+  sandbox = await startSandbox({
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', size: 1 }] }] }] },
+  })
+})
+afterAll(async () => {
+  await sandbox.close()
+  rmSync(application, { recursive: true, force: true })
+})
+
+const node = (name: string, program: string, env: Readonly<Record<string, string>> = {}) => {
+  writeFileSync(join(application, name), program)
+  return run(process.execPath, [name], {
+    cwd: application,
+    env: { PATH: process.env.PATH, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey, ...env },
+  })
+}
+
+const [PLAN_AND_POST = '', APPLY = ''] = [
+  ...readFileSync(join(ROOT, 'docs/api.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
+].map(([, program]) => program)
+
+test('the first program of docs/api.md posts the plan', async () => {
+  const posted: string[] = []
+  const server = createServer(async (request, response) => {
+    posted.push(await text(request))
+    response.end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  try {
+    const { port } = server.address() as AddressInfo
+    await node('post.js', PLAN_AND_POST, { WEBHOOK_URL: `http://127.0.0.1:${port}/` })
+  } finally {
+    server.close()
+  }
+  expect(posted.map((body) => JSON.parse(body))).toEqual([
+    { text: expect.stringContaining('`size` `1 CU` → `2 CU`'), restarts: 1 },
+  ])
+})
+
+test('the second program of docs/api.md applies the plan, and the API rejects a stale plan and copied manifests', async () => {
+  const { stdout } = await node('apply.js', APPLY)
+  expect(stdout).toMatch(/^shop\/br-\S+\/primary#1 done\n/)
+  const stale = await node(
+    'stale.js',
+    `import { apply, createWriteClient, loadManifests, plan } from 'espalier'
+     import { writeFileSync } from 'node:fs'
+     const client = createWriteClient({ apiKey: process.env.ESPALIER_API_KEY, baseUrl: process.env.ESPALIER_BASE_URL })
+     writeFileSync('three.yaml', 'version: 1\\nproject: shop\\nbranches: { main: { primary: { size: 3 } } }\\n')
+     const planned = await plan(client, await loadManifests(['three.yaml']))
+     console.log((await apply(client, planned)).kind)
+     await apply(client, planned).catch(({ code }) => console.log(code))
+     await plan(client, { ...(await loadManifests()) }).catch(({ message }) => console.log(message))
+     await client.close()`,
+  )
+  expect(stale.stdout).toBe('ended\nE_STALE\nThis must come from loadManifests.\n')
+})
+
+test.runIf(isLong)('the published types compile without our sources and without the bundled libraries', async () => {
+  const programs = {
+    'right.ts': `import { createReadClient, loadManifests, plan, type Change, type Plan } from 'espalier'
+      import { startSandbox, type Branch } from 'espalier/sandbox'
+      const sandbox = await startSandbox({ computes: 'postgres', seed: { projects: [{ id: 'shop', branches: [{ name: 'main' }] }] } })
+      const branch: Branch = await sandbox.createBranch({ parent: 'main' })
+      process.env.DATABASE_URL = branch.connectionString
+      await branch.delete()
+      const client = createReadClient({ apiKey: sandbox.apiKey, baseUrl: sandbox.apiUrl })
+      const { plan: made, origin } = await plan(client, await loadManifests(), { base: await loadManifests([], { ref: 'main' }) })
+      const worst = (of: Plan): Change | undefined => of.changes.find(({ impact }) => impact === 'restart')
+      console.log(worst(made)?.source?.line, origin?.drift.length)\n`,
+    'cannot-write.ts': `import { apply, createReadClient, loadManifests, plan } from 'espalier'
+      const client = createReadClient({ apiKey: '' })
+      await apply(client, await plan(client, await loadManifests()))\n`,
+    'unknown-value.ts': `import { startSandbox } from 'espalier/sandbox'\nawait startSandbox({ computes: 'oracle' })\n`,
+  }
+  const files = Object.entries(programs).map(([name, program]) => {
+    writeFileSync(join(application, name), program)
+    return name
+  })
+  const { stdout } = await run(
+    process.execPath,
+    [
+      ...[TSC, '--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2023', '--lib', 'es2023'],
+      ...['--ignoreConfig', '--pretty', 'false', '--types', 'node', ...files],
+    ],
+    { cwd: application },
+  ).catch((error: { readonly stdout: string }) => error)
+  const errors = stdout.split('\n').filter((line) => / error TS/.test(line))
+  expect(errors, stdout).toEqual([
+    expect.stringMatching(/^cannot-write\.ts\b/),
+    expect.stringMatching(/^unknown-value\.ts\b.*"?oracle"?/),
+  ])
+  expect(stdout).toContain("'canWrite' is missing")
+})
+
+test.runIf(isLong)('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
+  // Imported only here, because it loads a compiler.
+  const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core')
+  const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
+  const result = await checkPackage(tarball)
+  const problems = 'problems' in result ? result.problems : ['there are no types']
+  // CommonJS can only use `import()`, and TypeScript's resolution for Node 10 does not support `exports`.
+  const isOfEsm = (problem: object | string): boolean =>
+    !(typeof problem === 'object' && 'resolutionKind' in problem) ||
+    !['node10', 'node16-cjs'].includes(String(problem.resolutionKind))
+  expect(problems.filter(isOfEsm)).toEqual([])
+})
+
+test('a schema can be imported from the package', async () => {
+  const { stdout } = await node(
+    'schema.js',
+    `import plan from 'espalier/schemas/plan.schema.json' with { type: 'json' }\nconsole.log(plan.type)`,
+  )
+  expect(stdout).toBe('object\n')
 })
 
 test('the package contains the program, its schemas, its examples and some documents', () => {
@@ -39,7 +177,7 @@ test('the package contains the program, its schemas, its examples and some docum
   expect(files.filter((file) => !rules.some((rule) => rule.test(file)))).toEqual([])
   expect(files).toEqual(
     expect.arrayContaining([
-      MAIN,
+      'dist/main.js',
       'LICENSE',
       'README.md',
       'schemas/manifest.schema.json',

@@ -1,4 +1,4 @@
-/** The built `espalier/sandbox`, as an application uses it. api-package.test.ts checks its types. */
+/** The built `espalier/sandbox`, as an application uses it. package.test.ts checks its types. */
 import { manualClock, startSandbox } from 'espalier/sandbox'
 import { expect, onTestFinished, test } from 'vitest'
 import { POSTGRES_BIN } from './real-computes.ts'

@@ -1,7 +1,7 @@
 /** `espalier sandbox serve` and `connect`. Real computes run in a separate process, to check that they stop with it. */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -44,7 +44,7 @@ const processes = (): readonly string[] =>
     .split('\n')
     .filter((line) => line.includes(`${state}/postgres`) && line.includes('postgres -D'))
 
-test('data survives a restart of the sandbox, and the connection string stays the same', async () => {
+test('data survives a restart of the sandbox, the connection string stays the same, and data of another Postgres version is rejected', async () => {
   const first = await serveReal()
   const uri = await connect(first, 'main', '--project', 'shop')
   const client = await clientAt(uri)
@@ -65,6 +65,17 @@ test('data survives a restart of the sandbox, and the connection string stays th
   expect((await second.ended).code).toBe(0)
   await again.dropped
   expect(processes()).toEqual([])
+
+  const branches = join(state, 'postgres', 'branches')
+  const [branch = ''] = await readdir(branches)
+  const file = join(branches, branch, 'PG_VERSION')
+  execFileSync('sh', ['-c', `echo 12 > ${file}`])
+  const rejected = await espalier([
+    ...['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? ''],
+  ])
+  expect(rejected).toMatchObject({ code: 1, stderr: expect.stringContaining('needs Postgres 12') })
+  // The data does not change.
+  expect(await readFile(file, 'utf8')).toBe('12\n')
 })
 
 /** An API request that is retried while the project is locked. */
@@ -143,25 +154,6 @@ test('psql connects with each documented command, and a mistyped compute gets a 
     if (command.includes('--pooled') && findPgBouncer() === undefined) expect(stderr).toContain('PgBouncer')
     else expect({ line, status, stdout, stderr }).toMatchObject({ status: 0, stdout: expect.stringContaining('42') })
   }
-})
-
-test('the sandbox rejects data of another Postgres version and does not change it', async () => {
-  // In-process, because only the exit code matters here.
-  const args = ['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--state', state, '--pg-bin', POSTGRES_BIN ?? '']
-  const served = start([...args, '--seed', SEED])
-  await served.says('Computes  ')
-  const port = /API {2}http:\/\/127\.0\.0\.1:(\d+)/.exec(served.sofar.stdout)?.[1] ?? ''
-  const { stdout } = await espalier(['sandbox', 'connect', 'main', '--port', port])
-  await clientAt(stdout.trim()).then((client) => client.close())
-  served.interrupt('SIGTERM')
-  await served.ended
-  const [branch = ''] = await readdir(join(state, 'postgres', 'branches'))
-  const file = join(state, 'postgres', 'branches', branch, 'PG_VERSION')
-  execFileSync('sh', ['-c', `echo 12 > ${file}`])
-  const { code, stderr } = await espalier(args)
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('needs Postgres 12') })
-  expect(await readFile(file, 'utf8')).toBe('12\n')
-  await rm(state, { recursive: true })
 })
 
 test('sandbox connect without a running sandbox says how to start one', async () => {

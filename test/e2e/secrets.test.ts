@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { makeAuthority } from '../hostile/certificates.ts'
@@ -272,6 +272,12 @@ test('TLS certificates are always verified, even against a private CA, and a pro
   ])
 })
 
+/** The HTTP client reads this from the process. */
+const useProxy = (address: string): void => {
+  vi.stubEnv('HTTPS_PROXY', address)
+  onTestFinished(() => void vi.unstubAllEnvs())
+}
+
 test('TLS rejects an unknown CA, with or without a proxy', async () => {
   const sandbox = await openSandbox()
   const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)
@@ -279,10 +285,11 @@ test('TLS rejects an unknown CA, with or without a proxy', async () => {
   const cwd = folder()
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: `${origin}/api/v2` }
-  const ended = await Promise.all([
-    espalierAsProcess(['plan'], env, cwd),
-    espalierAsProcess(['plan'], { ...env, HTTPS_PROXY: proxy.url }, cwd),
-  ])
+  const direct = await espalier(['plan'], env, cwd)
+  expect(proxy.tunnels).toEqual([])
+  useProxy(proxy.url)
+  const ended = [direct, await espalier(['plan'], env, cwd)]
+  expect(proxy.tunnels).not.toEqual([])
   for (const { code, stderr } of ended) {
     expect(code).toBe(1)
     expect(stderr).toMatch(/certificate/)
@@ -297,12 +304,14 @@ test('an invalid proxy address is reported without its password', async () => {
   writeFileSync(join(cwd, 'espalier.yaml'), MANIFEST)
   const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: 'https://localhost:1/api/v2' }
   for (const address of ['http://user:s3cret@:80', '\u001b[31ms3cret']) {
-    const { code, stderr } = await espalierAsProcess(['plan'], { ...env, HTTPS_PROXY: address }, cwd)
+    useProxy(address)
+    const { code, stderr } = await espalier(['plan'], env, cwd)
     expect({ code, address, isTold: stderr.includes('is not a valid proxy address') }).toEqual({
       code: 1,
       address,
       isTold: true,
     })
     expect(stderr).not.toContain('s3cret')
+    expect(stderr).not.toContain('\u001b')
   }
 })

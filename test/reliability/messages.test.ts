@@ -94,7 +94,7 @@ const operation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], m
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const LOOKING = 'checking whether the request took effect, because its response was lost: '
-const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again: it continues where it stopped.'
+const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again. It continues where it stopped.'
 const ALL_DONE = 'Apply complete: 3 done.'
 const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
 const CREATE = 'failed create replica "reader" on main'

@@ -109,14 +109,14 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
       "json": 33530,
-      "markdown": 5273,
-      "terminal": 2323,
+      "markdown": 5281,
+      "terminal": 2325,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
       "json": 319108,
-      "markdown": 38254,
+      "markdown": 38262,
       "terminal": 6475,
     }
   `)

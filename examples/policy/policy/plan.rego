@@ -1,9 +1,9 @@
-# Checks a plan: espalier plan --format json > plan.json && conftest test --policy policy plan.json
+# Checks a plan. Usage: espalier plan --format json > plan.json && conftest test --policy policy plan.json
 package main
 
 import rego.v1
 
-# Plans omit empty keys, so without `object.get`, a step without `windows` would never match.
+# Empty keys are omitted from plans. Without `object.get`, this rule would never match a step that has no key `windows`.
 deny contains message if {
 	some step in object.get(input, "steps", [])
 	step.branch.name == "main"
@@ -12,7 +12,7 @@ deny contains message if {
 	message := sprintf("%s restarts a compute on main outside of any restart window", [step.id])
 }
 
-# A relation between two values, which Espalier policies cannot express.
+# Compares two values with each other, which Espalier's own policies cannot do.
 deny contains message if {
 	some change in object.get(input, "changes", [])
 	change.kind in {"create", "update"}

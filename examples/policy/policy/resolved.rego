@@ -1,4 +1,5 @@
-# Checks manifests: espalier show --resolved espalier.yaml --format json > resolved.json && conftest test --policy policy resolved.json
+# Checks manifests. Usage:
+# espalier show --resolved espalier.yaml --format json > resolved.json && conftest test --policy policy resolved.json
 package main
 
 import rego.v1
@@ -11,7 +12,7 @@ deny contains message if {
 	message := sprintf("%s: a replica of %s is larger than its primary", [document.project, name])
 }
 
-# A size is a number of CU, or a range.
+# A size is either a number of CU or a range.
 largest(compute) := size if {
 	size := compute.attributes.size.value
 	is_number(size)

@@ -3,12 +3,14 @@ import { duration, number, text, toggle } from '../flag.ts'
 import { API_FLAGS, BUDGET_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 const DATA_FLAG = {
-  data: text('Agent:', 'Data folder of the agent; only one agent can use it at a time', { default: '.espalier/agent' }),
+  data: text('Agent:', 'Data folder of the agent, which only one agent can use at a time', {
+    default: '.espalier/agent',
+  }),
 } as const
 
-const CHOICE_FLAGS = { ...DATA_FLAG, all: toggle('', 'All projects of the agent') } as const
+const CHOICE_FLAGS = { ...DATA_FLAG, all: toggle('', "Select all of the agent's projects") } as const
 
-const PROJECTS = { projects: { describe: 'Projects, by id or name', array: true } } as const
+const PROJECTS = { projects: { describe: 'Ids or names of projects', array: true } } as const
 
 const STATE_CODES = `Exit codes:
   0   every project is Synced
@@ -17,89 +19,103 @@ const STATE_CODES = `Exit codes:
   3   a project is Blocked, Failing, Invalid or Suspended
   5   everything is done, except for steps that wait for their restart window`
 
-/** Without `--override`, which is for a single run and states its reason. */
+/** The agent has no `--override`, because an override is for a single run and states a reason for it. */
 const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
 
 export const runCommand = {
   command: 'run [paths..]',
-  summary: 'Keep projects as their manifests declare them, until SIGTERM',
+  summary: 'Keep projects as their manifests declare them, until stopped by SIGTERM',
   positionals: {
     paths: {
       ...PATHS.paths,
       describe:
-        'Files, directories or globs (default: espalier.yaml, else espalier/); with --repo, within the repository',
+        'Files, directories or globs (default: espalier.yaml, else espalier/). With --repo, paths are relative to the root of the repository',
     },
   },
   flags: {
-    repo: text('Manifests:', 'Git repository with the manifests: any URL or path that git can fetch'),
-    ref: text('Manifests:', 'Branch or tag of --repo', { default: 'main' }),
-    'git-interval': duration('Manifests:', 'How often to fetch or read the manifests', { default: '30s' }),
-    'on-git': text('Decisions:', 'What to do about changes made by a commit', {
+    repo: text('Manifests:', 'Git repository that contains the manifests: any URL or path that git can fetch from'),
+    ref: text('Manifests:', 'Branch or tag to follow in the repository given with --repo', { default: 'main' }),
+    'git-interval': duration(
+      'Manifests:',
+      'How often to fetch the repository, or to read the manifests if there is no --repo',
+      { default: '30s' },
+    ),
+    'on-git': text('Decisions:', 'What to do when a commit changes a manifest', {
       choices: ['apply', 'report'],
       default: 'apply',
     }),
-    'on-drift': text('Decisions:', 'What to do about drift, which is a change made in a live project', {
+    'on-drift': text('Decisions:', 'What to do about drift: someone changed a live project', {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    'on-unrecorded': text('Decisions:', 'What to do about differences of unknown origin', {
-      choices: ['report', 'apply'],
-      default: 'report',
-    }),
+    'on-unrecorded': text(
+      'Decisions:',
+      'What to do about a difference if no record shows whether the manifest or the live project changed',
+      {
+        choices: ['report', 'apply'],
+        default: 'report',
+      },
+    ),
     allow: text(
       'Decisions:',
-      'Impacts to allow, separated by commas: restart (allowed by default), disconnect, move, replace, delete, or none, which disallows restart',
+      'Impacts to allow, separated by commas: disconnect, move, replace, delete. Restarts are allowed by default; use none to disallow them',
       { array: true },
     ),
     ...BUDGET_FLAGS,
     ...REVIEW,
     ...MANIFEST_FLAGS,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    'request-share': number('Agent:', "Share of an account's request limit that the agent may use, up to 1", {
+    'request-share': number('Agent:', "Share of an account's rate limit that the agent may use, at most 1", {
       min: 0.001,
       max: 1,
       isFractional: true,
       default: 0.5,
     }),
-    once: toggle('Agent:', 'Run one round, then exit with the exit code of `agent status`'),
+    once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
-    keys: text('Control API:', 'YAML file that lists API keys, with the projects and manifest paths of each'),
+    keys: text(
+      'Control API:',
+      'YAML file that lists API keys, each with its projects and the files that may declare them',
+    ),
     listen: text(
       'Serving:',
-      'Address of the page and the API; if it is not a loopback address, reads also require the token',
+      'Address on which to serve the page and the API. If it is not a loopback address, reading also requires the token',
       {
         default: '127.0.0.1:7790',
       },
     ),
-    'listen-public': text('Serving:', 'Address that serves only health, metrics and the git webhook'),
-    'webhook-secret-file': text('Serving:', 'File with the secret of POST /hooks/git'),
-    notify: text('Serving:', 'URL to send events to, as CloudEvents'),
-    'notify-secret-file': text('Serving:', 'File with the secret to sign events with (Standard Webhooks)'),
+    'listen-public': text('Serving:', 'Address on which to serve only health checks, metrics and the git webhook'),
+    'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git'),
+    notify: text('Serving:', 'URL to which to send events, in the CloudEvents format'),
+    'notify-secret-file': text(
+      'Serving:',
+      'File that contains the secret for signing events, in the Standard Webhooks format',
+    ),
     ...API_FLAGS,
   },
   examples: [
-    ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch'],
+    ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch of a repository'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
-    ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Without an account'],
-    ['$0 agent run --repo . --once', 'Run one round, for example from cron'],
+    ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Try the command without an account'],
+    ['$0 agent run --repo . --once', 'Process each project once, for example in a cron job'],
   ],
-  notes: `SIGTERM or Ctrl-C: running steps complete, then the agent exits. A second signal stops it
-immediately.
+  notes: `After SIGTERM or Ctrl-C, the agent waits for running steps to complete, then exits. A second signal
+stops it immediately.
 
 The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
-  Without --once, the agent exits with 0 if it was stopped, and with 1 if it cannot start or
+  Without --once, the exit code is 0 if the agent was stopped, and 1 if it cannot start or
   continue.
-  With --once and --notify, the agent waits up to 30 s for events to be delivered; the next run
-  sends the rest.`,
+  With --once and --notify, the agent waits up to 30 s for events to be delivered. The next run
+  sends the remaining events.`,
 } as const satisfies Command
 
 export const statusCommand = {
   command: 'status [projects..]',
-  summary: 'Show the state of each project; for named projects, show every difference',
+  summary: 'Show the state of each project. For projects that are named, also show every difference',
   positionals: PROJECTS,
   flags: {
     ...DATA_FLAG,
@@ -117,7 +133,7 @@ export const statusCommand = {
 
 export const historyCommand = {
   command: 'history [projects..]',
-  summary: 'Show what the agent changed, with time, commit and impact',
+  summary: 'Show what the agent changed, and the time, commit and impact of each change',
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'What the agent changed in one project']],
@@ -130,14 +146,14 @@ Exit codes:
 
 export const reconcileCommand = {
   command: 'reconcile [projects..]',
-  summary: 'Read projects now, and retry what was rejected or failed',
+  summary: 'Read projects immediately, and retry changes that were rejected or failed',
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
     wait: toggle('', 'Wait until the projects have been read, then exit with the exit code of `agent status`'),
-    accept: text('', 'Accept the rewritten history of the branch; the value must be its current commit'),
+    accept: text('', 'Continue after a force push, if the followed branch is now at this commit'),
   },
-  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read one project now, and show its state']],
+  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read one project immediately, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
 
 ${STATE_CODES}
@@ -150,8 +166,8 @@ export const suspendCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    for: text('', 'How long to suspend, at most 30d', { demandOption: true }),
-    reason: text('', 'Reason, which is shown with the suspension', { demandOption: true }),
+    for: text('', 'How long to suspend the projects, at most 30d', { demandOption: true }),
+    reason: text('', 'Reason for the suspension, which agent status shows', { demandOption: true }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
   notes: `Exit codes:
@@ -161,7 +177,7 @@ export const suspendCommand = {
 
 export const resumeCommand = {
   command: 'resume [projects..]',
-  summary: 'End a suspension',
+  summary: 'End a suspension, so that changes are applied again',
   positionals: PROJECTS,
   flags: CHOICE_FLAGS,
   examples: [['$0 agent resume --all', 'All projects']],
@@ -172,11 +188,11 @@ export const resumeCommand = {
 
 export const agentCommand: Command = {
   command: 'agent',
-  summary: 'Keep projects as declared, continuously',
+  summary: 'Continuously keep projects as their manifests declare them',
   flags: {},
   examples: [
     ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
-    ['$0 agent status', 'The state of each project'],
+    ['$0 agent status', 'Show the state of each project'],
   ],
   notes: 'Guide: docs/agent.md',
 }

@@ -4,29 +4,29 @@ import { API_FLAGS, BUDGET_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_F
 
 export const applyCommand = {
   command: 'apply [paths..]',
-  summary: 'Plan, ask for confirmation, and apply; or apply a saved plan',
+  summary: 'Make a plan, ask for confirmation, and apply it; or apply a saved plan',
   positionals: {
-    paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}; or one saved plan, FILE.json` },
+    paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}, or one saved plan, FILE.json` },
   },
   flags: {
     plan: text('Manifests:', 'Apply exactly this saved plan'),
     ...PLANNING_FLAGS,
-    base: text('Manifests:', 'With --only introduced: the git ref to compare with'),
+    base: text('Manifests:', 'With --only introduced, the git ref to compare the manifests with'),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
     allow: text(
       'Consent:',
-      'Impacts to allow, separated by commas: restart (allowed by default), disconnect, move, replace, delete, or none, which disallows restart',
+      'Impacts to allow, separated by commas: disconnect, move, replace, delete. Restarts are allowed by default; use none to disallow them',
       { array: true },
     ),
-    now: toggle('Consent:', 'Also run disruptive steps outside their restart windows; the events record this'),
+    now: toggle('Consent:', 'Also run disruptive steps outside their restart windows, and record this in the events'),
     'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
     ...BUDGET_FLAGS,
-    'max-failures': number('Consent:', 'Start no new step after more than this many have failed'),
+    'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
     'operation-timeout': duration('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
     'lock-timeout': duration('Control API:', 'How long to wait for a locked project', { default: '10m' }),
     journal: text('Output:', 'Append each event to FILE before acting on it'),
     report: text('Output:', 'Write an HTML report to FILE, even if the run fails or is interrupted'),
-    format: text('Output:', 'json: one event per line on stdout, everything else on stderr', {
+    format: text('Output:', 'Output format; json prints one event per line on stdout, and everything else on stderr', {
       choices: ['terminal', 'json'],
       default: 'terminal',
     }),
@@ -36,22 +36,28 @@ export const applyCommand = {
   examples: [
     ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
     ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
-    ['$0 apply --auto-approve --allow delete --max-deletes 2', 'In CI, with at most two deletions'],
-    ['$0 apply --base origin/main --only introduced', 'Apply what this git branch introduces; drift is left alone'],
-    ['$0 apply --auto-approve --format json', 'Machine-readable events'],
+    [
+      '$0 apply --auto-approve --allow delete --max-deletes 2',
+      'Apply without a prompt, and delete at most two computes',
+    ],
+    [
+      '$0 apply --base origin/main --only introduced',
+      'Apply what this git branch introduces, but leave drift unchanged',
+    ],
+    ['$0 apply --auto-approve --format json', 'Print events in a machine-readable format'],
     ['$0 apply --report apply.html', 'Write an HTML report'],
-    ['$0 apply --sandbox --seed seed.yaml', 'Without an account'],
+    ['$0 apply --sandbox --seed seed.yaml', 'Try the command without an account'],
   ],
-  notes: `Ctrl-C once: no new step starts, and running steps complete. Twice: stop immediately.
-There is no state to repair: run the command again to continue.
-If the environment variable CI is set, apply does not ask: --auto-approve is required.
+  notes: `Press Ctrl-C once to start no new steps and wait for running steps to complete. Press it twice to
+stop immediately. In both cases, there is no state to repair: to continue, run the command again.
+If the environment variable CI is set, apply cannot ask, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR}
-  3   applied in part: something failed, was not allowed, has not converged,
-      or a project was left out
-  4   the saved plan is stale, or was edited: nothing was changed
+  3   applied in part: a step failed or was not allowed, the projects do not match
+      their manifests yet, or a project was left out
+  4   the saved plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,
 } as const satisfies Command

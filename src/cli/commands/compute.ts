@@ -22,29 +22,29 @@ export const actionCommand = (action: ComputeAction) =>
     },
     flags: {
       project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
-      now: toggle('', 'Act even outside restart windows'),
+      now: toggle('', 'Interrupt computes even while their restart windows are closed'),
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
       'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),
       'lock-timeout': duration('', 'How long to wait for a locked project', { default: '10m' }),
       ...CONNECTION_FLAGS,
     },
-    examples: [[`$0 compute ${action} staging`, 'The primary of staging']],
+    examples: [[`$0 compute ${action} staging`, 'Refer to the primary on staging by its branch']],
     notes: `Shows the effect on connections, asks for confirmation, and waits for the operations to end.
 
-The manifests in the current folder are enforced as in apply: no flag overrides \`protect: true\`,
-and restart windows apply unless --now is given.
+The manifests in the current folder are respected in the same way as by apply: no flag overrides
+\`protect: true\`, and restart windows apply unless --now is given.
 
 Exit codes:
   0   done, or nothing to do
-  1   wrong input, declined, rejected by a protection, or failed
-  5   outside the restart window: nothing was changed`,
+  1   wrong input, declined, rejected because of a protection, or failed
+  5   nothing was changed, because a restart window is closed`,
   }) as const satisfies Command
 
 export const computeCommand: Command = {
   command: 'compute',
-  summary: 'Start, suspend, restart or delete single computes',
+  summary: 'Start, suspend, restart or delete individual computes',
   flags: {},
-  examples: [['$0 compute start staging', 'Wake the primary of staging']],
+  examples: [['$0 compute start staging', 'Wake the primary on staging']],
   notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
 }
 

@@ -4,7 +4,7 @@ import { API_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const costCommand = {
   command: 'cost [paths..]',
-  summary: 'Estimate monthly cost, and what would save the most',
+  summary: 'Estimate the monthly cost, and show which changes would save the most',
   positionals: PATHS,
   flags: {
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
@@ -17,20 +17,23 @@ export const costCommand = {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
     }),
-    out: text('Output:', 'With --format html: write the page to FILE'),
+    out: text('Output:', 'With --format html, write the page to FILE'),
     price: REVIEW_FLAGS.price,
     ...MANIFEST_FLAGS,
     ...API_FLAGS,
   },
   examples: [
-    ['$0 cost', 'The declared projects, most expensive first'],
-    ['$0 cost --project quiet-river-12345678 --by branch', 'A project without manifests, by branch'],
+    ['$0 cost', 'Show the cost of the declared projects, with the most expensive first'],
+    [
+      '$0 cost --project quiet-river-12345678 --by branch',
+      'Show the cost of a project, which needs no manifest, by branch',
+    ],
     ['$0 cost --price 0.222USD', 'Also show costs in US dollars'],
-    ['$0 cost --format html --out cost.html', 'A page for any browser'],
+    ['$0 cost --format html --out cost.html', 'Write a page for any browser'],
   ],
   notes: `Exit codes:
   0   estimated
-  1   wrong input, or a project cannot be read; the others are shown`,
+  1   wrong input, or a project cannot be read, in which case the others are shown`,
 } as const satisfies Command
 
 export type CostFlags = ValuesOf<typeof costCommand>

@@ -4,7 +4,7 @@ import { API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '.
 
 export const driftCommand = {
   command: 'drift [paths..]',
-  summary: 'Show where manifests and live projects differ, and which of the two changed',
+  summary: 'Show the differences between manifests and live projects, and which of the two changed',
   positionals: {
     paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
   },
@@ -16,14 +16,14 @@ export const driftCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 drift', 'Changes made outside the manifests since the last commit'],
-    ['$0 drift --since v1.4', 'Changes made outside the manifests since a release'],
+    ['$0 drift', 'Show changes made outside the manifests since the last commit'],
+    ['$0 drift --since v1.4', 'Show changes made outside the manifests since a release'],
   ],
   notes: `Exit codes:
-  0   no drift: no live project changed
+  0   there is no drift: no live project changed
   ${EXIT_ERROR},
-      or a project cannot be planned; the others are shown
-  2   drift: a live project changed`,
+      or a project cannot be planned, in which case the others are shown
+  2   there is drift: a live project changed`,
 } as const satisfies Command
 
 export type DriftFlags = ValuesOf<typeof driftCommand>

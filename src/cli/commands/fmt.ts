@@ -4,16 +4,16 @@ import { PATHS } from '../flags.ts'
 
 export const fmtCommand = {
   command: 'fmt [paths..]',
-  summary: 'Format manifests: canonical key order and values; keeps comments and layout; no network',
+  summary: 'Format manifests with canonical key order and values, keeping comments and layout; needs no network access',
   positionals: PATHS,
   flags: {
-    check: toggle('', 'Write nothing; exit with 2 if a file would change'),
-    diff: toggle('', 'Print the diff; with --check, write nothing'),
+    check: toggle('', 'Do not write files, but exit with 2 if a file would change'),
+    diff: toggle('', 'Also print the differences; with --check, only print them'),
   },
   examples: [
     ['$0 fmt', 'Format espalier.yaml, or else the files in espalier/'],
-    ['$0 fmt --check --diff fleet/', 'In CI: fail if a file is not formatted, and show the diff'],
-    ['$0 fmt - < espalier.yaml', 'From stdin to stdout, for an editor'],
+    ['$0 fmt --check --diff fleet/', 'In CI, fail if a file is not formatted, and show the diff'],
+    ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
   notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations
 and sizes are written in their canonical form (\`300s\` becomes \`5m\`). The order of branches,
@@ -23,7 +23,7 @@ of changed files are printed.
 Exit codes:
   0   everything is formatted now
   1   a file cannot be read as YAML, or wrong usage
-  2   --check: something would change`,
+  2   with --check, a file would change`,
 } as const satisfies Command
 
 export type FmtFlags = ValuesOf<typeof fmtCommand>

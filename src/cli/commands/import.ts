@@ -4,36 +4,40 @@ import { API_FLAGS } from '../flags.ts'
 
 export const importCommand = {
   command: 'import',
-  summary: 'Write manifests that match live projects, so that their plans are empty',
+  summary: 'Write manifests that match the live projects, so that a plan shows no changes',
   flags: {
     project: text(
       '',
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
       { array: true },
     ),
-    all: toggle('', 'Write a file per project, even if there is only one'),
+    all: toggle('', 'Write one file per project, even if there is only one project'),
     branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
     pin: toggle('', 'Pin every compute by its id'),
-    out: text('', 'File to write or update (default: stdout); for several projects, a folder (default: espalier)'),
+    out: text(
+      '',
+      'File to write or update (default: stdout). With several projects, the folder to write to (default: espalier)',
+    ),
     ...API_FLAGS,
   },
   examples: [
-    ['$0 import', 'Every project that the key can access, into espalier/NAME.yaml'],
-    ['$0 import --project shop --out espalier.yaml', 'One project, by its name or id'],
-    ["$0 import --project 'shop*' --out fleet", 'Several projects, one file each in the folder fleet'],
-    ['$0 import --project shop --out fleet.yaml', 'Add the missing parts to an existing file'],
-    ["$0 import --project shop --branch 'preview/*'", 'Some branches, to stdout'],
+    ['$0 import', 'Import every project that the key can access to espalier/NAME.yaml'],
+    ['$0 import --project shop --out espalier.yaml', 'Import one project, by its name or id'],
+    ["$0 import --project 'shop*' --out fleet", 'Import several projects, each to a file in the folder fleet'],
+    ['$0 import --project shop --out fleet.yaml', 'Add what is missing to an existing file'],
+    ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for some of the branches'],
   ],
-  notes: `Settings that most computes share become \`defaults\`. Three or more branches with the same name
-prefix and the same settings are suggested as a rule, in a comment. stderr lists inferred values
-with their reasons, and settings that a manifest cannot express, which are not managed.
+  notes: `Settings that most computes share become \`defaults\`. If three or more branches have the same
+name prefix and the same settings, a comment suggests a rule for them. stderr lists the values that
+were inferred, with the reasons. It also lists settings that a manifest cannot express and that are
+therefore not managed.
 
-If the file of --out exists, missing computes are added and differing values are set to the live
-ones. Everything else is kept, including declared computes that are not live.
+If the file given with --out exists, missing computes are added to it, and values that differ are
+set to the live values. Everything else is kept, including declared computes that are not live.
 
 Exit codes:
   0   written
-  1   wrong input, or a project could not be imported; the others are written`,
+  1   wrong input, or a project could not be imported, in which case the others are written`,
 } as const satisfies Command
 
 export type ImportFlags = ValuesOf<typeof importCommand>

@@ -1,4 +1,4 @@
-/** All commands and their implementations. */
+/** Lists all commands, each with the code that runs it. */
 import type { Command, Run, Runnable, ValuesOf } from '../command.ts'
 import * as agent from './agent.ts'
 import { applyCommand } from './apply.ts'
@@ -20,7 +20,7 @@ import { snapshotCommand } from './snapshot.ts'
 import { statusCommand } from './status.ts'
 import { validateCommand } from './validate.ts'
 
-/** @param load imports the implementation of a command; called only when the command runs. */
+/** @param load imports the code that runs a command. It is called only when the command runs. */
 const runs = <C extends Command>(command: C, load: (values: ValuesOf<C>) => Promise<Run<C>>): Runnable => ({
   ...command,
   run: async (parsed, io) => {
@@ -29,7 +29,7 @@ const runs = <C extends Command>(command: C, load: (values: ValuesOf<C>) => Prom
   },
 })
 
-/** In the order in which help lists them. */
+/** All commands, in the order in which the help lists them. */
 export const COMMANDS: readonly Runnable[] = [
   runs(initCommand, async () => (await import('../runs/init.ts')).runInit),
   runs(validateCommand, async () => (await import('../runs/validate.ts')).runValidate),

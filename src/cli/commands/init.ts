@@ -4,7 +4,7 @@ import { API_FLAGS } from '../flags.ts'
 
 export const initCommand = {
   command: 'init',
-  summary: 'Start here: write first manifests, editor settings and workflows',
+  summary: 'Start here: write your first manifests, editor settings and workflows',
   flags: {
     project: text('', 'Project id or name (default: every project that the key can access)'),
     'no-editor': toggle('', 'Do not write editor settings (.vscode/)'),
@@ -12,15 +12,15 @@ export const initCommand = {
     ...API_FLAGS,
   },
   examples: [
-    ['$0 init', 'With a key: import every project'],
-    ['$0 init --project quiet-river-12345678', 'Without a key: a manifest to fill in'],
-    ['$0 init --sandbox --seed seed.yaml', 'Without an account'],
+    ['$0 init', 'With an API key, import every project'],
+    ['$0 init --project quiet-river-12345678', 'Without an API key, write a manifest to fill in'],
+    ['$0 init --sandbox --seed seed.yaml', 'Try the command without an account'],
   ],
-  notes: `Existing files are not overwritten, but missing settings are added to .vscode/settings.json.
+  notes: `Existing files are not overwritten, but settings that are missing from .vscode/settings.json are added.
 
 Exit codes:
   0   done
-  1   wrong input, or there is neither a key nor a project id`,
+  1   wrong input, or there is neither an API key nor a project id`,
 } as const satisfies Command
 
 export type InitFlags = ValuesOf<typeof initCommand>

@@ -4,7 +4,7 @@ import { CONNECTION_FLAGS } from '../flags.ts'
 
 const COMMON = {
   project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
-  format: text('Output:', 'wide shows every column; json is one object per line', {
+  format: text('Output:', 'Output format; wide shows all columns, and json prints one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],
     default: 'terminal',
@@ -13,11 +13,11 @@ const COMMON = {
 } as const
 
 const FILTER_FLAGS = {
-  branch: text('Filters:', 'Branch, by name or id'),
-  compute: text('Filters:', 'Compute, by id'),
-  action: text('Filters:', 'Action, such as apply_config'),
-  status: text('Filters:', 'Status, as in the API or in the console: running, Error, …'),
-  since: duration('Filters:', 'Only operations that started within this time, such as 2h or 7d'),
+  branch: text('Filters:', 'Only operations on this branch, given by name or id'),
+  compute: text('Filters:', 'Only operations on this compute, given by id'),
+  action: text('Filters:', 'Only operations with this action, such as apply_config'),
+  status: text('Filters:', 'Only operations with this status, written as in the API (running) or the console (Error)'),
+  since: duration('Filters:', 'Only operations that started within this duration before now, such as 2h or 7d'),
 } as const
 
 const EXIT_NOTES = `Exit codes:
@@ -26,17 +26,17 @@ const EXIT_NOTES = `Exit codes:
 
 export const listCommand = {
   command: 'list',
-  summary: 'List operations, newest first',
+  summary: 'List operations, with the newest first',
   flags: {
     ...FILTER_FLAGS,
-    limit: number('Filters:', 'List only the newest N', { min: 1, default: 50 }),
-    all: toggle('Filters:', 'List all operations; --limit is ignored'),
+    limit: number('Filters:', 'List at most this many operations', { min: 1, default: 50 }),
+    all: toggle('Filters:', 'List all operations, and ignore --limit'),
     ...COMMON,
   },
   examples: [
-    ['$0 operations list', 'The newest fifty'],
-    ['$0 operations list --status Error --since 7d --all', 'Failures in the last week'],
-    ['$0 operations list --branch main --action apply_config', 'Configuration changes on main'],
+    ['$0 operations list', 'List the newest fifty operations'],
+    ['$0 operations list --status Error --since 7d --all', 'List all failures in the last week'],
+    ['$0 operations list --branch main --action apply_config', 'List configuration changes on main'],
   ],
   notes: EXIT_NOTES,
 } as const satisfies Command
@@ -46,13 +46,13 @@ export const getCommand = {
   summary: 'Show one operation',
   positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
-  examples: [['$0 operations get ID --format json', 'Every field that the API returns']],
+  examples: [['$0 operations get ID --format json', 'Show all fields that the API returns']],
   notes: EXIT_NOTES,
 } as const satisfies Command
 
 export const waitCommand = {
   command: 'wait <refs..>',
-  summary: 'Wait until operations have ended',
+  summary: 'Wait for operations to end',
   positionals: { refs: { describe: 'Operation ids', array: true } },
   flags: {
     timeout: duration('', 'How long to wait in total', { default: '10m' }),
@@ -60,19 +60,19 @@ export const waitCommand = {
   },
   examples: [['$0 operations wait ID --timeout 5m', 'Wait for at most five minutes']],
   notes: `Exit codes:
-  0   all finished or were skipped
-  1   an operation failed permanently or was cancelled, the timeout passed, or wrong input`,
+  0   all operations finished or were skipped
+  1   an operation failed permanently or was cancelled, the wait timed out, or wrong input`,
 } as const satisfies Command
 
 export const watchCommand = {
   command: 'watch',
-  summary: 'Show operations as they start and change, until Ctrl-C',
+  summary: 'Show operations as they start and change, until Ctrl-C is pressed',
   flags: {
     interval: duration('', 'How often to refresh', { default: '5s' }),
     ...FILTER_FLAGS,
     ...COMMON,
   },
-  examples: [['$0 operations watch --branch main', 'Operations on main']],
+  examples: [['$0 operations watch --branch main', 'Watch the operations on main']],
   notes: EXIT_NOTES,
 } as const satisfies Command
 
@@ -80,8 +80,8 @@ export const operationsCommand: Command = {
   command: 'operations',
   summary: 'List, show and wait for operations of the control plane',
   flags: {},
-  examples: [['$0 operations list', 'The newest fifty']],
-  notes: 'Statuses are shown as in the console.',
+  examples: [['$0 operations list', 'List the newest fifty operations']],
+  notes: 'Statuses are shown in the same terms as in the console.',
 }
 
 export type CommonFlags = Omit<GetFlags, 'ref'>

@@ -6,25 +6,25 @@ const PORT = { max: 65_535 } as const
 
 export const serveCommand = {
   command: 'serve',
-  summary: 'Serve the control API on this machine, until Ctrl-C',
+  summary: 'Serve the control API on this machine until Ctrl-C is pressed',
   flags: {
     port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
-    state: text('', 'Directory for persistent state (default: memory only)'),
+    state: text('', 'Directory in which to keep the state (default: state is kept only in memory)'),
     seed: text('', 'File with the initial projects, branches and computes'),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
-    key: text('', 'API key to accept (default: a new one)'),
+    key: text('', 'API key that the sandbox accepts (default: a new key)'),
     faults: text('', 'File that lists the faults to inject'),
     'rate-limits': toggle(
       '',
-      'Answer with 429 above the published limits: a burst of 700 requests, then 700 per minute; 40 per second per route',
+      'Enforce the published rate limits by answering with 429: bursts of 700 requests, then 700 per minute, and 40 per second per route',
     ),
-    computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, else simulated', {
+    computes: text('Computes:', 'Compute backend; auto uses postgres if it is installed, and simulated otherwise', {
       choices: ['auto', 'postgres', 'simulated'],
       default: 'auto',
     }),
     'pg-bin': text(
       'Computes:',
-      'Folder with postgres and initdb (default: the newest version installed, else the npm package)',
+      'Folder that contains postgres and initdb (default: the newest installed version, else the npm package)',
     ),
     'pg-port': number(
       'Computes:',
@@ -45,7 +45,7 @@ the compute backend:
 The log follows.
 
 Exit codes:
-  0   ended by SIGINT or SIGTERM
+  0   stopped by SIGINT or SIGTERM
   1   wrong usage, an invalid seed, a port in use, or no Postgres with
       --computes postgres`,
 } as const satisfies Command
@@ -59,13 +59,13 @@ export const connectCommand = {
   flags: {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
-    port: number('', "The sandbox's API port, if several sandboxes are running", PORT),
-    project: text('', 'Project id or name, if several projects have a branch of that name'),
+    port: number('', 'API port of the sandbox, needed if several sandboxes are running', PORT),
+    project: text('', 'Project id or name, needed if several projects have a branch with this name'),
   },
   examples: [
-    ['$0 sandbox connect main', 'The primary of main'],
-    ['$0 sandbox connect main --psql', 'The same, in psql'],
-    ['psql "$($0 sandbox connect main/reporting)"', 'A replica'],
+    ['$0 sandbox connect main', 'Print a connection string for the primary on main'],
+    ['$0 sandbox connect main --psql', 'Connect to the primary on main with psql'],
+    ['psql "$($0 sandbox connect main/reporting)"', 'Connect to a replica'],
   ],
   notes: `An idle compute starts when a client connects.
 
@@ -80,7 +80,7 @@ export const sandboxCommand: Command = {
   flags: {},
   examples: [
     ['$0 sandbox serve', 'Serve the control API on this machine'],
-    ['$0 sandbox connect main --psql', 'Open psql on one of its computes'],
+    ['$0 sandbox connect main --psql', 'Open psql on a compute of a running sandbox'],
   ],
   notes: 'To run a sandbox inside another command, use plan --sandbox or apply --sandbox.',
 }

@@ -4,14 +4,14 @@ import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = {
   command: 'show <ref>',
-  summary: 'Show a saved plan, or resolved manifests; no network, no key',
-  positionals: { ref: { describe: 'A file that plan --out wrote; with --resolved a manifest, directory or glob' } },
+  summary: 'Show a saved plan or resolved manifests, without network access or a key',
+  positionals: { ref: { describe: 'A file that plan --out wrote. With --resolved, a manifest, directory or glob' } },
   flags: {
-    format: text('Output:', 'Output format; --resolved supports terminal (YAML) and json', {
+    format: text('Output:', 'Output format. With --resolved, only terminal (which prints YAML) and json', {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
     }),
-    out: text('Output:', 'With --format html: write the page to FILE'),
+    out: text('Output:', 'With --format html, write the page to FILE'),
     resolved: toggle(
       'Manifests:',
       'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
@@ -20,9 +20,9 @@ export const showCommand = {
     ...PLAN_VIEW_FLAGS,
   },
   examples: [
-    ['$0 show plan.json', 'What espalier apply plan.json would do'],
-    ['$0 show plan.json --format html --out plan.html', 'As a page for any browser'],
-    ['$0 show --resolved fleet/', 'Resolved manifests, and which file sets each value'],
+    ['$0 show plan.json', 'Show what espalier apply plan.json would do'],
+    ['$0 show plan.json --format html --out plan.html', 'Write the plan as a page for any browser'],
+    ['$0 show --resolved fleet/', 'Show resolved manifests, with the file that each value comes from'],
   ],
   notes: `Exit codes:
   0   shown

@@ -4,9 +4,9 @@ import { MANIFEST_FLAGS } from '../flags.ts'
 
 export const sizesCommand = {
   command: 'sizes',
-  summary: 'Print the table of compute sizes: CU, RAM, cache, max_connections',
+  summary: 'Print the table of compute sizes, with their CU, RAM, cache and max_connections',
   flags: {
-    format: text('Output:', 'Output format; --size-table reads the json format', {
+    format: text('Output:', 'Output format; --size-table reads files in the json format', {
       choices: ['terminal', 'json'],
       default: 'terminal',
     }),
@@ -14,12 +14,12 @@ export const sizesCommand = {
     ...MANIFEST_FLAGS,
   },
   examples: [
-    ['$0 sizes', 'The built-in table'],
-    ['$0 sizes --format json > sizes.json', 'A starting point for a custom table'],
+    ['$0 sizes', 'Print the built-in table'],
+    ['$0 sizes --format json > sizes.json', 'Write a starting point for your own table'],
   ],
   notes: `Exit codes:
   0   printed
-  1   wrong usage, or a size table that cannot be used`,
+  1   wrong usage, or the size table cannot be used`,
 } as const satisfies Command
 
 export type SizesFlags = ValuesOf<typeof sizesCommand>

@@ -4,7 +4,7 @@ import { API_FLAGS, PATHS } from '../flags.ts'
 
 export const snapshotCommand = {
   command: 'snapshot [paths..]',
-  summary: 'Save a snapshot of the live projects, to plan offline',
+  summary: 'Save a snapshot of the live projects, from which you can plan offline',
   positionals: PATHS,
   flags: {
     out: text('', 'File to write', { demandOption: true }),
@@ -13,11 +13,11 @@ export const snapshotCommand = {
   },
   examples: [
     ['$0 snapshot --out live.json', 'Save all declared projects'],
-    ['$0 plan --live live.json', 'Plan from that file: no network, no key'],
+    ['$0 plan --live live.json', 'Plan from that file, without network access or a key'],
   ],
   notes: `Exit codes:
   0   saved
-  1   wrong input, or a project that does not exist`,
+  1   wrong input, or a project does not exist`,
 } as const satisfies Command
 
 export type SnapshotFlags = ValuesOf<typeof snapshotCommand>

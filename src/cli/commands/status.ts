@@ -4,32 +4,32 @@ import { API_FLAGS, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const statusCommand = {
   command: 'status [paths..]',
-  summary: 'List the live computes, and whether they match the manifests',
+  summary: 'List live computes, and show whether they match the manifests',
   positionals: PATHS,
   flags: {
-    format: text('Output:', 'wide shows every column; name shows only the ids', {
+    format: text('Output:', 'Output format; wide shows all columns, and name shows only ids', {
       alias: 'o',
       choices: ['terminal', 'wide', 'json', 'name'],
       default: 'terminal',
     }),
-    watch: toggle('Output:', 'Refresh until Ctrl-C'),
+    watch: toggle('Output:', 'Refresh the list until Ctrl-C is pressed'),
     interval: duration('Output:', 'How often to refresh', { default: '5s' }),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...API_FLAGS,
   },
   examples: [
-    ['$0 status', 'All declared projects'],
-    ["$0 status --project 'shop*' --branch main", 'Some projects and branches'],
-    ['$0 status --project shop', 'A project by its name or id, even if no manifest declares it'],
-    ['$0 status --watch', 'Refresh every 5 seconds'],
-    ['$0 status -o wide', 'Every column, including hosts'],
+    ['$0 status', 'List the computes of all declared projects'],
+    ["$0 status --project 'shop*' --branch main", 'List only some projects and branches'],
+    ['$0 status --project shop', 'List a project by its name or id, even if no manifest declares it'],
+    ['$0 status --watch', 'Refresh the list every 5 seconds'],
+    ['$0 status -o wide', 'Show all columns, including hosts'],
   ],
   notes: `SYNC compares each compute with the manifests:
   in sync     a manifest declares it, and it matches
   differs     a plan would change it
   unmanaged   no manifest declares it
-  unknown     its project cannot be planned or a manifest has errors, as shown below the table
+  unknown     its project cannot be planned, or a manifest has errors; both are shown below the table
 
 With --project, manifests are optional. A project that no manifest declares is listed without
 SYNC.

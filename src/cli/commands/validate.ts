@@ -5,7 +5,7 @@ import { MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const validateCommand = {
   command: 'validate [paths..]',
-  summary: 'Check manifests, and report every problem in every file; no network, no key',
+  summary: 'Check manifests and report every problem in every file, without network access or a key',
   positionals: PATHS,
   flags: {
     format: text('Output:', 'Output format; sarif is for code scanning', {
@@ -20,14 +20,14 @@ export const validateCommand = {
   },
   examples: [
     ['$0 validate', 'Check espalier.yaml, or else the files in espalier/'],
-    ["$0 validate fleet/ 'more/*.yaml'", 'A directory and a glob'],
+    ["$0 validate fleet/ 'more/*.yaml'", 'Check a directory and a glob'],
     ['$0 validate --tier scale', 'Also check the limits of the Scale plan'],
-    ['$0 validate - < espalier.yaml', 'A manifest from stdin'],
-    ['$0 validate --format sarif > espalier.sarif', 'For code scanning'],
+    ['$0 validate - < espalier.yaml', 'Check a manifest from stdin'],
+    ['$0 validate --format sarif > espalier.sarif', 'Write a report for code scanning'],
   ],
   notes: `Exit codes:
-  0   no errors (there may be warnings)
-  1   errors, or wrong usage`,
+  0   there are no errors, but there may be warnings
+  1   there are errors, or wrong usage`,
 } as const satisfies Command
 
 export type ValidateFlags = ValuesOf<typeof validateCommand>

@@ -27,8 +27,9 @@ const TIMEOUT_MS = 800
 const MOST_PROJECTS = 5
 
 /**
- * Reads names from the service. If it does not respond in time, returns the last known names and caches them as if they
- * had just been read, so that the next TAB does not have to wait again.
+ * Reads names from the cache if it is fresh, and otherwise from the service. If the service does not respond in time,
+ * returns the last known names and caches them as if they had just been read, so that the next TAB does not have to
+ * wait again.
  */
 export const liveNames = async (words: readonly string[], io: Io): Promise<LiveNames> => {
   try {

@@ -143,7 +143,7 @@ type Fact = readonly [name: string, value: Markup]
 
 const facts = (project: AgentPageProject): readonly Fact[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
-  const there = project.windowOpensLocally === undefined ? '' : ` (there ${project.windowOpensLocally})`
+  const there = project.windowOpensLocally === undefined ? '' : ` (${project.windowOpensLocally} in its time zone)`
   const found: Fact[] = [['since', moment(since)]]
   if (until !== undefined && until !== windowOpensAt) {
     found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])

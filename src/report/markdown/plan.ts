@@ -115,8 +115,8 @@ const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): str
   const { subject, act } = introducerWords(introducedBy)
   if (introduced.length === 0) {
     return typeof introducedBy === 'object'
-      ? `All of this is existing drift, which ${act} corrects.`
-      : `${capitalised(subject)} changes no compute itself: all of this is existing drift, which ${act} corrects.`
+      ? `All of these changes correct existing drift, and ${act} applies them.`
+      : `${capitalised(subject)} changes no compute itself. All of these changes correct existing drift, and ${act} applies them.`
   }
   return `${capitalised(subject)} introduces ${counted(introduced.length, 'change')}. ${capitalised(act)} also corrects existing drift of ${counted(drift.length, 'compute')}.`
 }
@@ -186,7 +186,7 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const isFleet = hasSeveralProjects(view.plan)
   const { subject, act } = introducerWords(view.introducedBy)
-  const what = `Not introduced by ${subject}: the live project differs from the base's manifests. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
+  const what = `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
   return [
     ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
     detail.shows('driftRows')

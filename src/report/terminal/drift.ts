@@ -28,7 +28,7 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
   const since = `since ${plainText(ref)}${coverage(plan)}`
   const hint =
-    differences.length === 0 ? '' : ' The differences come from the manifests, and `espalier apply` applies them.'
+    differences.length === 0 ? '' : ' The manifests introduced the differences. To apply them, run `espalier apply`.'
   const verdict = drifted === 0 ? `No drift ${since}.${hint}` : `Drift ${since}: ${counted(drifted, 'difference')}.`
   return `${[...sections, verdict].join('\n\n')}\n`
 }

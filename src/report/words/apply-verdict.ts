@@ -60,7 +60,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
   const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
   const from = opensAt === undefined ? '' : ` from ${minuteOf(opensAt)} on`
   const lines: readonly (readonly [applies: boolean, line: string])[] = [
-    [missing.length > 0, `Next: to allow this, run \`espalier apply${args} --allow ${missing.join(',')}\`.`],
+    [missing.length > 0, `Next: to allow these steps, run \`espalier apply${args} --allow ${missing.join(',')}\`.`],
     [interrupted, `Next: to continue, run \`espalier apply${args}\` again.`],
     [
       has('scheduled'),
@@ -68,7 +68,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
     ],
     [
       converged === false && isOver,
-      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: run \`espalier plan${args}\` to see the remaining changes.`,
+      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: to see the remaining changes, run \`espalier plan${args}\`.`,
     ],
     [
       has('stale'),
@@ -76,7 +76,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
     ],
     [
       plan.steps.length > 0 && !interrupted && has('failed'),
-      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again: it continues where it stopped.`,
+      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again. It continues where it stopped.`,
     ],
   ]
   return lines.flatMap(([applies, line]) => (applies ? [line] : []))

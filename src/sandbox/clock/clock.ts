@@ -1,23 +1,26 @@
-/** The sandbox's clock, in milliseconds since the epoch. Everything in the sandbox runs on it. */
+/** The sandbox's clock, in milliseconds since the epoch. All times in the sandbox are measured with it. */
 export interface SandboxClock {
   now(): number
-  /** The clock's time at a past value of `performance.now()`. */
+  /** The time that the clock had when `performance.now()` returned `moment`. */
   when(moment: number): number
-  /** Runs `task` once at `time`, or soon if `time` has passed. Returns a function that cancels it. */
+  /** Runs `task` once at `time`, or soon if `time` has already passed. Returns a function that cancels the task. */
   at(time: number, task: () => void): () => void
-  /** Moves the clock forward. Tasks that become due run in order of their times, including tasks that they schedule. */
+  /**
+   * Moves the clock forward. Tasks that become due run in the order of their times. This includes tasks that are
+   * scheduled by other tasks.
+   */
   advance(ms: number): Promise<void>
-  /** Speed relative to real time. 0: the clock only moves by `advance`. */
+  /** The speed relative to real time. If it is 0, only `advance` moves the clock. */
   scale: number
 }
 
-/** The longest timeout that Node supports. Later tasks take several timers. */
+/** The longest timeout that Node supports. Tasks that are due later need several timers. */
 const LONGEST_MS = 2 ** 31 - 1
 
-/** Runs `scale` times as fast as real time, from `start` on. */
+/** A clock that starts at `start` and runs `scale` times as fast as real time. */
 export const scaledClock = (scale = 1, start = Date.now()): SandboxClock => new AdjustableClock(scale, start)
 
-/** Moves only when `advance` is called. */
+/** A clock that moves only when `advance` is called. */
 export const manualClock = (start = Date.UTC(2026, 0, 1)): SandboxClock => new AdjustableClock(0, start)
 
 interface Task {
@@ -25,7 +28,7 @@ interface Task {
   readonly run: () => void
 }
 
-/** From `machine` (a value of `performance.now()`) on, the clock runs from `time` at `scale`. */
+/** When `performance.now()` was `machine`, the clock was at `time`. Since then, it has run at the speed `scale`. */
 interface Segment {
   readonly machine: number
   readonly time: number
@@ -33,7 +36,7 @@ interface Segment {
 }
 
 class AdjustableClock implements SandboxClock {
-  /** The last one applies now. */
+  /** All segments, oldest first. The last one determines the current time. */
   readonly #segments: Segment[]
   /** Sorted by time. Tasks for the same time run in the order in which they were scheduled. */
   readonly #tasks: Task[] = []
@@ -42,7 +45,7 @@ class AdjustableClock implements SandboxClock {
   #moving: number | undefined
 
   constructor(scale: number, start: number) {
-    // Monotonic: setting back the machine's time must not set back the sandbox.
+    // Use a monotonic clock, so that the sandbox's time does not go back when the machine's time is set back.
     this.#segments = [{ machine: performance.now(), time: start, scale }]
   }
 

@@ -1,4 +1,4 @@
-/** The interface of compute backends: simulated, or real Postgres. */
+/** The interface of the two compute backends, which either simulate computes or run real Postgres servers. */
 
 /** Roles and databases of a branch. */
 export interface BranchCatalog {
@@ -18,12 +18,12 @@ export type CatalogChange =
   | { readonly kind: 'rename-database'; readonly name: string; readonly to: string }
   | { readonly kind: 'drop-database'; readonly name: string }
 
-/** Roles and databases as Postgres has them. */
+/** The roles and databases that exist in Postgres. */
 export interface LiveCatalog {
   readonly roles: readonly {
     readonly name: string
     readonly canLogin: boolean
-    /** Whether this is the role's password. False if SQL changed it, or if there is none. */
+    /** Whether this is the role's password. False if the password was changed with SQL, or if the role has none. */
     readonly hasPassword: (password: string) => boolean
   }[]
   readonly databases: BranchCatalog['databases']
@@ -36,13 +36,13 @@ export interface Login {
   readonly database: string
 }
 
-/** How a compute must run. */
+/** The configuration with which a compute must run. */
 export interface ComputeSpec {
   readonly id: string
   readonly branchId: string
   readonly type: 'read_write' | 'read_only'
   readonly maxConnections: number
-  /** Limit for all temporary files together, in bytes (docs/control-api.md). */
+  /** The limit for the total size of all temporary files, in bytes (docs/sandbox.md). */
   readonly tempDiskBytes: number
   /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>
@@ -50,28 +50,28 @@ export interface ComputeSpec {
   readonly libraries: readonly string[]
   /** Major version of Postgres. */
   readonly pgVersion: number
-  /** Whether logical replication is on: `wal_level = logical`, and roles may replicate. */
+  /** Whether logical replication is enabled, which means that `wal_level` is `logical` and roles may replicate. */
   readonly isLogical: boolean
-  /** Initial roles and databases of a branch without data. */
+  /** The roles and databases with which the data of a branch is created, if it has none yet. */
   readonly catalog: BranchCatalog
-  /** Pending changes to roles and databases, oldest first. A primary executes them. */
+  /** The pending changes to roles and databases, oldest first. The primary executes them. */
   readonly changes: readonly CatalogChange[]
 }
 
-/** A connection that is open, or was until recently. */
+/** A connection that is open or was closed recently. */
 export interface ConnectionInfo {
   readonly id: string
   readonly computeId: string
   /** Milliseconds since the epoch, by the system clock. */
   readonly openedAt: number
-  /** Absent while it is open. */
+  /** Absent while the connection is open. */
   readonly closedAt?: number
 }
 
 export interface Activity {
   /** Whether a query is running. */
   readonly busy: boolean
-  /** Time of the last client activity, as a value of `performance.now()`; `-Infinity` if there was none. */
+  /** When a client was last active, as a value of `performance.now()`, or `-Infinity` if no client was active. */
   readonly lastUse: number
 }
 
@@ -82,15 +82,15 @@ export interface BranchSource {
 }
 
 export interface RestoreWork {
-  /** Unique per restore. An interrupted restore is repeated; a finished one is not. */
+  /** Identifies the restore, so that a restore that was interrupted is repeated, but one that has finished is not. */
   readonly id: string
   readonly from: string
   readonly preserveAs?: string | undefined
 }
 
 /**
- * Promises settle when the work is done; `undefined` means that there is no work to do. Calls are idempotent. Calls for
- * the same compute run one after the other.
+ * The functions start work. The promise that a function returns settles when the work is done. `undefined` means that
+ * there is no work to do. All calls are idempotent. Calls for the same compute run one after the other.
  */
 export interface Computes {
   readonly kind: 'postgres' | 'simulated'
@@ -101,31 +101,36 @@ export interface Computes {
   /** Creates a branch with the current data of its source, or without data. */
   addBranch(id: string, source: BranchSource | undefined): Promise<void> | undefined
   /**
-   * Replaces a branch's data with the current data of another branch. The branch `preserveAs`, if given, receives the
-   * old data. The branch's computes stop; the next connection starts them again.
+   * Replaces the data of a branch with the current data of another branch. If `preserveAs` is given, the branch with
+   * this id receives the old data. The computes of the branch are stopped, and the next connection starts them again.
    */
   restoreBranch(id: string, work: RestoreWork): Promise<void> | undefined
   removeBranch(id: string): Promise<void> | undefined
   start(spec: ComputeSpec): Promise<void> | undefined
-  /** Connections end with SQLSTATE 57P01. */
+  /** Stops a compute. Its connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
-  /** Does nothing if the compute already runs with this spec. */
+  /** Restarts a compute, unless it is already running with this spec. */
   restart(spec: ComputeSpec): Promise<void> | undefined
   /** Applies the settings that can be changed without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
-  /** Opens a connection that the sandbox itself holds. Starts the compute if it is idle. */
+  /** Opens a connection for the sandbox itself. Starts the compute if it is idle. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>
   disconnect(connectionId: string): void
   /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
-  /** Roles and databases of a branch; `undefined` if its primary is not running. */
+  /** Reads the roles and databases of a branch. Returns `undefined` if its primary is not running. */
   readCatalog(branchId: string): Promise<LiveCatalog | undefined> | undefined
-  /** Output of `pg_dump --schema-only`. Starts the compute if it is idle. `undefined` if the compute is simulated. */
+  /**
+   * The output of `pg_dump --schema-only`, or `undefined` for a simulated compute. Starts the compute if it is idle.
+   */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
-  /** The port on 127.0.0.1 for an address from a client: a compute's host name, or 127.0.0.1 and a compute's port. */
+  /**
+   * The port on 127.0.0.1 for an address that a client gave. The address is either a compute's host name, or 127.0.0.1
+   * and a compute's port.
+   */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
   /** Runs statements in a new session. @param begin the BEGIN of a transaction around them. @throws Postgres' error. */
   runSql(
@@ -133,7 +138,7 @@ export interface Computes {
     statements: readonly Statement[],
     begin: string | undefined,
   ): Promise<readonly StatementResult[]> | undefined
-  /** Where clients connect to a compute; `undefined` if it is simulated. */
+  /** The address at which clients connect to a compute, or `undefined` if the compute is simulated. */
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }
@@ -156,7 +161,7 @@ export interface ComputeAddress {
   readonly host: string
   /** The compute's own port. */
   readonly port: number
-  /** Port of all computes. Clients name the compute by `options=endpoint%3D<id>` or by SNI. */
+  /** The port that all computes share. Clients name their compute with `options=endpoint%3D<id>` or with SNI. */
   readonly sharedPort: number
 }
 
@@ -172,16 +177,16 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Prepares computes for connections: starts an idle one, and waits while a compute is changing. */
+/** Prepares computes for connections: starts a compute if it is idle, and waits while it is changing. */
 export interface Gate {
   /**
-   * Resolves with the spec once the compute may accept connections.
+   * Resolves with the spec of the compute as soon as the compute may accept connections.
    *
    * @throws {ConnectionError} if there is no such compute, or if it cannot be started.
    */
   reach(computeId: string): Promise<ComputeSpec>
   isKnown(computeId: string): boolean
-  /** Call with a branch's roles and databases before its primary stops, since they cannot be read afterwards. */
+  /** Call this with a branch's roles and databases before its primary stops, because they cannot be read afterwards. */
   found(branchId: string, catalog: LiveCatalog): void
 }
 

@@ -1,8 +1,8 @@
-/** Client connections: open ones, and those that ended recently. */
+/** A log of client connections that are open or were closed recently. */
 import { randomUUID } from 'node:crypto'
 import type { ConnectionInfo } from './computes.ts'
 
-/** How many ended connections to remember. */
+/** How many closed connections are remembered. */
 const REMEMBERED = 1_000
 
 export class ConnectionLog {

@@ -1,4 +1,4 @@
-/** Postgres settings that affect the machine rather than the database. Clients may not set them. */
+/** Postgres settings that affect the machine rather than the database. Clients are not allowed to set them. */
 
 /** Settings that run programs, load libraries, open files or sockets, or set permissions. */
 const MACHINE_SETTINGS = [
@@ -6,7 +6,7 @@ const MACHINE_SETTINGS = [
   /_(command|library|libraries|path|director(y|ies)|destdir|dir|file|keyfile|filename|conninfo|provider)$/,
   /^(ssl|unix_socket_.*|listen_addresses|port|bonjour.*|log_destination|logging_collector|log_file_mode)$/,
   /^(syslog_.*|event_source|allow_.*)$/,
-  // Code in languages with access to the machine, which runs when a session starts.
+  // Code that runs when a session starts, in languages that can access the machine.
   /^pl(perl|python|tcl)\w*\./,
 ]
 

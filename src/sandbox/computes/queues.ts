@@ -1,4 +1,4 @@
-/** Runs work for the same key in sequence, and work for different keys concurrently. */
+/** Runs work for the same key sequentially, and work for different keys concurrently. */
 export class Queues {
   readonly #tails = new Map<string, Promise<unknown>>()
 

@@ -1,4 +1,4 @@
-/** Computes without Postgres: only their connections are simulated. */
+/** Computes without Postgres. Only their connections are simulated. */
 import type { Computes, Gate } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 
@@ -14,7 +14,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
   return {
     kind: 'simulated',
     versions: VERSIONS,
-    description: 'simulated: states and times, no SQL',
+    description: 'simulated, with states and times but without SQL',
     addBranch: () => undefined,
     restoreBranch: () => undefined,
     removeBranch: () => undefined,

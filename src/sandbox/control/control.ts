@@ -1,4 +1,4 @@
-/** Control over a sandbox: its clock, faults, connections and state. */
+/** Controls a sandbox: its clock, faults, connections and state. */
 import { z } from 'zod'
 import { EspalierError } from '../../model/index.ts'
 import type { ComputeAddress, Computes, ConnectionInfo } from '../computes/computes.ts'
@@ -24,7 +24,7 @@ export interface ReachableCompute {
   readonly connections: number
   /** Absent if the compute is simulated. */
   readonly address?: ComputeAddress | undefined
-  /** Connection strings; absent if the compute is simulated. */
+  /** The connection strings. Absent if the compute is simulated. */
   readonly uri?: string
   readonly pooledUri?: string
 }
@@ -37,7 +37,7 @@ export interface WorldDump {
 
 const dumpShape = z.strictObject({ version: z.literal(1), changes: z.array(worldChange) })
 
-/** Checks a dump from a client, which may contain anything. */
+/** Checks a dump that a client sent, because it may contain anything. */
 export const isWorldDump = (value: unknown): value is WorldDump => dumpShape.safeParse(value).success
 
 export interface ControlParts {
@@ -52,7 +52,7 @@ export type SandboxControl = ReturnType<typeof openControl>
 export const openControl = ({ world, computes, faults, recorder }: ControlParts) => ({
   clock: world.clock,
   computesKind: computes.kind,
-  /** For display: the kind of computes, and where clients connect. */
+  /** A text for the user, with the kind of computes and where clients connect. */
   computesDescription: computes.description,
   computes: async (): Promise<readonly ReachableCompute[]> => {
     const open = new Map<string, number>()
@@ -65,7 +65,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
     return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
   },
   connections: (): readonly ConnectionInfo[] => computes.connections(),
-  /** Opens a connection that the sandbox holds. @throws {ConnectionError} as for any other client. */
+  /** Opens a connection for the sandbox itself. @throws {ConnectionError} as for any other client. */
   connect: (computeId: string): Promise<ConnectionInfo> => {
     const branch = world.tables.branch(world.tables.compute(computeId)?.branchId ?? '')
     return computes.connect(computeId, defaultLogin(branch))
@@ -78,7 +78,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   removeFault: (id: string): boolean => faults.remove(id),
   clearFaults: (): void => faults.clear(),
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
-  /** @throws {EspalierError} `E_SANDBOX_WORLD` if the dump is invalid; the state is unchanged then. */
+  /** @throws {EspalierError} `E_SANDBOX_WORLD` if the dump is invalid. In this case, the state is not changed. */
   load: (dump: WorldDump): void => {
     checkDump(dump)
     world.load(dump.changes)
@@ -87,17 +87,17 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   clearRequests: (): void => recorder.clear(),
 })
 
-/** Loads the dump into separate tables first, so that a failure does not destroy the current world. */
+/** Loads the dump into separate tables, so that an invalid dump does not destroy the current world. */
 const checkDump = (dump: WorldDump): void => {
   try {
     const tables = new Tables()
     for (const change of dump.changes) tables.apply(change)
     if (dump.version === 1) return
   } catch {
-    // Reported below.
+    // The error is thrown below.
   }
   throw new EspalierError('E_SANDBOX_WORLD', 'This is not a valid sandbox dump.', {
-    hint: 'Load a response of GET /_sandbox/world.',
+    hint: 'Load the response to GET /_sandbox/world.',
   })
 }
 

@@ -1,13 +1,13 @@
-/** Builds a sandbox world from a snapshot of live projects, to rehearse a plan on. */
+/** Builds a sandbox world from a snapshot of live projects, in which a plan can be rehearsed. */
 import { attributesToWire, type Observed, type ObservedCompute, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
 import type { ComputeRecord, ComputeState, WorldRecord } from '../world/records.ts'
 import type { WorldDump } from './control.ts'
 
-/** Values that snapshots do not include. No plan depends on them. */
+/** Values that snapshots do not contain. Plans do not depend on them. */
 const REGION = 'aws-eu-central-1'
 const SMALLEST = { min: 0.25, max: 0.25 }
 
-/** @param now the target sandbox's time, in milliseconds since the epoch. */
+/** @param now the time in the sandbox that loads the world, in milliseconds since the epoch. */
 export const worldOf = ({ projects }: Observed, now: number): WorldDump => {
   const records: WorldRecord[] = projects.flatMap((project): readonly WorldRecord[] => [
     {
@@ -63,6 +63,6 @@ const toRecord = (compute: ObservedCompute, projectId: string, now: number): Com
   }
 }
 
-/** Assumes that operations running on the live project will finish. */
+/** The state that the compute has when the operations that are running in the live project have finished. */
 const stateOf = ({ state, pendingState }: ObservedCompute): ComputeState =>
   (pendingState ?? state) === 'idle' ? 'idle' : 'active'

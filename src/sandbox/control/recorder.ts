@@ -1,4 +1,4 @@
-/** Records requests. For changes, the request body and the response are recorded too. */
+/** Records requests. For requests that make changes, the body and the response are recorded too. */
 import type { MiddlewareHandler } from 'hono'
 import type { SandboxClock } from '../clock/clock.ts'
 
@@ -6,15 +6,15 @@ export interface RecordedRequest {
   /** Milliseconds since the epoch, by the sandbox's clock. */
   readonly at: number
   readonly method: string
-  /** Below the API root, with the query. */
+  /** The path below the API root, with the query. */
   readonly path: string
   readonly body?: string
   readonly status: number
-  /** The parsed response to a change. Responses to reads are not recorded. */
+  /** The parsed response to a request that makes changes. Responses to reads are not recorded. */
   readonly answer?: unknown
 }
 
-/** Older requests are dropped. */
+/** How many requests are remembered. */
 const REMEMBERED = 10_000
 
 export class Recorder {
@@ -22,7 +22,7 @@ export class Recorder {
 
   add(request: RecordedRequest): void {
     this.#requests.push(request)
-    // Dropped in batches, so that the cost per request stays constant.
+    // Requests are dropped in batches, which keeps the cost of adding one constant.
     if (this.#requests.length > REMEMBERED * 1.1) this.#requests = this.#requests.slice(-REMEMBERED)
   }
 
@@ -35,7 +35,7 @@ export class Recorder {
   }
 }
 
-/** Longer bodies are not recorded, to limit memory use. */
+/** Longer bodies are not recorded, which limits memory usage. */
 const LONGEST_BODY = 16 * 1024
 
 export const record =
@@ -47,7 +47,7 @@ export const record =
     const path = url.slice(url.indexOf(root) + root.length)
     const { status } = context.res
     if (method === 'GET') return recorder.add({ at, method, path, status })
-    // Omit the body if the key is wrong, so that a client without a key cannot fill the memory.
+    // Do not record the body if the key is wrong, because a client without a valid key must not fill the memory.
     const body = status === 401 ? '' : await context.req.text()
     const answer = status === 204 ? undefined : await readJson(context.res.clone())
     recorder.add({
@@ -60,5 +60,5 @@ export const record =
     })
   }
 
-/** `undefined` if there is no JSON, for example because of a fault. */
+/** Returns `undefined` if the response is not JSON, for example because of a fault. */
 const readJson = (response: Response): Promise<unknown> => response.json().catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Creates a branch for a test, and deletes it. */
+/** Creates a branch for a test, and can delete it after the test. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { EspalierError } from '../../model/index.ts'
@@ -19,9 +19,9 @@ export interface TestBranch {
 
 export interface TestBranchOptions {
   readonly name?: string
-  /** A name or an id. Default: the default branch. */
+  /** The name or id of a branch. Default: the default branch. */
   readonly parent?: string
-  /** An id. Default: the only project. */
+  /** The id of a project. Default: the project in the sandbox, if there is only one. */
   readonly project?: string
 }
 
@@ -63,13 +63,16 @@ const onlyProject = (world: World): string => {
   if (only !== undefined && ids.length === 1) return only
   if (only === undefined) {
     throw new EspalierError('E_USAGE', 'The sandbox has no project, so a branch cannot be created.', {
-      hint: 'Start the sandbox from a seed with a project.',
+      hint: 'Start the sandbox from a seed that contains a project.',
     })
   }
   throw new EspalierError('E_USAGE', `The sandbox has ${ids.length} projects: choose one with the option \`project\`.`)
 }
 
-/** Runs a command and waits for its operations. Waits for the project's lock first, as tests may run concurrently. */
+/**
+ * Runs a command and waits for its operations. If the project is locked, waits until it is unlocked, because tests may
+ * run concurrently.
+ */
 const finished = async <T extends { readonly operations: readonly OperationRecord[] } | undefined>(
   world: World,
   command: () => T,
@@ -102,7 +105,7 @@ const untilOver = async (world: World, { id, projectId }: OperationRecord): Prom
 const failed = (reason: string): EspalierError =>
   new EspalierError('E_SANDBOX_BRANCH', `The branch cannot be created or deleted: ${reason}.`)
 
-/** Advances a manual clock, because operations would never finish otherwise. */
+/** Waits for a moment. A manual clock is moved forward, because otherwise the operations would never finish. */
 const moment = async ({ clock }: World): Promise<void> => {
   if (clock.scale === 0) await clock.advance(POLL_MS)
   await pause(POLL_MS / Math.max(1, clock.scale))

@@ -5,10 +5,10 @@ import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
-/** Request faults: what happens to a request. */
+/** What happens to a request. */
 const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) }),
-  /** The connection is cut before the request is executed, or after. */
+  /** The connection is closed before or after the request is executed. */
   z.strictObject({ kind: z.enum(['reset-before', 'reset-after']) }),
   /** The response is cut short, is invalid JSON, or is the HTML error page of an intermediary (status 524). */
   z.strictObject({ kind: z.enum(['truncate', 'malformed', 'html']) }),
@@ -24,7 +24,7 @@ const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('lock') }),
   /** Lists of computes and operations show the state from `ms` milliseconds ago. */
   z.strictObject({ kind: z.literal('lag'), ms: milliseconds }),
-  /** An update is accepted, but these attributes are not changed. Default: all of them. */
+  /** An update is accepted, but does not change these attributes. Default: no attribute is changed. */
   z.strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() }),
   /** Another client changes the same project just before the request is executed. */
   z.strictObject({ kind: z.literal('rival-create'), endpoint: newEndpoint }),
@@ -37,7 +37,7 @@ const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() }),
 ])
 
-/** Operation faults: how the operation ends. */
+/** What happens to an operation. */
 const operationEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') }),
   z.strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) }),
@@ -45,11 +45,11 @@ const operationEffect = z.discriminatedUnion('kind', [
 ])
 
 const how = {
-  /** How often the fault is injected. 0: no limit. */
+  /** How often the fault is injected. 0 means that there is no limit. */
   times: z.int().min(0).default(1),
   /** How many matching requests or operations to skip first. */
   after: z.int().min(0).default(0),
-  /** Probability that a matching request or operation is affected. */
+  /** The probability with which a matching request or operation is affected. */
   chance: z.number().gt(0).max(1).default(1),
 }
 
@@ -58,7 +58,7 @@ export const faultShape = z.union(
     z.strictObject({
       on: z.literal('request'),
       method: z.string().optional(),
-      /** A glob for the path below the API root: `*` within a segment, `**` across segments. */
+      /** A glob for the path below the API root. `*` matches within a segment, and `**` matches across segments. */
       path: z.string().optional(),
       effect: requestEffect,
       ...how,
@@ -75,7 +75,7 @@ export const faultShape = z.union(
   { error: 'must have `on: request` or `on: operation`, and an effect of that kind (docs/sandbox.md lists them)' },
 )
 
-/** A fault as written; defaults may be missing. */
+/** A fault as the user wrote it, without the defaults of omitted keys. */
 export type FaultOrder = z.input<typeof faultShape>
 export type Fault = z.output<typeof faultShape>
 export type RequestEffect = z.output<typeof requestEffect>

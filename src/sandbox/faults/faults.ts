@@ -1,4 +1,4 @@
-/** Pending faults. */
+/** The faults that are waiting to be injected. */
 import { randomUUID } from 'node:crypto'
 import { globMatches } from '../../model/index.ts'
 import type { OperationRecord } from '../world/records.ts'
@@ -63,7 +63,7 @@ export class Faults {
     return struck?.on === 'operation' ? struck.effect : undefined
   }
 
-  /** Returns the first matching fault that is due, and counts down the matching ones before it. */
+  /** Returns the first matching fault that is due. Matching faults before it that are not due yet count this match. */
   #take(matches: (waiting: PendingFault) => boolean): Fault | undefined {
     if (this.#waiting.length === 0) return undefined
     let striking: Fault | undefined

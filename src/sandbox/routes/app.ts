@@ -22,11 +22,11 @@ import { type ServiceRoute, serviceRoute } from './unserved-routes.ts'
 
 export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
-/** Segments after `/projects/` that are not the id of a project. */
+/** Path segments that can follow `/projects/` and are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /**
- * Not available in the sandbox, but answered with 404 rather than 501, because clients ask whether the feature is on
- * and expect 404 if it is off.
+ * Features that the sandbox does not have. Their routes return 404 rather than 501, because clients use these routes to
+ * find out whether a feature is enabled, and expect 404 if it is not.
  */
 const FEATURES: Readonly<Record<string, string>> = {
   '/projects/{}/branches/{}/auth': 'Neon Auth',
@@ -39,7 +39,7 @@ const REQUEST_ID = 'x-neon-ret-request-id'
 export interface AppOptions extends ControlParts {
   readonly apiKey: string
   readonly rateLimits: boolean
-  /** Called with the project of a request before it is handled. */
+  /** Called with the project of a request before the request is handled. */
   readonly onProject: (tables: ProjectTables) => void
   /** Called after each response. */
   readonly onRequest: (method: string, path: string, status: number) => void
@@ -61,7 +61,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   })
   app.notFound((context) => respond(context, unserved(context, servedRoutes(app))))
 
-  // The API description needs no key.
+  // No key is needed to read the description of the API.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
     app.get(path, async (context) => {
       const { default: document } = await import('../generated/openapi.json', { with: { type: 'json' } })
@@ -69,7 +69,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
     })
   }
 
-  // When each key was last used, by digest. Not stored, because that would take a write for every request.
+  // When each key was last used, by its digest. These times are not stored, because each request would need a write.
   const keyUse = new Map<string, number>()
   sqlRoute(app, computes)
 
@@ -77,7 +77,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   api.use('*', limitBody(MAX_BODY_BYTES))
   api.use('*', record(recorder, world.clock, API_ROOT))
   api.use('*', injectFaults(faults, world, API_ROOT))
-  // After `injectFaults`, so that responses are published before a fault damages them.
+  // This follows `injectFaults`, so that responses are published before a fault changes them.
   api.use('*', publishResponse)
   api.use('*', watchIgnored(log))
   api.use('*', identify(world, apiKey, keyUse))
@@ -101,7 +101,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
 
 const responses = channel('espalier:sandbox:response')
 
-/** Publishes responses to tests, which check each of them against the OpenAPI document. */
+/** Publishes responses, so that tests can check each of them against the OpenAPI document. */
 const publishResponse: MiddlewareHandler = async (context, next) => {
   await next()
   if (!responses.hasSubscribers) return
@@ -111,7 +111,7 @@ const publishResponse: MiddlewareHandler = async (context, next) => {
   responses.publish({ method, path: path.slice(API_ROOT.length), status: context.res.status, body })
 }
 
-/** The client's request id, if it sent one, or a new one (public OpenAPI). Error responses repeat it in their body. */
+/** The request id that the client sent, otherwise a new one (public OpenAPI). It is also in the body of every error. */
 const requestIdOf = (context: Context): string => {
   const given = context.req.header('x-request-id')
   const id = given !== undefined && /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID()
@@ -127,14 +127,14 @@ const servedRoutes = (app: Hono): readonly ServiceRoute[] =>
       path: path.slice(API_ROOT.length).replaceAll(/:\w+/g, '{}'),
     }))
 
-/** The error for a route that the sandbox does not serve: it says whether the service has such a route. */
+/** The error for a route that the sandbox does not serve. It says whether the service has such a route. */
 const unserved = (context: Context, served: readonly ServiceRoute[]): ApiError => {
   const { method, path } = context.req
   const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length), served) : undefined
   if (route === undefined) return new ApiError(404, 'this route does not exist')
   if (!route.methods.includes(method)) {
     context.header('allow', route.methods.join(', '))
-    return new ApiError(405, `${method} is not allowed here; allowed: ${route.methods.join(', ')}`)
+    return new ApiError(405, `this route does not support ${method}, only ${route.methods.join(', ')}`)
   }
   const feature = method === 'GET' ? FEATURES[route.path] : undefined
   if (feature !== undefined) return new ApiError(404, `${feature} is not enabled; it is not available in the sandbox`)

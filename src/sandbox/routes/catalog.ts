@@ -136,7 +136,7 @@ const databaseRoutes = (api: Hono, world: World): void => {
   })
 }
 
-/** Defaults to the primary of the given branch, or of the default branch (public OpenAPI). */
+/** The requested compute. Defaults to the primary of the given branch or of the default branch (public OpenAPI). */
 const chooseCompute = (
   world: World,
   id: string,
@@ -155,9 +155,10 @@ const chooseCompute = (
 }
 
 /**
- * Roles, databases and connection strings in the response that creates a branch.
+ * The roles, databases and connection strings in the response to a request that creates a branch.
  *
- * Includes a connection string only if there is a compute, and exactly one role and one database (public OpenAPI).
+ * There is a connection string only if the branch has a compute, exactly one role and exactly one database (public
+ * OpenAPI).
  */
 export const catalogAnswer = async (
   branch: BranchRecord,

@@ -1,4 +1,4 @@
-/** The caller and its permissions (docs of the service, "API keys"). */
+/** Identifies the caller and checks its permissions (docs of the service, "API keys"). */
 import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { ApiError } from '../world/api-error.ts'
@@ -6,7 +6,7 @@ import { digestOf } from '../world/key-commands.ts'
 import type { World } from '../world/world.ts'
 
 export type Identity =
-  /** The sandbox's own key. Unlike a personal key, it never has to name an organization. */
+  /** The sandbox's own key. Unlike with a personal key, requests never have to name an organization. */
   | { readonly of: 'owner' }
   | { readonly of: 'personal' }
   | { readonly of: 'organization'; readonly orgId: string }
@@ -35,7 +35,10 @@ const identityOfKey = (world: World, keyDigest: string): Identity | undefined =>
 
 export const identityOf = (context: Context): Identity => context.get('identity')
 
-/** @throws {ApiError} 403 outside a project-scoped key's project, 404 outside an organization's projects. */
+/**
+ * @throws {ApiError} 403 if the key is scoped to another project, 404 if the project does not belong to the key's
+ *   organization.
+ */
 export const checkProject = (identity: Identity, projectId: string, world: World): void => {
   if (identity.of === 'project' && identity.projectId !== projectId) {
     throw new ApiError(403, 'the API key is scoped to another project')
@@ -45,7 +48,7 @@ export const checkProject = (identity: Identity, projectId: string, world: World
   }
 }
 
-/** @throws {ApiError} 404 for keys of organizations and projects, which cannot use routes about users. */
+/** @throws {ApiError} 404 for keys of organizations and projects, which cannot use the routes for users. */
 export const checkUser = (identity: Identity): void => {
   if (identity.of === 'organization' || identity.of === 'project') {
     throw new ApiError(404, 'not allowed for organization API keys')
@@ -57,7 +60,9 @@ export const checkAccount = (identity: Identity): void => {
   if (identity.of === 'project') throw new ApiError(403, 'not allowed for project-scoped API keys')
 }
 
-/** @throws {ApiError} 403 for keys of a project or of another organization, 404 if there is no such organization. */
+/**
+ * @throws {ApiError} 403 if the key belongs to a project or another organization, 404 if the organization is unknown.
+ */
 export const checkOrganization = (identity: Identity, orgId: string, world: World): void => {
   checkAccount(identity)
   if (identity.of === 'organization' && identity.orgId !== orgId) {
@@ -67,7 +72,7 @@ export const checkOrganization = (identity: Identity, orgId: string, world: Worl
 }
 
 /**
- * The organization whose projects to list; `undefined`: all projects.
+ * The organization whose projects are listed, or `undefined` if all projects are listed.
  *
  * @throws {ApiError} 400 if a personal key must name an organization but does not; otherwise as {@link ownerOf}.
  */
@@ -79,7 +84,7 @@ export const organizationOf = (identity: Identity, requested: string | undefined
 }
 
 /**
- * The organization that will own a new project; `undefined`: the user.
+ * The organization that will own a new project, or `undefined` if the user will own it.
  *
  * @throws {ApiError} 403 if the key belongs to another organization, 404 if there is no such organization.
  */
@@ -92,7 +97,7 @@ export const ownerOf = (identity: Identity, requested: string | undefined, world
   throw new ApiError(404, `organization not found: ${requested}`)
 }
 
-/** Organizations that own a project or a key, sorted. */
+/** All organizations that own a project or a key, in sorted order. */
 export const organizationIds = ({ tables }: World): readonly string[] => {
   const ids = new Set<string>()
   for (const { project } of tables.projects.values()) if (project.orgId !== undefined) ids.add(project.orgId)

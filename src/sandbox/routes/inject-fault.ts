@@ -1,4 +1,4 @@
-/** Injects faults into requests, such as failures of the network or of an intermediary. */
+/** Injects faults into requests, for example failures of the network or of a server in between. */
 import type { Context, MiddlewareHandler } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { RequestEffect } from '../faults/fault.ts'
@@ -11,7 +11,7 @@ import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 const HTML =
   '<!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>A timeout occurred</body></html>'
 
-/** @param root the API root; the faults' paths are relative to it. */
+/** @param root the root of the API. The paths in faults are relative to it. */
 export const injectFaults =
   (faults: Faults, world: World, root: string): MiddlewareHandler =>
   async (context, next) => {
@@ -77,7 +77,7 @@ const replace = (context: Context, response: Response): undefined => {
   return undefined
 }
 
-/** Destroys the request's socket, so the returned response never reaches the client. */
+/** Destroys the socket of the request, which means that the returned response never reaches the client. */
 const cut = (context: Context): Response => {
   const { incoming } = context.env as { incoming?: { socket?: { destroy(): void } } }
   incoming?.socket?.destroy()
@@ -87,9 +87,10 @@ const cut = (context: Context): Response => {
 type ConcurrentWrite = Extract<RequestEffect, { readonly kind: `rival-${string}` }>
 
 /**
- * Acts as another client that changes the project just before a request. The API's rules apply to that client too.
+ * Acts as another client that changes the project just before a request is executed. The rules of the API also apply to
+ * this other client.
  *
- * @param path of the client's request, below the API root.
+ * @param path the path of the request, below the API root.
  */
 const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string): void => {
   const [, project = '', computeOfPath = ''] = /^\/projects\/([^/]+)(?:\/endpoints\/([^/]+))?/.exec(path) ?? []
@@ -105,7 +106,7 @@ const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string):
         deleteCompute(world, project, effect.endpoint_id ?? computeOfPath)
     }
   } catch (error) {
-    // An error concerns the other client only.
+    // An error affects only the other client.
     if (!(error instanceof ApiError)) throw error
   }
 }

@@ -7,10 +7,12 @@ import type { ProjectTables, Tables } from '../world/tables.ts'
 import { microseconds, parseMicroseconds, seconds } from './present.ts'
 import type { branchesQuery, operationsQuery, projectsQuery } from './query.ts'
 
-/** Cursor of an empty list: sorts before every id. A cursor must not be empty (public OpenAPI). */
+/** The cursor of an empty list, which sorts before every id. A cursor must not be empty (public OpenAPI). */
 export const NO_PROJECT = '-'
 
-/** Sorted by id. After the last page, the cursor stays the same and leads to an empty page. */
+/**
+ * Returns a page of a list that is sorted by id. After the last page, the cursor stays the same, and pages are empty.
+ */
 export const projectPage = (
   tables: Tables,
   { limit, cursor, search }: Pick<z.output<typeof projectsQuery>, 'limit' | 'cursor' | 'search'>,
@@ -28,8 +30,8 @@ export const projectPage = (
 }
 
 /**
- * Newest first. The cursor is the time of the page's last operation, in microseconds (docs/control-api.md). After the
- * last page, it stays the same.
+ * Returns a page of operations, newest first. The cursor is the time of the last operation on the page, in microseconds
+ * (docs/control-api.md). After the last page, the cursor stays the same.
  */
 export const operationPage = (
   { operations: order, operationById }: ProjectTables,
@@ -52,7 +54,7 @@ const SORT_KEYS: Readonly<Record<BranchesQuery['sort_by'], (branch: BranchRecord
 }
 const place = z.tuple([z.string(), z.string()])
 
-/** `next` is the cursor of the next page; the last page has none. */
+/** Returns a page of branches. `next` is the cursor of the next page. The last page has no `next`. */
 export const branchPage = (tables: ProjectTables, { limit, cursor, search, sort_by, sort_order }: BranchesQuery) => {
   const key = SORT_KEYS[sort_by]
   const sign = sort_order === 'asc' ? 1 : -1

@@ -1,4 +1,4 @@
-/** Responses: records in the API's format (docs/control-api.md). JSON leaves out members that are `undefined`. */
+/** Converts records to the format of the API (docs/control-api.md). JSON omits members that are `undefined`. */
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-settings.ts'
@@ -14,18 +14,18 @@ import {
 import { monthOf } from '../world/usage-meter.ts'
 import type { World } from '../world/world.ts'
 
-/** A timestamp with second precision (docs/control-api.md). @param ms since the epoch. */
+/** A timestamp with a precision of a second (docs/control-api.md). @param ms milliseconds since the epoch. */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : seconds(ms))
 
-/** A timestamp with microsecond precision (docs/control-api.md). @param us since the epoch. */
+/** A timestamp with a precision of a microsecond (docs/control-api.md). @param us microseconds since the epoch. */
 export const microseconds = (us: number): string => {
   const ms = Math.floor(us / 1_000)
   return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`
 }
 
-/** Microseconds since the epoch; `undefined` if the text is not a timestamp. */
+/** The time in microseconds since the epoch, or `undefined` if the text is not a timestamp. */
 export const parseMicroseconds = (text: string): number | undefined => {
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(text)
   if (match === null) return undefined
@@ -78,7 +78,7 @@ export const presentProject = (project: ProjectRecord, world: World) => ({
   recoverable_until: time(project.recoverableUntil),
 })
 
-/** Shown when a single project is read, not in lists. */
+/** These fields are shown when a single project is read, but not in lists. */
 export const presentOwner = ({ plan }: ProjectRecord) => ({
   owner: {
     name: 'sandbox',
@@ -147,7 +147,7 @@ export const presentCompute = (compute: ComputeRecord, project: ProjectRecord) =
   provisioner: compute.provisioner ?? 'k8s-neonvm',
 })
 
-/** @param isNew whether to show the password. Only the responses to its creation and its reset show it. */
+/** @param isNew whether to show the password. Only responses to requests that create or reset a password show it. */
 export const presentRole = (role: RoleRecord, branchId: string, isNew = false) => ({
   branch_id: branchId,
   name: role.name,

@@ -19,7 +19,7 @@ import { operationsQuery, projectsQuery, sharedQuery } from './query.ts'
 import { readBody, readQuery } from './request.ts'
 import { listed } from './stale-reads.ts'
 
-/** Libraries that the service offers for `shared_preload_libraries`. */
+/** The libraries that the API lists as available for `shared_preload_libraries`. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
   ['auto_explain', 'Logs the plans of slow statements'],
   ['pg_cron', 'Runs statements at set times'],

@@ -1,4 +1,4 @@
-/** Query parameters (public OpenAPI). */
+/** Schemas for query parameters (public OpenAPI). */
 import { z } from 'zod'
 import { id } from '../world/requests.ts'
 
@@ -11,7 +11,7 @@ const wholeNumber = (least: number, most: number, unit = '') => {
     .refine((value) => value >= least && value <= most, error)
 }
 const limit = (most: number) => wholeNumber(1, most)
-/** Case-insensitive: Python clients send `False`. */
+/** The value is case-insensitive, because Python clients send `False`. */
 export const flag = z
   .string()
   .regex(/^(true|false)$/i, 'must be true or false')
@@ -23,7 +23,7 @@ export const projectsQuery = z.object({
   cursor: text.default(''),
   search: text.default(''),
   org_id: id.optional(),
-  /** Checked, but no list takes that long. */
+  /** Validated, but without effect, because no list takes that long. */
   timeout: wholeNumber(100, 30_000, ' of milliseconds').optional(),
   recoverable: flag.default(false),
 })
@@ -40,7 +40,7 @@ export const branchesQuery = z.object({
     .enum(['asc', 'desc', 'ASC', 'DESC'], { error: 'must be asc or desc' })
     .default('desc')
     .transform((order) => (order.toLowerCase() === 'asc' ? 'asc' : 'desc')),
-  /** Has no effect, because the sandbox cannot recover branches and so does not list deleted ones. */
+  /** Has no effect. The sandbox does not list deleted branches, because it cannot recover them. */
   include_deleted: flag.optional(),
 })
 export const countQuery = z.object({ search: text.default('') })

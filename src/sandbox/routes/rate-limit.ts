@@ -1,4 +1,4 @@
-/** The service's published rate limits: 700 requests a minute per account, 40 a second per route. */
+/** The rate limits that the service documents: 700 requests per minute per account, and 40 per second per route. */
 import type { MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { SandboxClock } from '../clock/clock.ts'
@@ -7,7 +7,7 @@ import { ApiError } from '../world/api-error.ts'
 const ACCOUNT = { burst: 700, perMs: 700 / 60_000 }
 const ROUTE = { burst: 40, perMs: 40 / 1_000 }
 
-/** Rejects requests over a limit with 429, by the sandbox's clock. */
+/** Rejects requests that exceed a limit with 429. Time is measured with the sandbox's clock. */
 export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
   const account = bucket(ACCOUNT, clock)
   const routes = new Map<string, () => boolean>()
@@ -20,7 +20,7 @@ export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
   }
 }
 
-/** A token bucket: the returned function takes a token, or returns false if there is none. */
+/** A token bucket. The returned function takes a token, or returns false if the bucket is empty. */
 const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => boolean) => {
   let left = burst
   let seen = clock.now()

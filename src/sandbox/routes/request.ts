@@ -1,4 +1,4 @@
-/** Reads requests. Documented fields and parameters are checked; unknown ones are ignored, as by the service. */
+/** Reads requests. Documented fields and parameters are checked. Unknown ones are ignored, as on the service. */
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
@@ -6,14 +6,14 @@ import type { z } from 'zod'
 import { issueText } from '../issue-text.ts'
 import { ApiError } from '../world/api-error.ts'
 
-/** Rejects a body over `maxSize` bytes with 413, before it fills the memory. */
+/** Rejects a body of more than `maxSize` bytes with 413, before the body can fill the memory. */
 export const limitBody = (maxSize: number): MiddlewareHandler => {
   const reject = (): never => {
     throw new ApiError(413, `request body exceeds ${maxSize} bytes`)
   }
   const limitChunks = bodyLimit({ maxSize, onError: reject })
   return async (context, next) => {
-    // `bodyLimit` creates a `Request` object, which is slow: use it only for bodies of unknown length.
+    // `bodyLimit` creates a `Request` object, which is slow. Therefore, use it only for bodies of unknown length.
     if (context.req.header('transfer-encoding') !== undefined) return limitChunks(context, next)
     if (Number(context.req.header('content-length') ?? 0) > maxSize) reject()
     await next()
@@ -35,7 +35,7 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
 }
 
 /**
- * @param what the name of the whole value in messages, if no single field is invalid.
+ * @param what the name of the whole value, for messages that do not concern a single field.
  * @throws {ApiError} 400 with the field's path.
  */
 const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
@@ -60,7 +60,7 @@ export const readQuery = <T extends object>(context: Context, schema: z.ZodType<
   return read
 }
 
-/** Limits memory use if a client sends random names. */
+/** Limits memory usage if a client sends random names. */
 const MOST_LOGGED = 1_000
 
 /** @param log called with one line when a route ignores a field for the first time. */
@@ -84,7 +84,7 @@ const reportIgnored = (context: Context, fields: readonly string[]): void => {
   if (fields.length > 0) report?.(fields)
 }
 
-/** Paths of the fields of `given` that are missing from `read`, the result of parsing it. */
+/** The paths of those fields in `given` that are missing from `read`, which is the result of parsing `given`. */
 const unknownFields = (given: unknown, read: unknown, at = ''): readonly string[] => {
   if (Array.isArray(given)) {
     return Array.isArray(read) ? given.flatMap((item, index) => unknownFields(item, read[index], `${at}[]`)) : []

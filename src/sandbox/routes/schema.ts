@@ -1,4 +1,4 @@
-/** A branch's schema as SQL, and the differences between two branches. */
+/** The schema of a branch as SQL, and the differences between the schemas of two branches. */
 import { createTwoFilesPatch } from 'diff'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
@@ -72,13 +72,13 @@ const orApiError = async (dumping: Promise<string> | undefined): Promise<string 
   }
 }
 
-/** The first line that pg_dump printed. The rest repeats the command. */
+/** The first line that pg_dump printed. The other lines only repeat the command. */
 const firstLine = (error: unknown): string => {
   const printed = String(error instanceof Error && 'stderr' in error ? error.stderr : error)
   return printed.split('\n')[0] ?? 'pg_dump failed'
 }
 
-/** Logs in as the owner, so that code in the database runs with the owner's privileges only. */
+/** Logs in as the owner of the database, so that code in the database runs only with the owner's privileges. */
 const loginOf = (branch: BranchRecord, owner: string, database: string): Login => {
   const password = catalogOf(branch).roles.find(({ name }) => name === owner)?.password
   if (password !== undefined) return { user: owner, password, database }

@@ -1,4 +1,4 @@
-/** `POST /sql`: SQL over HTTP, in the protocol of the service's serverless driver (from its public source). */
+/** `POST /sql` runs SQL over HTTP. The protocol is that of the service's serverless driver (from its public source). */
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { type Computes, ConnectionError, type Login } from '../computes/computes.ts'
@@ -15,7 +15,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   RepeatableRead: 'REPEATABLE READ',
   Serializable: 'SERIALIZABLE',
 }
-/** Fields of a Postgres error, which the driver passes on to the application. */
+/** The fields of a Postgres error that the driver passes to the application. */
 const ERROR_FIELDS = [
   ...['severity', 'code', 'detail', 'hint', 'position', 'internalPosition', 'internalQuery', 'where'],
   ...['schema', 'table', 'column', 'dataType', 'constraint', 'file', 'line', 'routine'],
@@ -31,7 +31,8 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
     const begin = 'queries' in requested ? beginOf(context) : undefined
     const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
     const target = await computes.portOf({ host: login.host, port })
-    if (computes.kind === 'simulated') throw new ApiError(501, 'the sandbox simulates its computes, so there is no SQL')
+    if (computes.kind === 'simulated')
+      throw new ApiError(501, 'the sandbox simulates its computes, so it cannot run SQL')
     if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${login.host}:${port}`)
     try {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []

@@ -1,4 +1,6 @@
-/** Routes of the service that the sandbox lacks, from its public OpenAPI document and its official clients. */
+/**
+ * The routes that the service has but the sandbox does not, from the public OpenAPI document and the official clients.
+ */
 const ROUTES = `
 POST                  /users/me/projects/transfer
 
@@ -100,7 +102,7 @@ GET PATCH DELETE      /projects/{}/branches/{}/triggers/{}
 
 export interface ServiceRoute {
   readonly methods: readonly string[]
-  /** Below the API root. `{}` matches one segment. */
+  /** The path below the API root. `{}` matches one segment. */
   readonly path: string
 }
 
@@ -112,8 +114,8 @@ export const UNSERVED_ROUTES: readonly ServiceRoute[] = ROUTES.trim()
   })
 
 /**
- * The service's route for a path below the API root, with all of the route's methods. If several match, the one with
- * the fewest placeholders wins.
+ * Finds the route of the service for a path below the API root, with all methods of the route. If several routes match,
+ * the one with the fewest placeholders is used.
  *
  * @param served the routes of the sandbox.
  */

@@ -1,4 +1,4 @@
-/** `/v2`: Postgres' protocol over WebSocket, as the service's serverless driver uses it (from its public source). */
+/** `/v2` serves the Postgres protocol over WebSocket, as used by the service's serverless driver (from its source). */
 import type { IncomingMessage, Server } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -9,10 +9,10 @@ const PATH = '/v2'
 const LOOPBACK = '127.0.0.1'
 
 /**
- * Connects clients to this sandbox's computes only, whatever address they request.
+ * Connects clients only to the computes of this sandbox, whatever address they request.
  *
- * @returns a function that ends all connections. Closing the server does not end them, because it does not track
- *   upgraded sockets.
+ * @returns a function that closes all connections. Closing the server does not close them, because the server does not
+ *   track upgraded sockets.
  */
 export const serveWebSockets = (server: Server, computes: Computes): (() => void) => {
   const open = new Set<Duplex>()
@@ -32,7 +32,7 @@ export const serveWebSockets = (server: Server, computes: Computes): (() => void
   }
 }
 
-/** Reads `address=host:port`, which the driver appends. Rejects if the request's URL is malformed. */
+/** Reads `address=host:port`, which the driver appends to the URL. Rejects if the URL of the request is malformed. */
 const target = async ({ url }: IncomingMessage, computes: Computes): Promise<number | undefined> => {
   const { pathname, searchParams } = new URL(url ?? '/', 'http://localhost')
   const [, host, port] = /^(.+?)(?::(\d+))?$/.exec(searchParams.get('address') ?? '') ?? []

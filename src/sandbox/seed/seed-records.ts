@@ -8,9 +8,9 @@ import type { ComputeRecord, OperationRecord, WorldRecord } from '../world/recor
 import type { ResolvedSeed } from './seed.ts'
 
 interface SeedOptions {
-  /** Major version of Postgres for the seed's projects. */
+  /** The major version of Postgres for the projects in the seed. */
   readonly pgVersion?: number
-  /** Durations that differ from the defaults, by action. */
+  /** The durations that differ from the defaults, by action. */
   readonly durations?: Durations
   readonly durationSpread?: number
 }
@@ -67,7 +67,7 @@ export const seedRecords = (
   return records
 }
 
-/** Keeps roles and passwords the same in all projects, so that real computes can copy the first branch's data. */
+/** Roles and passwords are the same in all projects, so that real computes can copy the data of the first branch. */
 const withNewIds = ({ roles, databases }: Catalog): Catalog => ({
   roles,
   databases: databases.map((database) => ({ ...database, id: newDatabaseId() })),
@@ -77,7 +77,7 @@ const APART_MS = 3_600_000
 const CYCLE = ['start_compute', 'apply_config', 'suspend_compute'] as const
 const WITHOUT_COMPUTE = ['create_branch'] as const
 
-/** Generates past operations for the project's first branch and its first compute, an hour apart. */
+/** Generates past operations for the project's first branch and that branch's first compute, an hour apart. */
 const pastOperations = (
   count: number,
   now: number,
@@ -108,7 +108,7 @@ const pastOperations = (
   })
 }
 
-/** Deterministic: the same text gives the same UUID. */
+/** Always returns the same UUID for the same text. */
 const uuidOf = (text: string): string => {
   const hex = createHash('sha256').update(text).digest('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
@@ -155,6 +155,6 @@ const toCompute = (
   ...(compute.state === 'idle' ? { suspendedAt: now } : { startedAt: now }),
 })
 
-/** Deterministic: the same seed gives the same ids. */
+/** Always returns the same id for the same parts, so the ids of a seed never change. */
 const derivedId = (prefix: 'br' | 'ep', ...parts: readonly string[]): string =>
   idOf(prefix, createHash('sha256').update(parts.join('\n')).digest())

@@ -87,7 +87,7 @@ const project = z.strictObject({
     })
     .default({ size: { min: 0.25, max: 2 }, scaleToZero: SCALE_TO_ZERO_DEFAULT }),
   branches: z.array(branch).min(1),
-  /** When the next service update is due. The sandbox shows it and does not act on it. */
+  /** When the next service update is due. The sandbox shows this time, but runs no update. */
   maintenance: z.iso.datetime().optional(),
   /** How many past operations to generate. */
   operations: z.int().min(0).max(10_000).default(0),
@@ -127,7 +127,7 @@ const checkProject = (checked: SeedProject, context: z.RefinementCtx): void => {
   }
 }
 
-/** Ids must be unique across projects. */
+/** Checks that no id is used twice, even in different projects. */
 const checkProjects = (projects: readonly SeedProject[], context: z.RefinementCtx): void => {
   const report = reportTo(context)
   const ids = new Set<string>()
@@ -163,9 +163,9 @@ const seedShape = z.strictObject({
   keys: z.array(key).default([]),
 })
 
-/** A seed as written. */
+/** A seed as the user wrote it. */
 export type Seed = z.input<typeof seedShape>
-/** A seed with all defaults filled in. */
+/** A seed in which all defaults are filled in. */
 export type ResolvedSeed = z.output<typeof seedShape>
 
 /** The JSON Schema (2020-12) of a seed file. */
@@ -182,7 +182,7 @@ const KIND: FileKind = {
 }
 
 /**
- * @param name the file's name for messages.
+ * @param name the name of the file in messages.
  * @throws {EspalierError} `E_SEED`: one line for each mistake, with file, line and column.
  */
 export const parseSeed = (text: string, name: string): Seed => parseYaml(text, name, seedShape, KIND) as Seed

@@ -1,7 +1,7 @@
 /**
- * A snapshot and a write-ahead log. Each line of the log is one transaction. A last line that a kill cut off was never
- * acknowledged, so it is dropped. There is no fsync: data survives a kill of the process, and a sandbox need not
- * survive a power failure.
+ * Stores the state in a snapshot and a write-ahead log. Each line of the log is one transaction. If the process is
+ * killed while it writes a line, the incomplete line is dropped, because its transaction was never acknowledged. fsync
+ * is not used. Data survives if the process is killed, but a sandbox does not have to survive a power failure.
  */
 import {
   closeSync,
@@ -20,17 +20,20 @@ import { EspalierError } from '../../model/index.ts'
 import type { Store, WorldChange } from '../world/records.ts'
 import { takeLock } from './lock.ts'
 
-/** The log is compacted into the snapshot at this size, or at the snapshot's size if that is larger. */
+/** The size at which the log is compacted into the snapshot. If the snapshot is larger, its size is used instead. */
 const COMPACT_AT_BYTES = 16 * 1024 * 1024
 
 export interface OpenedStore {
-  /** Messages about files that other users of the machine can read. */
+  /** Warnings about files that other users of the machine can read. */
   readonly warnings: readonly string[]
   readonly store: Store
   readonly apiKey: string | undefined
   /** Everything that is stored, oldest first. */
   readonly read: () => readonly WorldChange[]
-  /** Call once the world is loaded. Compacts the log into a snapshot of `dump`, now and whenever it has grown. */
+  /**
+   * Call this when the world has been loaded. It writes a snapshot of `dump` and empties the log, now and each time the
+   * log has grown too large.
+   */
   readonly begin: (dump: () => Iterable<WorldChange>) => void
   readonly storeKey: (apiKey: string) => void
 }
@@ -51,7 +54,8 @@ export const openFileStore = (directory: string): OpenedStore => {
     for (const change of all) writeWhole(snapshot, [change])
     closeSync(snapshot)
     renameSync(path('snapshot.tmp'), path('snapshot.jsonl'))
-    // A kill between these two statements is harmless: replaying the log on the new snapshot changes nothing.
+    // It does no harm if the process is killed before the next statement, because the new snapshot already includes the
+    // log, and replaying the log on it changes nothing.
     ftruncateSync(log)
     size = 0
     compactAt = Math.max(COMPACT_AT_BYTES, statSync(path('snapshot.jsonl')).size)
@@ -71,12 +75,14 @@ export const openFileStore = (directory: string): OpenedStore => {
         try {
           size += writeWhole(log, transaction)
         } catch (cause) {
-          // Remove a partial line, or the next transaction would continue it.
+          // Remove the incomplete line. Otherwise, the next transaction would be appended to it.
           ftruncateSync(log, size)
           throw new EspalierError('E_SANDBOX_STATE', `The sandbox cannot write to ${directory}.`, { cause })
         }
         if (size <= compactAt) return
-        // The snapshot must include this transaction, which is applied to the tables after `append` returns.
+        // Wait until `append` has returned, because only then is this transaction applied to the tables, and the
+        // snapshot
+        // must include it.
         compactAt = Number.POSITIVE_INFINITY
         queueMicrotask(() => dump !== undefined && compact(dump()))
       },
@@ -89,7 +95,7 @@ export const openFileStore = (directory: string): OpenedStore => {
   }
 }
 
-/** Postgres may run as another user and must traverse the folder, but nobody else may list it. */
+/** Postgres may run as another user, who must be able to enter the folder. Other users must not be able to list it. */
 const FOLDER_MODE = 0o711
 
 const READABLE_BY_OTHERS = 0o044
@@ -112,7 +118,7 @@ const orUnusable = <T>(directory: string, use: () => T): T => {
   }
 }
 
-/** Returns the number of bytes written. Throws unless all were written. */
+/** Writes the whole transaction, and returns the number of bytes. Throws if not all of them could be written. */
 const writeWhole = (file: number, transaction: readonly WorldChange[]): number => {
   const line = Buffer.from(`${JSON.stringify(transaction)}\n`)
   for (let written = 0; written < line.length; ) written += writeSync(file, line, written)
@@ -122,7 +128,7 @@ const writeWhole = (file: number, transaction: readonly WorldChange[]): number =
 function* readLines(file: string): Iterable<WorldChange> {
   if (!existsSync(file)) return
   const lines = readFileSync(file, 'utf8').split('\n')
-  // The part after the last newline is empty, or was cut off by a kill.
+  // The text after the last newline is either empty or incomplete, because the process was killed.
   lines.pop()
   for (const [index, line] of lines.entries()) yield* parseLine(line, `${file}:${index + 1}`)
 }

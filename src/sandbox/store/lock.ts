@@ -1,10 +1,13 @@
-/** A lock file with the process id, so that only one sandbox uses a folder. */
+/** A lock file that contains a process id. It ensures that only one sandbox at a time uses a folder. */
 import { linkSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isAlive } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 
-/** Folders in use by this process. Their lock files look like those that an earlier process with the same id left. */
+/**
+ * The folders that this process has locked. Their lock files contain this process's id, but an earlier process that had
+ * the same id may have left such files too.
+ */
 const heldHere = new Set<string>()
 
 /**
@@ -16,7 +19,7 @@ export const takeLock = (directory: string): (() => void) => {
   const lock = join(directory, 'lock')
   const held = realpathSync(directory)
   if (heldHere.has(held)) throw inUse(directory, process.pid)
-  // Written to a separate file and linked, so that nobody reads a lock file without a process id.
+  // Write a separate file and link it, so that no other process reads a lock file that has no process id yet.
   const own = `${lock}.${process.pid}`
   writeFileSync(own, `${process.pid}\n`, { mode: 0o600 })
   try {

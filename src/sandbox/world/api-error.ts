@@ -1,6 +1,6 @@
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 422 | 423 | 429 | 500 | 501
 
-/** An error response of the API. Its body is `{request_id, code, message}`; `code` is often empty. */
+/** An error response of the API. Its body is `{request_id, code, message}`, where `code` is often empty. */
 export class ApiError extends Error {
   readonly status: ErrorStatus
   readonly code: string

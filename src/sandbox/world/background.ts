@@ -1,6 +1,6 @@
 /**
- * The control plane's background work (docs/control-api.md): it checks that branches are available, archives unused
- * branches and detaches idle projects. One timer per project, however many branches it has.
+ * The background work of the control plane (docs/control-api.md). It checks that branches are available, archives
+ * unused branches and detaches idle projects. Each project has one timer, however many branches it has.
  */
 import { type BranchRecord, type ComputeRecord, type NewOperation, operationOn } from './records.ts'
 import { computesOf, type ProjectTables } from './tables.ts'
@@ -11,19 +11,22 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** How often a project is checked. Our choice: the service does not document it. */
 export const ROUND_MS = 6 * HOUR_MS
-/** A branch is archived once it is 14 days old and unused for 24 hours (docs of the service, "Branch archiving"). */
+/**
+ * A branch is archived when it is 14 days old and has not been used for 24 hours (docs of the service, "Branch
+ * archiving").
+ */
 const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
 /** "Idle for an extended period" (docs/control-api.md). Our choice: the service does not document how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
-/** Delay before the next check while an operation runs. */
+/** The delay before the next check if an operation is running. */
 const BUSY_MS = 60_000
 
 /**
- * Returns a function to call for each request about a project. It notes the request, and reattaches the project if it
- * is detached.
+ * Returns a function that must be called for each request about a project. The function records the time of the
+ * request, and reattaches the project if it is detached.
  *
- * @param isOn if false, the only background work is to reattach detached projects.
+ * @param isOn if false, the only background work is that detached projects are reattached.
  */
 export const startBackground = (world: World, isOn: boolean): ((tables: ProjectTables) => void) => {
   const lastRequests = new Map<string, number>()
@@ -33,7 +36,8 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
   const begin = (projectId: string): void => {
     const now = world.clock.now()
     lastRequests.set(projectId, now)
-    // Spread the projects over the round. The first check comes no sooner than a full round after the start.
+    // Spread the checks of the projects over the round. The first check takes place at least one full round after the
+    // start.
     const offset = [...projectId].reduce((sum, char) => (sum * 31 + char.charCodeAt(0)) % 1_000, 7) / 1_000
     timers.set(projectId, now + ROUND_MS * (1 + offset), () => check(projectId))
   }
@@ -64,7 +68,7 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
     ]
   }
 
-  /** Checks one branch per round, in turn. A branch without a compute is not checked (docs/control-api.md). */
+  /** Checks one branch per round, in turn. Branches without a compute are not checked (docs/control-api.md). */
   const checkAvailability = ({ branches, computes }: ProjectTables): readonly NewOperation[] => {
     const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
     const compute = checked[round % Math.max(1, checked.length)]

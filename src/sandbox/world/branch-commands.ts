@@ -45,7 +45,7 @@ export const createBranch = (
   checkAllowances(tables, id, request, endpoints, isRoot)
   if (!isRoot && parent.expiresAt !== undefined) throw new ApiError(422, 'a branch that expires cannot have children')
   if (request.archived === true && endpoints.length > 0) {
-    throw new ApiError(422, 'a branch that is archived from the start cannot have computes')
+    throw new ApiError(422, 'a branch that is created as archived cannot have computes')
   }
   const now = world.clock.now()
   const branch: BranchRecord = {

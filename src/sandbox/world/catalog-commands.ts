@@ -54,7 +54,10 @@ export const deleteRole = (world: World, at: BranchPath, name: string): RoleAnsw
   const { roles, databases } = changeable(world, at)
   const owned = databases.find(({ owner }) => owner === name)
   if (owned !== undefined) {
-    throw new ApiError(422, `role ${name} owns the database ${owned.name}: delete it or give it another owner first`)
+    throw new ApiError(
+      422,
+      `role ${name} owns the database ${owned.name}: delete the database or give it another owner first`,
+    )
   }
   const kept = roles.filter((other) => other !== role)
   return { role, operations: change(world, at, { roles: kept }, [{ kind: 'drop-role', name }]) }

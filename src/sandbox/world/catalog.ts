@@ -59,7 +59,7 @@ export const refreshCatalog = async (
 /** Does nothing while requested changes are pending, because `found` does not include them yet. */
 export const updateCatalog = (world: World, branchId: string, found: LiveCatalog): void => {
   const branch = world.tables.branch(branchId)
-  // A branch that is being restored still shows the roles and databases of its old data.
+  // During a restore, Postgres still has the roles and databases of the old data.
   if (branch === undefined || branch.changes !== undefined || branch.state === 'resetting') return
   const before = catalogOf(branch)
   const after = mergeCatalog(before, found, world.clock.now())
@@ -81,7 +81,7 @@ const mergeCatalog = (before: Catalog, found: LiveCatalog, now: number): Catalog
     if (known?.owner === owner) return known
     return { id: known?.id ?? newDatabaseId(), name, owner, createdAt: known?.createdAt ?? now, updatedAt: now }
   })
-  // Keep the record's order: clients take the first role and database as the default.
+  // Keep the order of the record, because clients use the first role and the first database by default.
   return { roles: inOrder(roles, before.roles), databases: inOrder(databases, before.databases) }
 }
 

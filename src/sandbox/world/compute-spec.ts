@@ -6,18 +6,18 @@ import type { ComputeRecord, ProjectRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
 const GIB = 1024 ** 3
-/** Disk for temporary files: 15 GiB per CU of the maximum size, at least 20 GiB (docs/control-api.md). */
+/** The disk for temporary files has 15 GiB for each CU of the maximum size, but at least 20 GiB (docs/sandbox.md). */
 const TEMP_DISK_LEAST_GIB = 20
 const TEMP_DISK_GIB_PER_CU = 15
 
 export interface SpecRules {
-  /** Factor for the size of the temporary disk, so that a test can fill it. */
+  /** The size of the temporary disk is multiplied by this factor, so that a test can fill the disk. */
   readonly tempDiskScale: number
-  /** Major version for projects that do not specify one. */
+  /** The major version for projects that do not specify one. */
   readonly pgVersion: () => number
 }
 
-/** Libraries that the service loads by default. */
+/** The libraries that the service loads by default. */
 export const DEFAULT_LIBRARIES: readonly string[] = ['pg_stat_statements']
 
 const librariesOf = ({ settings }: ComputeRecord, project: ProjectRecord | undefined): readonly string[] => {

@@ -1,4 +1,4 @@
-/** Connection strings. */
+/** Writes connection strings. */
 import type { Computes, Login } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from './records.ts'
@@ -8,7 +8,7 @@ export interface Connection {
   readonly pooledUri: string
 }
 
-/** Host of the service's proxy in the project's region. */
+/** The host name of the service's proxy in the region of the project. */
 export const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
 
 export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
@@ -17,7 +17,7 @@ export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord
 export const poolerHostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
   `${id}-pooler.${proxyHost(project)}`
 
-/** A login for the first database whose owner has a known password, if any. */
+/** A login for the first database whose owner has a known password, or `undefined` if there is no such database. */
 export const defaultLogin = (branch: BranchRecord | undefined): Login | undefined => {
   const { roles, databases } = catalogOf(branch ?? {})
   for (const { name: database, owner } of databases) {
@@ -27,7 +27,7 @@ export const defaultLogin = (branch: BranchRecord | undefined): Login | undefine
   return undefined
 }
 
-/** A real compute's strings lead to this machine. A simulated compute's strings are those the service would show. */
+/** Connection strings of real computes lead to this machine. For simulated computes, they look like the service's. */
 export const connectionTo = async (
   compute: ComputeRecord,
   project: ProjectRecord,

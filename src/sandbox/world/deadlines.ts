@@ -1,4 +1,4 @@
-/** Runs work that is due at a set time: when a branch expires, or a deleted project can no longer be recovered. */
+/** Runs work that is due at a set time: when a branch expires, or when a deleted project can no longer be recovered. */
 
 import { ApiError } from './api-error.ts'
 import { deleteBranch } from './branch-commands.ts'
@@ -7,9 +7,9 @@ import type { BranchRecord } from './records.ts'
 import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
-/** Delay before the next attempt while another operation holds the project's lock. */
+/** The delay before the next attempt if the project is locked by another operation. */
 const BUSY_MS = 60_000
-/** Delay before the next attempt after any other error. */
+/** The delay before the next attempt after any other error. */
 const REJECTED_MS = 3_600_000
 
 export const enforceDeadlines = (world: World): void => {

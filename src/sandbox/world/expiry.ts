@@ -1,4 +1,4 @@
-/** When a branch expires (docs of the service, "Branch expiration"). */
+/** The expiration of branches (docs of the service, "Branch expiration"). */
 
 import { ApiError } from './api-error.ts'
 import type { BranchRecord } from './records.ts'
@@ -10,7 +10,8 @@ const DAY_MS = 86_400_000
 type Expiry = Pick<BranchRecord, 'expiresAt' | 'ttlSeconds'>
 
 /**
- * The expiration that a request sets: none if `text` is null or absent. Rounds down to the second, as the service does.
+ * The expiration that a request sets. If `text` is null or absent, there is none. The time is rounded down to the
+ * second, as on the service.
  *
  * @throws {ApiError} 400 if the time is not within the next 30 days.
  */
@@ -33,7 +34,7 @@ const expiry = (time: number, ttlSeconds: number): Expiry => ({
   ttlSeconds,
 })
 
-/** @throws {ApiError} 422 if the branch expires although it is protected, the default, or has children. */
+/** @throws {ApiError} 422 if the branch expires although it is protected, is the default branch or has children. */
 export const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'branches'>): void => {
   if (branch.expiresAt === undefined) return
   const reject = (what: string): never => {

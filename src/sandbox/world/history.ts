@@ -1,4 +1,4 @@
-/** Past states of a project, for lists that lag behind. */
+/** The past states of projects, for lists that show an old state. */
 import type { ComputeRecord, OperationRecord, WorldChange } from './records.ts'
 import type { ProjectTables, Tables } from './tables.ts'
 
@@ -9,17 +9,17 @@ interface Entry {
   readonly projectId: string
   readonly kind: Listed['kind']
   readonly id: string
-  /** `undefined`: the record did not exist. */
+  /** `undefined` if the record did not exist. */
   readonly before: Listed | undefined
 }
 
-/** How many changes to remember: enough for lists that lag by seconds. */
+/** How many changes are remembered. This is enough for lists that show the state from a few seconds ago. */
 const KEPT = 5_000
 
 export class History {
   #entries: Entry[] = []
 
-  /** Call before the change is made. */
+  /** Call this before the change is made. */
   note(time: number, change: WorldChange, all: Tables): void {
     const { kind, id } = 'put' in change ? change.put : change.drop
     if (kind !== 'compute' && kind !== 'operation') return
@@ -28,7 +28,7 @@ export class History {
     if (tables === undefined) return
     const before = kind === 'compute' ? tables.computes.get(id) : tables.operationById.get(id)
     this.#entries.push({ time, projectId: tables.project.id, kind, id, before })
-    // Dropped in batches, so that the cost per change stays constant.
+    // Changes are dropped in batches, which keeps the cost of adding one constant.
     if (this.#entries.length > KEPT * 2) this.#entries = this.#entries.slice(-KEPT)
   }
 

@@ -1,4 +1,4 @@
-/** Ids in the service's format: `ep-word-word-xxxxxxxx`, `br-word-word-xxxxxxxx`. */
+/** Creates ids in the format of the service, such as `ep-word-word-xxxxxxxx` and `br-word-word-xxxxxxxx`. */
 import { randomBytes } from 'node:crypto'
 
 const FIRST =
@@ -8,7 +8,7 @@ const SECOND =
 
 const pick = (words: readonly string[], byte: number): string => words[byte % words.length] ?? 'plain'
 
-/** Deterministic: the same bytes give the same id. `bytes` needs at least six. */
+/** Always returns the same id for the same bytes. @param bytes at least six bytes. */
 export const idOf = (prefix: 'ep' | 'br', bytes: Uint8Array): string => {
   const [first = 0, second = 0, ...rest] = bytes
   const tail = Buffer.from(rest).toString('hex').slice(0, 7)
@@ -24,7 +24,7 @@ export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean, ran
   }
 }
 
-/** An id in the service's format: `word-word-12345678`. */
+/** An id for a project in the format of the service: `word-word-12345678`. */
 export const newProjectId = (isTaken: (id: string) => boolean): string => {
   for (;;) {
     const [first = 0, second = 0, ...rest] = randomBytes(6)

@@ -18,10 +18,10 @@ const FREE_PLAN_MAX_CU = 2
 type Limited = Pick<ComputeRecord, 'min' | 'max' | 'suspendTimeoutSeconds'>
 
 export interface LimitProblem {
-  /** Name of the API field. */
+  /** The name of the field in the API. */
   readonly field: 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'suspend_timeout_seconds'
   readonly message: string
-  /** Whether the account's plan sets the limit, rather than the service. */
+  /** Whether the limit belongs to the account's plan. Otherwise, it applies to all accounts. */
   readonly ofPlan: boolean
 }
 
@@ -44,7 +44,7 @@ export const IN_SEEDS: TimeoutWords = {
   of: formatDuration,
 }
 
-/** The first limit that is exceeded. */
+/** The first limit that is exceeded, or `undefined` if there is none. */
 export const limitProblem = (
   { min, max, suspendTimeoutSeconds: timeout }: Limited,
   plan: ProjectRecord['plan'],
@@ -116,7 +116,7 @@ const COUNTS = {
     code: 'ENDPOINTS',
     count: ({ computes }) => countOf(computes, ({ type }) => type === 'read_only'),
   },
-  /** Computes of the default branch do not count. */
+  /** Computes of the default branch are not counted. */
   'active endpoints': {
     free: 20,
     paid: UNLIMITED,

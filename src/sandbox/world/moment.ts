@@ -21,7 +21,7 @@ export const retentionOf = ({ historyRetentionSeconds }: ProjectRecord): number 
  * Simulated computes have no data, so they accept any point within the restore window. Real computes keep no history.
  * For them, the request is rejected, because returning current data would be wrong.
  *
- * @param prefix the prefix of the two request fields: `parent` or `source`.
+ * @param prefix how the names of the two request fields begin: `parent` or `source`.
  * @throws {ApiError} 400 if the point is outside the branch's history, 422 if no history is kept.
  */
 export const momentOf = (

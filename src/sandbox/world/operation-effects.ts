@@ -1,9 +1,9 @@
-/** Effects of operations: their work on the compute backend, and the records that change when they end. */
+/** The effects of operations: their work on the compute backend, and the records that they change when they end. */
 import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
-/** Starts the work of an operation on the compute backend; `undefined` if there is none. */
+/** Starts the work of an operation on the compute backend. Returns `undefined` if there is no such work. */
 export const beginOperation = (
   operation: OperationRecord,
   tables: Tables,
@@ -29,7 +29,7 @@ export const beginOperation = (
       if (compute.state === 'active') {
         return operation.restarts === true ? computes.restart(specOf(compute)) : computes.configure(specOf(compute))
       }
-      // An idle compute is started for its new configuration; a suspension follows (public OpenAPI, update example).
+      // An idle compute is started to apply its new configuration, then suspended (public OpenAPI, update example).
       return computes.start(specOf(compute))
     default:
       return undefined
@@ -42,7 +42,7 @@ const sourceOf = ({ projectId, branchId }: OperationRecord, tables: Tables): Bra
   return branch?.parentId === undefined ? undefined : { branchId: branch.parentId, isSchemaOnly: false }
 }
 
-/** Deletes the data of a project's branches. Their records remain, hidden from clients. */
+/** Deletes the data of all branches of a project. The records of the branches are kept, but clients cannot see them. */
 const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Computes): Promise<void> | undefined => {
   const branches = [...(tables.projects.get(projectId)?.branches.keys() ?? [])]
   const removals = branches.flatMap((id) => computes.removeBranch(id) ?? [])
@@ -73,7 +73,7 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
     case 'suspend_compute':
       return compute === undefined ? [] : [settle(compute, 'idle', now)]
     case 'apply_config':
-      // If the compute should become idle again, the suspension that follows sets its state.
+      // If the compute must become idle again, its state is set by the suspension that follows.
       if (compute === undefined) return []
       if (compute.pendingState !== 'active') return withoutChanges(branch, compute)
       return [
@@ -85,7 +85,9 @@ export const finishOperation = (operation: OperationRecord, all: Tables, now: nu
   }
 }
 
-/** A primary that was started or configured has executed the branch's pending changes to roles and databases. */
+/**
+ * Removes the pending changes to roles and databases, because a primary that was started or configured has made them.
+ */
 const withoutChanges = (
   branch: BranchRecord | undefined,
   { type, branchId }: ComputeRecord,
@@ -94,7 +96,9 @@ const withoutChanges = (
   return [{ ...branch, changes: undefined }]
 }
 
-/** For an operation that failed or was cancelled: its compute or branch stays as it is, with nothing pending. */
+/**
+ * For an operation that failed or was cancelled. Its compute or branch keeps its state, and no change remains pending.
+ */
 export const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
   const compute = all.compute(operation.computeId ?? '')
   if (compute !== undefined) return [withNothingPending(compute, now)]
@@ -102,7 +106,7 @@ export const abandonOperation = (operation: OperationRecord, all: Tables, now: n
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
 }
 
-/** A state requested later stays pending. */
+/** Sets the state of a compute. If another state was requested in the meantime, that state remains pending. */
 const settle = (compute: ComputeRecord, state: 'active' | 'idle', now: number): ComputeRecord => ({
   ...compute,
   state,

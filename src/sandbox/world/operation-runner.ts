@@ -1,4 +1,4 @@
-/** Runs operations (docs/control-api.md): after its duration, each one finishes, fails or is cancelled. */
+/** Runs operations (docs/control-api.md). After its duration, an operation finishes, fails or is cancelled. */
 import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock/clock.ts'
 import { abandonOperation, finishOperation } from './operation-effects.ts'
@@ -11,9 +11,9 @@ export type OperationFault =
   | { readonly kind: 'cancel' | 'skip' | 'hang' }
   | { readonly kind: 'slow'; readonly ms: number }
 
-/** An operation that failed this often is not retried. */
+/** An operation that has failed this many times is not retried. */
 const MOST_FAILURES = 3
-/** Delay before the first retry; it doubles with each further failure. */
+/** The delay before the first retry. It doubles with each further failure. */
 const RETRY_MS = 1_000
 
 export interface OperationHost {
@@ -56,7 +56,7 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     }
   }
 
-  /** Finishes at `due`, or when the work on the compute backend is done if that takes longer. */
+  /** Finishes the operation at `due` or, if the work on the compute backend takes longer, when that work is done. */
   const work = (operation: OperationRecord, due: number): void => {
     const finish = (): void => end({ ...operation, status: 'finished' })
     const settle = (act: () => void): void => {
@@ -103,7 +103,10 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     return { ...operation, status: 'running', startedAt: now, updatedAt: now }
   }
 
-  /** If the operation finished or was skipped, starts the one that waits for it. Otherwise cancels that one too. */
+  /**
+   * Ends an operation. If it finished or was skipped, the operation that waits for it is started. Otherwise, that
+   * operation is cancelled.
+   */
   const end = (ending: OperationRecord): void => {
     const now = clock.now()
     const isFinished = ending.status === 'finished'
@@ -126,12 +129,12 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
 
   return {
     run,
-    /** Call after a restart of the sandbox. */
+    /** Call this for each unfinished operation after the sandbox was restarted. */
     resume: (operation: OperationRecord): void => {
       if (operation.status === 'running' || operation.status === 'cancelling') run(operation)
       if (operation.retryAt !== undefined) retry(operation, operation.retryAt)
     },
-    /** Ignores the outcome of work that is still running on the compute backend. */
+    /** From now on, the outcome of work that is still running on the compute backend is ignored. */
     stop: (): void => {
       isStopped = true
     },

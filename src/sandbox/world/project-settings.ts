@@ -1,11 +1,14 @@
-/** Settings of a project. They are stored as given and shown with all members, because clients rely on every one. */
+/**
+ * The settings of a project. They are stored as given, but shown with all members, because clients rely on all of them.
+ */
 import { ApiError } from './api-error.ts'
 import type { ProjectSettings } from './requests.ts'
 
 /**
- * Members in the request replace existing ones. `allowed_ips` is merged, because clients send only part of it.
+ * The members in the request replace the existing members. Only `allowed_ips` is merged, because clients may send only
+ * a part of it.
  *
- * @throws {ApiError} 400 for turning off a setting that cannot be turned off (public OpenAPI).
+ * @throws {ApiError} 400 if the request disables a setting that cannot be disabled (public OpenAPI).
  */
 export const withSettings = (before: ProjectSettings, requested: ProjectSettings): ProjectSettings => {
   if (before.enable_logical_replication === true && requested.enable_logical_replication === false) {
@@ -28,7 +31,8 @@ export const shownSettings = (given: ProjectSettings = {}) => ({
     protected_branches_only: given.allowed_ips?.protected_branches_only ?? false,
   },
   enable_logical_replication: given.enable_logical_replication ?? false,
-  // The service gives every project a window. Its time does not matter, because the sandbox runs no maintenance.
+  // On the service, every project has a maintenance window. Its time does not matter, because the sandbox runs no
+  // updates.
   maintenance_window: given.maintenance_window ?? { weekdays: [7], start_time: '04:00', end_time: '05:00' },
   block_public_connections: given.block_public_connections ?? false,
   block_vpc_connections: given.block_vpc_connections ?? false,

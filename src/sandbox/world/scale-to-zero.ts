@@ -1,11 +1,13 @@
-/** Suspends computes that have been unused for their timeout (docs/control-api.md), by the sandbox's clock. */
+/**
+ * Suspends computes that have not been used for their scale-to-zero time (docs/control-api.md), on the sandbox's clock.
+ */
 import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
 import type { Activity } from '../computes/computes.ts'
 import { type ComputeRecord, operationOn } from './records.ts'
 import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
-/** Delay before the next check while an operation runs. */
+/** The delay before the next check if an operation is running. */
 const BUSY_MS = 1_000
 
 /** @param activityOf returns the activity of a compute's clients, or `undefined` if the backend cannot tell. */
@@ -25,12 +27,12 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
     if (compute === undefined || dueTime(compute) === undefined) return
     const activity = activityOf(id)
     if (activity === undefined) suspend(compute)
-    // If there is no answer, the compute is stopping or busy, so check again later.
+    // If the compute does not respond, it is stopping or busy, so check again later.
     const retry = (): void => checkAt(id, world.clock.now() + BUSY_MS)
     void activity?.then((seen) => judge(id, seen), retry)
   }
 
-  /** Suspends the compute, or restarts the timeout at the last use. */
+  /** Suspends the compute or, if it was used in the meantime, waits until its timeout has passed since its last use. */
   const judge = (id: string, { busy, lastUse: moment }: Activity): void => {
     const compute = world.tables.compute(id)
     if (compute === undefined || dueTime(compute) === undefined) return

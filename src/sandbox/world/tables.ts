@@ -137,7 +137,7 @@ const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   tables.operationById.set(record.id, record)
   if (isOver(record)) tables.unfinished.delete(record.id)
   else tables.unfinished.set(record.id, record)
-  // Dropped in batches, so that the cost per operation stays constant.
+  // Operations are dropped in batches, which keeps the cost of adding one constant.
   if (tables.operations.length > OPERATIONS_KEPT * 1.1) {
     for (const { id } of tables.operations.splice(0, tables.operations.length - OPERATIONS_KEPT)) {
       tables.operationById.delete(id)

@@ -1,6 +1,6 @@
 import type { World } from './world.ts'
 
-/** At most one timer per id, on the world's clock. */
+/** Timers on the world's clock. Each id has at most one timer. */
 export class Timers {
   readonly #world: World
   readonly #cancels = new Map<string, () => void>()
@@ -14,7 +14,7 @@ export class Timers {
     return this.#cancels.has(id)
   }
 
-  /** Replaces the timer that the id may have. */
+  /** Sets the timer of an id. If the id already has a timer, it is replaced. */
   set(id: string, time: number, task: () => void): void {
     this.cancel(id)
     const ring = (): void => {

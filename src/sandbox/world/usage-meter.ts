@@ -24,7 +24,7 @@ interface Period {
 export class UsageMeter {
   readonly #now: () => number
   readonly #open = new Map<string, Period>()
-  /** By project and by branch. */
+  /** The counters, by the id of the project or branch. */
   readonly #periods = new Map<string, Period[]>()
 
   constructor(now: () => number) {
@@ -78,7 +78,7 @@ export class UsageMeter {
   }
 }
 
-/** The consumption period: a calendar month in UTC, in milliseconds since the epoch. */
+/** The consumption period, which is a calendar month in UTC. Times are in milliseconds since the epoch. */
 export const monthOf = (time: number): { readonly start: number; readonly end: number } => {
   const date = new Date(time)
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]

@@ -384,7 +384,7 @@ test("the page shows the opening time of a window in UTC and in the window's tim
   control.plans.set('p-1', { ...PLAN, steps: [step, { ...step, windows }] })
   const { url } = await serve(control)
   const page = await (await fetch(`${url}/`)).text()
-  expect(page).toContain('2026-11-22 02:00 UTC</time> (there Sun 2026-11-22 03:00) for 1 step')
+  expect(page).toContain('2026-11-22 02:00 UTC</time> (Sun 2026-11-22 03:00 in its time zone) for 1 step')
 })
 
 test('an internal error is logged, and its details are not sent to the client', async () => {

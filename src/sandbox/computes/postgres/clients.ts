@@ -1,4 +1,6 @@
-/** Client connections: the proxy in front of the servers, its ports, and connections that the sandbox itself holds. */
+/**
+ * Client connections: the proxy in front of the servers, its ports, and the connections that the sandbox itself opened.
+ */
 import pg from 'pg'
 import { messageOf } from '../../../base/index.ts'
 import { type Computes, ConnectionError, type Gate } from '../computes.ts'
@@ -35,7 +37,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
   )
   const clients = {
     sharedPort: proxy.sharedPort,
-    /** Each compute has its own port: the same as in the last run if it is free. */
+    /** Opens the compute's own port. It is the same port as in the last run of the sandbox if that port is free. */
     address: async (id) => {
       const own = await proxy.open(id, home.ports.get(id))
       home.storePort(id, own)
@@ -46,7 +48,7 @@ export const listenForClients = async ({ home, gate, port, anyPort, log, ...how 
       if (gate.isKnown(targetOf(name).computeId)) return proxy.open(name)
       return host === LOOPBACK && proxy.isOwn(requested) ? requested : undefined
     },
-    /** Accepts no further connections for a compute. */
+    /** Stops accepting connections for a compute. */
     shut: proxy.shut,
     connect: async (id, login) => {
       if (login === undefined) throw new ConnectionError(INVALID_LOGIN, 'the branch has no role that can log in')

@@ -1,4 +1,6 @@
-/** Data folders: one per branch and one per replica, each copied from a template or another folder. */
+/**
+ * Manages the data folders. Each branch and each replica has one, which is a copy of a template or of another folder.
+ */
 import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,13 +17,13 @@ import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts
 /** The part of a spec that determines a new branch's data. */
 export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
-/** Files in a data folder that belong to the running server, not to the data. */
+/** Files in a data folder that are part of the running server rather than of the data. */
 const PROCESS_FILES = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])
 
-/** A file with the id of the last restore. */
+/** A file that contains the id of the last restore. */
 const RESTORED = 'espalier-restored'
 
-/** The functions were renamed in version 15 (release notes). */
+/** The backup functions, which were renamed in version 15 (release notes). */
 const backupCalls = (major: number): { readonly begin: string; readonly end: string } =>
   major < 15
     ? {
@@ -58,12 +60,14 @@ export class DataFolders {
     return existsSync(this.branch(id))
   }
 
-  /** Programs of the version that a branch's data needs. @throws {Error} if that version is not installed. */
+  /** The programs of the version that a branch's data needs. @throws {Error} if this version is not installed. */
   binariesOf({ branchId, pgVersion }: BranchSpec): Binaries {
     return this.binariesFor(this.branch(branchId), pgVersion)
   }
 
-  /** As {@link binariesOf}, for any data folder. @param usual the version to use if the folder has no data yet. */
+  /**
+   * Like {@link binariesOf}, but for any data folder. @param usual the version to use if the folder has no data yet.
+   */
   binariesFor(folder: string, usual: number): Binaries {
     const major = versionIn(folder) ?? usual
     const binaries = this.#home.versions.get(major)
@@ -77,7 +81,7 @@ export class DataFolders {
     if (binaries !== undefined) await this.#templates.empty(binaries)
   }
 
-  /** Creates the data of a branch that has none, from the template, with its roles and databases. */
+  /** If a branch has no data yet, creates it from the template, with the branch's roles and databases. */
   async ensureBranch(spec: BranchSpec): Promise<string> {
     const folder = this.branch(spec.branchId)
     if (existsSync(folder)) return folder
@@ -87,7 +91,7 @@ export class DataFolders {
     return folder
   }
 
-  /** Copies a branch's current data, with an online backup if a server is running on it. */
+  /** Copies the current data of a branch. If a server is using the data, the copy is an online backup. */
   async copyBranch(from: string, server: PostgresServer | undefined, to: string): Promise<void> {
     const [data, draft] = [this.branch(from), draftOf(to)]
     await (server === undefined ? copyAtRest(data, draft) : this.#backUp(data, server, draft))
@@ -96,8 +100,9 @@ export class DataFolders {
   }
 
   /**
-   * Replaces a branch's data with a copy of another branch's, or removes it if the other branch has none. The branch
-   * `preserveAs`, if given, receives the old data. A restore that was interrupted at any point can be repeated.
+   * Replaces the data of a branch with a copy of another branch's data, or removes it if the other branch has none. If
+   * `preserveAs` is given, the branch with this id receives the old data. A restore can be repeated after it was
+   * interrupted at any point.
    */
   async restoreBranch(
     branchId: string,
@@ -136,7 +141,8 @@ export class DataFolders {
   }
 
   /**
-   * An online backup. The WAL is copied last: it must include the end of the backup (PostgreSQL documentation, 25.3.4).
+   * Makes an online backup. The WAL is copied last, because it must include the end of the backup (PostgreSQL
+   * documentation, 25.3.4).
    */
   async #backUp(from: string, server: PostgresServer, to: string): Promise<void> {
     this.remove(to)
@@ -157,7 +163,7 @@ export class DataFolders {
   }
 }
 
-/** Ignores files that disappear during the copy, because the WAL covers them. */
+/** Ignores files that disappear during the copy, because the WAL contains their changes. */
 const copyLive = async (paths: readonly string[], to: string): Promise<void> => {
   try {
     await run('cp', ['-a', ...paths, `${to}/`], { env: withoutSecrets(process.env) })

@@ -13,17 +13,19 @@ import { makeDataFolder, makeSocketFolder } from './temporary.ts'
 import { startWatchdog } from './watchdog.ts'
 
 export interface HomeOptions {
-  /** Data folder. Default: a temporary folder (in memory if there is room), removed when the sandbox closes. */
+  /**
+   * The data folder. Default: a temporary folder, in memory if there is room, which is removed when the sandbox closes.
+   */
   readonly folder?: string | undefined
-  /** Folder that contains `postgres` and `initdb`. Default: search the usual places. */
+  /** The folder that contains `postgres` and `initdb`. Default: the usual places are searched. */
   readonly bin?: string | undefined
 }
 
 export type Home = Awaited<ReturnType<typeof prepareHome>>
 
 /**
- * Every session needs a password, even over the socket, because other users of the machine can reach it. Only the
- * superuser may replicate.
+ * Every session needs a password, even on the socket, because other users of the machine can connect to the socket.
+ * Only the superuser may replicate.
  */
 const HBA = `local all all scram-sha-256\nlocal replication ${SUPERVISOR} scram-sha-256\n`
 
@@ -42,7 +44,9 @@ export const openHome = async (options: HomeOptions): Promise<Home> => {
   }
 }
 
-/** @param temporary receives the folders to remove when the sandbox closes, or if this fails. */
+/**
+ * @param temporary the function adds the folders that must be removed when the sandbox closes or if it cannot start.
+ */
 const prepareHome = async (options: HomeOptions, temporary: string[]) => {
   const make = (makeFolder: () => string): string => {
     const folder = makeFolder()
@@ -60,7 +64,7 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
   await stopOrphanedServers([join(root, 'branches'), join(root, 'replicas')])
   const as = await runAs(
     root,
-    // The sockets are in the temporary folder, wherever the data is.
+    // The sockets are always in the temporary folder, even if the data is in another folder.
     [...found.flatMap(({ folders }) => folders), tmpdir()].filter((folder) => folder !== root),
   )
   const sockets = make(makeSocketFolder)
@@ -72,39 +76,39 @@ const prepareHome = async (options: HomeOptions, temporary: string[]) => {
     as.own(path)
     return path
   }
-  /** Makes a folder for Postgres. */
+  /** Creates a folder that Postgres can use. */
   const makeFolder = (path: string, mode = 0o700): void => {
     mkdirSync(path, { recursive: true, mode })
     as.own(path)
   }
   const watchdog = startWatchdog(temporary)
   const passwordFile = join(root, 'password')
-  // Never overwrite the file, not even if it cannot be read: without the old password, the data is lost.
+  // Never overwrite the file, even if it cannot be read, because the data is lost without the old password.
   if (!existsSync(passwordFile)) write('password', randomBytes(18).toString('base64url'))
   const password = readFileSync(passwordFile, 'utf8')
   const ports = readPorts(join(root, 'ports.json'))
   const socketFolders = new Map<string, string>()
   return {
     root,
-    /** By major version. */
+    /** The binaries of each version, by major version. */
     versions,
     runAs: as,
     watchdog,
     /** The superuser's password. Clients never learn it. */
     password,
-    /** A file with the password in libpq's format, because clients could read a password in a setting. */
+    /** A file that contains the password in libpq's format. In a setting, clients could read the password. */
     passFile: write('pgpass', `*:*:*:${SUPERVISOR}:${password}\n`),
     write,
     makeFolder,
     hbaFile: write('pg_hba.conf', HBA),
-    /** The last port of each compute. */
+    /** The port that each compute used last. */
     ports,
     storePort: (computeId: string, port: number): void => {
       if (ports.get(computeId) === port) return
       ports.set(computeId, port)
       write('ports.json', JSON.stringify(Object.fromEntries(ports)))
     },
-    /** A path short enough for sockets; always the same for the same name. */
+    /** Returns a path that is short enough for sockets. It is always the same for the same name. */
     socketFolder: (name: string): string => {
       const known = socketFolders.get(name)
       if (known !== undefined) return known
@@ -124,7 +128,7 @@ const removeAll = (folders: readonly string[]): void => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 }
 
-/** Data of one major version cannot be used by another. */
+/** Checks the version of the data, because Postgres cannot use data of another major version. */
 const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): void => {
   const branches = join(root, 'branches')
   for (const name of namesIn(branches)) {
@@ -138,7 +142,7 @@ const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): v
   }
 }
 
-/** Major version of the data in a folder; `undefined` if there is none. */
+/** The major version of the data in a folder, or `undefined` if the folder has no data. */
 export const versionIn = (folder: string): number | undefined => {
   const version = readIfPresent(join(folder, 'PG_VERSION'))
   return version === undefined ? undefined : Number(version)

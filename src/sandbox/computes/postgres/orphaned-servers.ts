@@ -1,4 +1,4 @@
-/** Stops servers that a killed sandbox left running, because they would block their data folders. */
+/** Stops the servers that a killed sandbox left running. They would block their data folders. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { withoutSecrets } from '../../../model/index.ts'
 const CHECK_EVERY_MS = 20
 const CHECKS = 250
 
-/** Stops all servers whose data folder is in one of `parents`, and waits until they end. */
+/** Stops all servers whose data folders are in one of `parents`, and waits until they have ended. */
 export const stopOrphanedServers = async (parents: readonly string[]): Promise<void> => {
   const folders = parents.flatMap((parent) => namesIn(parent).map((name) => join(parent, name)))
   await Promise.all(folders.map(endOn))

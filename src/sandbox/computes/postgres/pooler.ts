@@ -1,4 +1,4 @@
-/** A PgBouncer per compute, in transaction mode, like the service's `-pooler` hosts. */
+/** Runs a PgBouncer for each compute, in transaction mode like the `-pooler` hosts of the service. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -12,21 +12,21 @@ interface Pooler {
   stop(): Promise<void>
 }
 
-/** Searches the PATH, and the folder that Debian uses. */
+/** Finds PgBouncer on the PATH or in the folder that Debian uses. */
 export const findPgBouncer = (): string | undefined =>
   [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin']
     .map((folder) => join(folder, 'pgbouncer'))
     .find((path) => existsSync(path))
 
 /**
- * Limits of the service's pooler (docs of the service): clients, prepared statements, share of the compute's
- * connections.
+ * The limits of the service's pooler (docs of the service): the number of clients, the number of prepared statements,
+ * and the share of the compute's connections that the pooler uses.
  */
 const MAX_CLIENTS = 10_000
 const MAX_PREPARED = 1_000
 const POOL_SHARE = 0.9
 
-/** PgBouncer before 1.21 does not support prepared statements, and does not start if the setting is present. */
+/** PgBouncer does not support prepared statements before version 1.21, and does not start with an unknown setting. */
 export const supportsPreparedStatements = (version: string): boolean => {
   const [, major = 0, minor = 0] = (/PgBouncer (\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   return major > 1 || (major === 1 && minor >= 21)
@@ -40,7 +40,7 @@ export class Poolers {
     this.#home = home
   }
 
-  /** Returns the socket of a compute's pooler. Starts the pooler if needed. @param program path of PgBouncer. */
+  /** Returns the socket of a compute's pooler. Starts the pooler if needed. @param program the path of PgBouncer. */
   async reach(program: string, running: RunningServer): Promise<string> {
     const { id } = running.spec
     const pooler = this.#running.get(id) ?? startPooler(program, running, this.#home)

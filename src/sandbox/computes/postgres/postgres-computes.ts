@@ -1,4 +1,4 @@
-/** Real computes: a server process per running compute, a data folder per branch, and a proxy in front. */
+/** Real computes: a server process for each running compute, a data folder for each branch, and a proxy for clients. */
 import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { messageOf } from '../../../base/index.ts'
@@ -43,7 +43,7 @@ export const postgresComputes = async (options: PostgresOptions): Promise<Comput
 
 const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOptions): Promise<Computes> => {
   const data = new DataFolders(home)
-  /** Work in progress, by compute. */
+  /** The work that is in progress for each compute. */
   const work = new Queues()
   let isClosing = false
 
@@ -111,7 +111,8 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
   })
   const versions = [...home.versions.keys()].sort((a, b) => a - b)
-  // Create the template in advance. If this fails, the first branch that needs the template reports the error.
+  // Create the template in advance. An error can be ignored, because the first branch that needs the template reports
+  // it.
   void data.prepare(defaultVersion(versions)).catch(() => undefined)
 
   return {
@@ -123,7 +124,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     stop,
     addBranch: (id, source) =>
       servers.branches.run(source?.branchId ?? id, async () => {
-        // A source without data has only roles and databases, and the branch's record already has those.
+        // A source without data has only roles and databases, and they are already in the branch's record.
         if (source === undefined || data.hasBranch(id) || !data.hasBranch(source.branchId)) return
         const folder = data.branch(id)
         const server = servers.primaryOf(source.branchId)
@@ -157,8 +158,8 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       work.run(spec.id, async () => {
         const running = servers.get(spec.id)
         if (running !== undefined) await servers.configure(spec, running)
-        // A compute that was active before the sandbox started is launched by its first connection. Changes to roles
-        // and databases cannot wait for that.
+        // A compute that was already active when the sandbox started is launched by its first connection. Changes to
+        // roles and databases cannot wait for this connection.
         else if (spec.changes.length > 0) await launch(spec)
       }),
     forget: (id) =>
@@ -170,7 +171,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       const running = servers.get(id)
       if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
       return withSession(running.server, async (query) => {
-        // Taken before the query: better slightly too early than too late.
+        // Take the time before the query, because a time that is too early does less harm than one that is too late.
         const startedAt = performance.now()
         const [row] = await query(ACTIVITY)
         const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : startedAt - Number(row?.quiet_ms)
@@ -191,7 +192,8 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       isClosing = true
       endHeld()
       await work.allIdle()
-      // Replicas first, because on shutdown a primary waits until its replicas have all of its WAL.
+      // Stop the replicas first, because a primary that shuts down waits until its replicas have received all of its
+      // WAL.
       for (const type of ['read_only', 'read_write'] as const) {
         await Promise.all(servers.list({ type }).map(({ spec }) => stop(spec.id)))
       }
@@ -202,7 +204,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   }
 }
 
-/** Reports the failed start of a compute to the client. */
+/** Tells the client why the compute could not be started. */
 const asConnectionError = (error: unknown): never => {
   throw new ConnectionError(NOT_RUNNING, messageOf(error))
 }

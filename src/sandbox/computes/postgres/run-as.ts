@@ -1,4 +1,4 @@
-/** Postgres does not run as root, so a sandbox started as root runs it as another user. */
+/** Postgres refuses to run as root, so a sandbox that was started as root runs Postgres as another user. */
 import { execFile } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -9,11 +9,11 @@ export interface RunAs {
   /** The program and arguments to start. */
   readonly command: (program: string, args: readonly string[]) => readonly [string, readonly string[]]
   readonly ids: { readonly uid?: number; readonly gid?: number }
-  /** Makes that user the owner of a file or folder. */
+  /** Makes the user that runs Postgres the owner of a file or folder. */
   readonly own: (path: string) => void
 }
 
-/** `nobody` on Linux and most other systems. Postgres needs a user with a name. */
+/** The id of the user `nobody` on Linux and most other systems. Postgres needs a user id that has a name. */
 const NOBODY = 65_534
 const ALL_MAY_ENTER = 0o001
 
@@ -21,7 +21,7 @@ const asCurrentUser: RunAs = { command: (program, args) => [program, args], ids:
 
 /**
  * @param own the data folder.
- * @param programs folders that the programs read.
+ * @param programs the folders that the programs of Postgres read.
  * @throws {EspalierError} `E_POSTGRES_ROOT` if this process runs as root and no other user can access the folders.
  */
 export const runAs = async (own: string, programs: readonly string[]): Promise<RunAs> => {
@@ -34,7 +34,7 @@ export const runAs = async (own: string, programs: readonly string[]): Promise<R
       own: (path) => chownSync(path, NOBODY, NOBODY),
     }
   }
-  // In a user namespace, Postgres has another user id but can still enter root's folders.
+  // In a user namespace, Postgres has another user id, but can still access folders that only root can enter.
   const mapped = ['--user', `--map-user=${NOBODY}`, `--map-group=${NOBODY}`]
   try {
     await promisify(execFile)('unshare', [...mapped, 'true'], { env: withoutSecrets(process.env) })

@@ -2,10 +2,10 @@
 import pg from 'pg'
 import type { Login, Statement, StatementResult } from '../computes.ts'
 
-/** Returns values as text, because the client converts them. */
+/** Returns all values as text, because the client converts them itself. */
 const asText: pg.CustomTypesConfig = { getTypeParser: () => (value: string | Buffer) => String(value) }
 
-/** @param begin the BEGIN of a transaction around all statements. Default: each is its own transaction. */
+/** @param begin the BEGIN of a transaction around all statements. Default: each statement is its own transaction. */
 export const runSql = async (
   at: Login & { readonly host: string; readonly port: number },
   statements: readonly Statement[],
@@ -31,7 +31,7 @@ const runOne = async (client: pg.Client, text: string, values: Statement['params
     values: [...values],
     rowMode: 'array',
     types: asText,
-    // The extended protocol accepts a single statement only, like the service.
+    // The extended protocol accepts only a single statement, as the service does.
     queryMode: 'extended',
   } as pg.QueryArrayConfig)
   return { command, rowCount, fields, rows }

@@ -1,4 +1,4 @@
-/** Dumps the schema of a database, and reduces a copy of a branch to its schema. */
+/** Dumps the schema of a database, and removes the rows from a copy of a branch. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type ComputeSpec, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
@@ -28,7 +28,8 @@ export const dumpSchema = async (
       `the schema needs pg_dump ${major} or newer, which is not installed: install Postgres' client programs`,
     )
   }
-  // The database is not an argument: `pg_dump` would take a name such as `host=elsewhere` for a connection string.
+  // The database is not passed as an argument, because `pg_dump` would read a name such as `host=elsewhere` as a
+  // connection string.
   const target = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database }
   const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only'], {
     env: { PATH: process.env.PATH, ...best.env, ...target, LC_ALL: 'C' },
@@ -37,17 +38,18 @@ export const dumpSchema = async (
   return withoutKeys(stdout)
 }
 
-/** Newer releases print a random key in `\\restrict` lines, which are only for psql. */
+/** Newer releases of `pg_dump` print a random key in `\\restrict` lines, which only psql needs. */
 const withoutKeys = (sql: string): string => sql.replaceAll(/^\\(un)?restrict .*\n/gm, '')
 
-/** Enough for the sandbox's own sessions. */
+/** The maximum number of connections, which is enough for the sandbox's own sessions. */
 const CONNECTIONS = 20
 
 /**
- * Removes what `pg_dump --schema-only` leaves out, except for the rows of extensions' own tables. This script runs as
- * the superuser, so it must not run clients' code: the search path is restricted, foreign tables are not touched, and
- * triggers are disabled on all tables, because `CASCADE` reaches other tables. Triggers are disabled in `pg_class`,
- * which Postgres reads again after a change, unlike `pg_trigger`.
+ * Removes everything that `pg_dump --schema-only` would not dump, except for the rows of tables that belong to
+ * extensions. This script runs as the superuser, so it must not run code that clients defined. Therefore, the search
+ * path is restricted, foreign tables are not touched, and triggers are disabled. They are disabled on all tables,
+ * because `CASCADE` also affects other tables. They are disabled in `pg_class`, because Postgres reads `pg_class` again
+ * after a change, but does not read `pg_trigger` again.
  */
 const DROP_ROWS = `
 DO $$

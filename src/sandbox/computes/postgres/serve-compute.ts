@@ -1,4 +1,4 @@
-/** Starts the server of a compute, and reacts to its log. */
+/** Starts the server of a compute and reacts to lines in its log. */
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
@@ -9,11 +9,11 @@ export interface ServeOptions {
   readonly home: Home
   readonly binaries: Binaries
   readonly log: (line: string) => void
-  /** Called when a standby can no longer follow its primary and needs a new copy. */
+  /** Called when a standby can no longer replicate from its primary and needs a new copy of the data. */
   readonly onLostTrack: () => void
 }
 
-/** Minimum values of settings that a standby's data requires. */
+/** The minimum values that the data of a standby requires for some settings. */
 type AtLeast = Readonly<Record<string, string>>
 
 const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
@@ -21,7 +21,8 @@ const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead 
 const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
 
 /**
- * Starts a server on a data folder. If the data requires larger values of some settings, tries again with those.
+ * Starts a server on a data folder. If the data requires larger values for some settings, tries again with these
+ * values.
  *
  * @throws {Error} with Postgres' message, if the server does not start.
  */

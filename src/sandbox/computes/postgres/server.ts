@@ -4,7 +4,7 @@ import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { type ProcessOptions, startProcess } from './start-process.ts'
 
-/** The same port for all servers, because their sockets are in different folders. */
+/** All servers use the same port, because their sockets are in different folders. */
 export const SOCKET_PORT = 5432
 
 export interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'> {
@@ -22,14 +22,14 @@ export interface PostgresServer {
   readonly major: number
   /** The superuser's. */
   readonly password: string
-  /** Folder of the socket, which libpq takes as the host. */
+  /** The folder of the socket. Clients pass it to libpq as the host. */
   readonly socketFolder: string
   readonly socketPath: string
   /** Resolves when the server has ended, for whatever reason. */
   readonly ended: Promise<unknown>
   /** Reloads the configuration file. */
   reload(): void
-  /** Fast shutdown: connections end with SQLSTATE 57P01. */
+  /** Performs a fast shutdown, which ends connections with SQLSTATE 57P01. */
   stop(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export interface RunningServer {
   readonly spec: ComputeSpec
 }
 
-/** The log line that says the server is ready. A standby says "read-only connections". */
+/** Matches the log line that says that the server is ready. The line of a standby contains "read-only connections". */
 const READY = /ready to accept (read-only )?connections/
 const PATIENCE_MS = 15_000
 
@@ -74,7 +74,7 @@ export const startServer = async (options: ServerOptions): Promise<PostgresServe
   }
 }
 
-/** The lines that explain a failed start, without their time stamps. */
+/** The log lines that explain why a server did not start, without their timestamps. */
 const reasonIn = (lines: readonly string[]): string => {
   const relevant = lines.filter((line) =>
     /FATAL|ERROR|PANIC|DETAIL|LOG: {2}(invalid|unrecognized|parameter)/.test(line),

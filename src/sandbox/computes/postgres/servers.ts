@@ -1,4 +1,4 @@
-/** Running Postgres servers and their data. Callers must not overlap calls for the same compute. */
+/** Running Postgres servers and their data. Calls for the same compute must not overlap. */
 import type { ComputeSpec, LiveCatalog } from '../computes.ts'
 import { Queues } from '../queues.ts'
 import { executeChanges, readCatalog } from './catalog.ts'
@@ -17,7 +17,7 @@ export interface ServersOptions {
   readonly log: (line: string) => void
   /** Called when a server ends unexpectedly. */
   readonly onCrash: (spec: ComputeSpec) => void
-  /** Called when a replica can no longer follow its primary. */
+  /** Called when a replica can no longer replicate from its primary. */
   readonly onLostTrack: (spec: ComputeSpec) => void
   /** Called with a branch's roles and databases before its primary stops. */
   readonly onCatalog: (branchId: string, catalog: LiveCatalog) => void
@@ -28,11 +28,11 @@ const SECRET = 'SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolcanl
 export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }: ServersOptions) => {
   const disks = new TempDisks()
   const poolers = new Poolers(home)
-  /** Serializes access to the data folder of each branch. */
+  /** Ensures that only one piece of work at a time uses the data folder of a branch. */
   const branches = new Queues()
   const running = new Map<string, RunningServer>()
 
-  /** Filters by branch and type, if given. */
+  /** The running servers, filtered by branch and type if these are given. */
   const list = ({ branchId, type }: Partial<Pick<ComputeSpec, 'branchId' | 'type'>>): readonly RunningServer[] =>
     [...running.values()].filter(
       ({ spec }) => (branchId ?? spec.branchId) === spec.branchId && (type ?? spec.type) === spec.type,
@@ -71,7 +71,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
     return server
   }
 
-  /** Executes pending changes, then stops the pooler, which reads passwords only when it starts. */
+  /** Executes pending changes, then stops the pooler, because a pooler reads passwords only when it starts. */
   const changeCatalog = async ({ id, changes, isLogical }: ComputeSpec, server: PostgresServer): Promise<void> => {
     await executeChanges(server, changes, isLogical)
     if (changes.length > 0) await poolers.stop(id)
@@ -123,7 +123,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
       running.set(spec.id, { server, spec })
       await changeCatalog(spec, server)
     },
-    /** Stops a compute and deletes its replica data, if any. */
+    /** Stops a compute and, if it is a replica, deletes its data. */
     forgetData: async (id: string): Promise<void> => {
       await halt(id)
       data.remove(data.replica(id))

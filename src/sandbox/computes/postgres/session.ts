@@ -1,6 +1,6 @@
 /**
- * SQL sessions of the sandbox itself, as the superuser. Clients never learn its password, and the proxy rejects its
- * name.
+ * SQL sessions in which the sandbox itself works as the superuser. Clients never learn the superuser's password, and
+ * the proxy rejects its name.
  */
 import pg from 'pg'
 import { type PostgresServer, SOCKET_PORT } from './server.ts'
@@ -25,14 +25,14 @@ export const withSession = async <T>(
     password,
     database,
     application_name: 'espalier sandbox',
-    // Clients' objects cannot shadow system names, and settings of their database cannot change the role.
-    // Failed statements are not logged, because they may contain a password.
+    // With these options, objects that clients created cannot shadow system objects, settings of their database cannot
+    // change the role, and failed statements are not logged, because they may contain a password.
     options: [
       '-c search_path=pg_catalog,pg_temp -c role=none -c log_min_error_statement=panic',
       ...(major >= HAS_EVENT_SWITCH ? ['-c event_triggers=off'] : []),
     ].join(' '),
   })
-  // If the server stops, the pending query reports it.
+  // If the server stops, the pending query fails and reports the error.
   client.on('error', () => undefined)
   await client.connect()
   try {

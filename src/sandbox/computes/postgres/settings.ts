@@ -16,12 +16,13 @@ const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 /**
  * Writes the configuration file of a compute's server, and returns its path.
  *
- * Clients' settings come first, so that the sandbox's own override them: if a setting occurs twice, Postgres uses the
- * last value. Servers get far less memory than the nominal size of their computes, so that twenty fit on a laptop.
+ * The settings of clients come first. The sandbox's own settings override them, because Postgres uses the last value if
+ * a setting occurs twice. Servers get far less memory than the sizes of their computes, so that twenty servers can run
+ * on a laptop.
  *
  * @param atLeast minimum values that a replica's data requires, because its primary had them (PostgreSQL documentation,
  *   26.4.3).
- * @throws {Error} if the name of a setting is invalid, or if clients may not set it.
+ * @throws {Error} if the name of a setting is invalid, or if clients are not allowed to set it.
  */
 export const writeConfiguration = (
   spec: ComputeSpec,
@@ -73,18 +74,18 @@ export const writeConfiguration = (
   )
 }
 
-/** A primary's folder depends on the branch only, so that replicas find whichever compute is the primary. */
+/** The folder of a primary depends only on its branch, so that replicas find the primary whichever compute it is. */
 export const socketFolderOf = ({ type, branchId, id }: ComputeSpec, home: Home): string =>
   home.socketFolder(type === 'read_write' ? branchId : id)
 
-/** Replaces newlines, which cannot be escaped in a configuration file and would start another setting. */
+/** Replaces newlines, because they cannot be escaped in a configuration file and would start another setting. */
 const quote = (value: string): string =>
   `'${value
     .replaceAll(/[\r\n]/g, ' ')
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "''")}'`
 
-/** Postgres does not start if a library is missing. */
+/** Whether a library is installed. Postgres does not start if a library that it should load is missing. */
 const isInstalled = (library: string, postgres: string): boolean => {
   const folder = join(dirname(dirname(postgres)), 'lib')
   const candidates = [folder, join(folder, 'postgresql')].flatMap((place) =>

@@ -23,7 +23,9 @@ export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...s
     ...runAs.ids,
     cwd: '/',
     env,
-    // A separate process group: Ctrl-C reaches only the sandbox, which then stops its computes in order.
+    // In a separate process group, the program does not receive Ctrl-C. Only the sandbox does, and it stops its
+    // computes
+    // in the right order.
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -39,7 +41,7 @@ export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...s
     void ended.then(() => reject(new Error(explain())))
   })
   return {
-    /** Resolves when the process has ended, for whatever reason. */
+    /** Resolves when the process has ended for any reason. */
     ended,
     kill: (signal: NodeJS.Signals): void => void child.kill(signal),
   }

@@ -1,20 +1,20 @@
 /**
- * Limits the temporary files of a compute (docs/control-api.md). Postgres' own limit applies to each session; this one
- * applies to all sessions together. If it is exceeded, the queries of all sessions with temporary files are cancelled,
- * as if the disk were full.
+ * Limits the total size of a compute's temporary files (docs/sandbox.md). Postgres' own limit applies to each
+ * session separately, whereas this limit applies to all sessions together. If it is exceeded, the queries of all
+ * sessions with temporary files are cancelled, as if the disk were full.
  */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../../base/index.ts'
 
 const CHECK_EVERY_MS = 200
-/** How long the session of a cancelled query has to report the error. */
+/** How long to remember that a query was cancelled. Its session must report the error within this time. */
 const REMEMBERED_MS = 2_000
 /** Files such as `pgsql_tmp1234.0`, and folders `pgsql_tmp1234.0.fileset` of parallel queries. */
 const SESSION_FILE = /^pgsql_tmp(\d+)\./
 
 export class TempDisks {
-  /** When the query of each session was cancelled, by process id. */
+  /** When a session's query was cancelled, by the process id of the session. */
   readonly #stopped = new Map<number, number>()
 
   /** Checks a server until it ends. @param data the server's data folder. */
@@ -55,7 +55,7 @@ export class TempDisks {
   }
 }
 
-/** Size of a file, or of all files in a folder. Deleted files count as empty. */
+/** The size of a file, or of all files in a folder. The size of a deleted file is 0. */
 const sizeOf = (path: string): number => {
   try {
     const stat = statSync(path)

@@ -1,4 +1,6 @@
-/** Templates for new branches: for each version, an empty cluster and one with roles and databases. */
+/**
+ * Templates for the data of new branches: for each version, an empty cluster and a cluster with roles and databases.
+ */
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -15,7 +17,7 @@ import { SUPERVISOR } from './session.ts'
 const run = promisify(execFile)
 
 interface Provisioned {
-  /** A digest of its roles, passwords and databases. */
+  /** A digest of the roles, passwords and databases in the folder. */
   readonly key: string
   readonly folder: Promise<string>
 }
@@ -31,7 +33,7 @@ export class Templates {
   }
 
   /**
-   * An empty cluster from `initdb`, made safe for clients. Created once per major version.
+   * An empty cluster that `initdb` created and that was made safe for clients. Each major version has one.
    *
    * @throws {EspalierError} `E_POSTGRES` if `initdb` fails.
    */
@@ -42,8 +44,8 @@ export class Templates {
   }
 
   /**
-   * Creates a data folder with these roles and databases. All branches of a seed have the same ones, so they are
-   * created once and copied.
+   * Creates a data folder with these roles and databases. All branches of a seed have the same roles and databases, so
+   * these are created only once, and the folder is then copied.
    */
   async provision(
     binaries: Binaries,
@@ -106,7 +108,7 @@ export class Templates {
     return folder
   }
 
-  /** Runs statements in single-user mode, in which nobody else can connect. */
+  /** Runs statements in single-user mode, in which no client can connect. */
   #runAlone(binaries: Binaries, folder: string, statements: readonly string[]): Promise<void> {
     const args = ['--single', '-D', folder, '-c', 'fsync=off', '-c', 'exit_on_error=on', 'postgres']
     return this.#run(binaries, binaries.postgres, args, [...statements, ''].join('\n'))
@@ -132,14 +134,14 @@ export class Templates {
 }
 
 /**
- * Temporary name of a folder until it is complete. It includes the process id, because programs that a killed sandbox
- * started may still be writing to its drafts.
+ * The name that a folder has until it is complete. It contains the process id of the sandbox, because programs that
+ * were started by a sandbox that has been killed may still be writing to its folders.
  */
 export const draftOf = (folder: string): string => `${folder}.${process.pid}.new`
 
 const DRAFT = /\.(\d+)\.new$/
 
-/** Removes drafts of killed sandboxes. */
+/** Removes the incomplete folders of sandboxes that were killed. */
 export const removeUnfinished = (parent: string): void => {
   for (const name of readdirSync(parent)) {
     const pid = DRAFT.exec(name)?.[1]
@@ -152,7 +154,7 @@ export const removeUnfinished = (parent: string): void => {
   }
 }
 
-/** Copies data that no server is using. */
+/** Copies a data folder. No server may be using it. */
 export const copyAtRest = async (from: string, to: string): Promise<void> => {
   rmSync(to, { recursive: true, force: true })
   await run('cp', ['-a', from, to], { env: withoutSecrets(process.env) })

@@ -1,6 +1,6 @@
 /**
- * Temporary folders of a sandbox. The data is in memory if possible, because creating a branch's thousand small files
- * is much faster there.
+ * The temporary folders of a sandbox. If possible, the data is kept in memory, where creating the thousand small files
+ * of a branch is much faster.
  */
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,10 +8,10 @@ import { basename, join } from 'node:path'
 import { isAlive } from '../../../base/index.ts'
 
 const PREFIX = 'espalier-pg-'
-/** A file that proves that a sandbox of this user created the folder, whose owner may have changed. */
+/** A file that proves that a sandbox of this user created the folder, even if the owner of the folder has changed. */
 const MARK = '.espalier'
 const IN_MEMORY = '/dev/shm'
-/** Enough for about thirty branches. Containers often have far less. */
+/** How much memory must be available. This is enough for about thirty branches. Containers often have far less. */
 const ENOUGH_BYTES = 1024 ** 3
 
 export const makeDataFolder = (): string => makeIn(hasRoom(IN_MEMORY) ? IN_MEMORY : tmpdir())
@@ -36,8 +36,8 @@ const hasRoom = (parent: string): boolean => {
 }
 
 /**
- * Removes folders that this user's sandboxes left because they were killed together with their watchdog. Anyone can
- * create folders in `parent`, so those without our mark are left alone.
+ * Removes folders of this user's sandboxes that were killed together with their watchdogs. Anyone can create folders in
+ * `parent`, so folders without the sandbox's mark are not touched.
  */
 export const removeStale = (parent: string): void => {
   for (const name of readdirSync(parent)) {
@@ -51,7 +51,10 @@ export const removeStale = (parent: string): void => {
   }
 }
 
-/** Does not follow links. A sandbox run by root gives its folders to another user, but root still owns the mark. */
+/**
+ * Whether a sandbox of this user created the folder. Links are not followed. If root runs a sandbox, another user owns
+ * its folders, but root still owns the mark.
+ */
 const isOwn = (folder: string): boolean => {
   const user = process.getuid?.()
   const mark = join(folder, MARK)

@@ -1,6 +1,6 @@
 /**
- * Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the processes. When its input
- * ends, the sandbox has died, so the shell stops them.
+ * Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the server processes. The input
+ * of the shell ends when the sandbox dies, and the shell then stops the servers.
  */
 import { spawn } from 'node:child_process'
 import { withoutSecrets } from '../../../model/index.ts'
@@ -13,7 +13,7 @@ export interface Watchdog {
   close(): Promise<void>
 }
 
-// SIGINT is Postgres' fast shutdown. The folders are removed once the processes have had time to end.
+// SIGINT makes Postgres shut down fast. The folders are removed after the processes have had time to end.
 const SCRIPT = `
 pids=' '
 while read -r word pid; do
@@ -37,7 +37,7 @@ for folder in "$@"; do rm -rf "$folder"; done
 /** @param folders temporary folders to remove if the sandbox dies. */
 export const startWatchdog = (folders: readonly string[]): Watchdog => {
   const shell = spawn('sh', ['-c', SCRIPT, 'espalier-watchdog', ...folders], {
-    // A separate session: a signal to the sandbox's whole group must not end this process first.
+    // The shell runs in a separate session, because a signal to the sandbox's process group must not end it first.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: withoutSecrets(process.env),

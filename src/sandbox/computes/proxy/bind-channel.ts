@@ -1,7 +1,7 @@
 /**
  * SCRAM with channel binding (`channel_binding=require`, which the service's own clients use). The server cannot offer
- * it, because TLS ends at the proxy. So the client logs in to the proxy, which checks the login against the server's
- * secret, and then the proxy logs in to the server with the key that the client proved to have.
+ * channel binding, because TLS ends at the proxy. Instead, the client logs in to the proxy, which checks the login
+ * against the secret that the server stores. The proxy then logs in to the server with the client key that it learned.
  */
 import type { Socket } from 'node:net'
 import { ConnectionError } from '../computes.ts'
@@ -24,7 +24,7 @@ export interface Login {
   readonly user: string
   /** The proxy's certificate, as DER. */
   readonly certificate: Buffer
-  /** The secret in `pg_authid`; `undefined` if the role has none. */
+  /** Returns the role's secret from `pg_authid`, or `undefined` if the role has none. */
   readonly secretOf: (user: string) => Promise<string | undefined>
 }
 
@@ -35,8 +35,9 @@ export interface ReadAhead {
 }
 
 /**
- * Call before the server's first response is read. Offers channel binding, and performs the login if the client chooses
- * it. Otherwise, or if the server requests another method, it only returns the bytes that it read.
+ * Offers channel binding to the client, and performs the login if the client chooses it. If the client does not choose
+ * it, or if the server requests another method, this function only returns the bytes that it has read. Call it before
+ * the server's first response is read.
  *
  * @param early bytes that the client has already sent.
  * @throws {ConnectionError} if the login fails.
@@ -88,7 +89,7 @@ const authentication = (kind: number, text: string): Buffer => {
   return frame(AUTHENTICATION, Buffer.concat([body, Buffer.from(text)]))
 }
 
-/** Reads one message at a time from a socket. `rest()` returns bytes that arrived beyond the last message. */
+/** Reads one message at a time from a socket. `rest()` returns the bytes that arrived after the last message. */
 class Messages {
   readonly #socket: Socket
   #held: Buffer

@@ -1,11 +1,11 @@
-/** X.509 certificates (RFC 5280) for the sandbox's TLS. Node can sign and read certificates, but not create them. */
+/** Creates X.509 certificates (RFC 5280) for the sandbox, because Node can sign and read them, but not create them. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { bits, boolean, explicit, implicit, integer, objectId, octets, sequence, set, text, time } from './der.ts'
 
 export interface Certificate {
-  /** PEM. */
+  /** As PEM. */
   readonly key: string
-  /** PEM. */
+  /** As PEM. */
   readonly cert: string
 }
 
@@ -19,7 +19,7 @@ interface Contents {
   readonly publicKey: KeyObject
   /** DNS names, in addition to 127.0.0.1. The first label may be `*`. */
   readonly hosts: readonly string[]
-  /** Whether it may sign certificates, including itself. */
+  /** Whether the certificate may sign other certificates and itself. */
   readonly isAuthority: boolean
   readonly from: number
   readonly to: number
@@ -47,7 +47,7 @@ export const selfSigned = (hosts: readonly string[], now: number): Certificate =
   return { key: pemOf(privateKey), cert: issue(contents, { name: subject, privateKey }) }
 }
 
-/** Returns PEM. The issuer's key must come from {@link newKeys}. */
+/** Returns the certificate as PEM. The issuer's key must have been created by {@link newKeys}. */
 export const issue = (
   { subject, publicKey, hosts, isAuthority, from, to }: Contents,
   { name, privateKey }: Issuer,

@@ -14,7 +14,7 @@ export const set = (...parts: readonly Buffer[]): Buffer => value(0x31, Buffer.c
 
 export const boolean = (is: boolean): Buffer => value(0x01, Buffer.of(is ? 0xff : 0))
 
-/** @param bytes a non-negative number, most significant byte first. */
+/** @param bytes a non-negative number, with the most significant byte first. */
 export const integer = (bytes: Buffer): Buffer => {
   const start = bytes.findIndex((byte) => byte !== 0)
   const significant = start < 0 ? Buffer.of(0) : bytes.subarray(start)
@@ -35,7 +35,7 @@ export const objectId = (dotted: string): Buffer => {
 const base128 = (number: number): number[] =>
   number < 0x80 ? [number] : [...base128(number >> 7).map((byte) => byte | 0x80), number & 0x7f]
 
-/** From 2050 on, years have four digits (RFC 5280, 4.1.2.5). */
+/** Years before 2050 have two digits, and later ones have four (RFC 5280, 4.1.2.5). */
 export const time = (ms: number): Buffer => {
   const digits = `${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`
   return digits < '2050' ? value(0x17, Buffer.from(digits.slice(2))) : value(0x18, Buffer.from(digits))

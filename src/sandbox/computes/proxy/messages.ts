@@ -4,7 +4,7 @@ import { Transform, type TransformCallback } from 'node:stream'
 export const HEADER_BYTES = 5
 const ERROR_RESPONSE = 'E'.charCodeAt(0)
 const BACKEND_KEY_DATA = 'K'.charCodeAt(0)
-/** Errors and keys are short. Longer messages are forwarded unread. */
+/** Errors and cancel keys are short, so longer messages are forwarded without being read. */
 const MAX_HELD_BYTES = 65_536
 
 export interface ErrorFields {
@@ -30,7 +30,7 @@ export class ServerMessages extends Transform {
   readonly #see: (type: number, message: Buffer) => Buffer
   /** The start of an incomplete message. */
   #held: Buffer = Buffer.alloc(0)
-  /** Remaining bytes of a message that is forwarded unread. */
+  /** How many bytes are left of a message that is forwarded without being read. */
   #passing = 0
 
   constructor(see: (type: number, message: Buffer) => Buffer) {
@@ -73,7 +73,7 @@ export class ServerMessages extends Transform {
 
 const isOfInterest = (type: number): boolean => type === ERROR_RESPONSE || type === BACKEND_KEY_DATA
 
-/** The process id and secret that a cancel request must name, in that request's encoding. */
+/** The process id and secret that a cancel request must contain, encoded as in the request. */
 export const keyOf = (type: number, message: Buffer): string | undefined =>
   type === BACKEND_KEY_DATA ? message.toString('hex', HEADER_BYTES) : undefined
 
@@ -81,11 +81,12 @@ export const keyOf = (type: number, message: Buffer): string | undefined =>
 export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16)
 
 /**
- * Replaces the errors of a full temporary disk with the service's: 53100, "No space left on device"
- * (docs/control-api.md). In the sandbox, Postgres reports its own limit (53400), or a cancelled query (57014) if
- * several sessions together exceeded the compute's limit.
+ * If an error was caused by a full temporary disk, replaces it with the error that the service returns: 53100, "No
+ * space left on device" (docs/sandbox.md). In the sandbox, Postgres reports that its own limit was exceeded
+ * (53400). If several sessions together exceeded the limit of the compute, it reports a cancelled query (57014).
  *
- * @param wasStopped called once for a cancelled query. Returns whether it was cancelled because the disk was full.
+ * @param wasStopped called once for a cancelled query. Returns whether the query was cancelled because the disk was
+ *   full.
  */
 export const asFullDisk = (type: number, message: Buffer, wasStopped: () => boolean): Buffer => {
   if (type !== ERROR_RESPONSE) return message

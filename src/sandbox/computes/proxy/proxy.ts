@@ -1,4 +1,7 @@
-/** Accepts client connections, on one port per compute and a shared one. Starts idle computes and forwards bytes. */
+/**
+ * Accepts client connections, both on a port for each compute and on a port that all computes share. Starts computes
+ * that are idle, and forwards all bytes.
+ */
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -26,11 +29,11 @@ export interface ProxyOptions {
   /** Whether a server process's query was just cancelled because the temporary disk was full. */
   readonly isDiskFull: (pid: number) => boolean
   readonly log: ConnectionLog
-  /** The sandbox's own superuser. */
+  /** The name of the sandbox's own superuser, which clients cannot use. */
   readonly reservedRole: string
   /** Called with unexpected errors. */
   readonly onBug: (error: unknown) => void
-  /** The role's SCRAM secret from `pg_authid`. */
+  /** Returns the role's SCRAM secret from `pg_authid`. */
   readonly secretOf: (target: Target, role: string) => Promise<string | undefined>
 }
 
@@ -42,7 +45,7 @@ const CANNOT_CONNECT_NOW = '57P03'
 const INVALID_AUTHORIZATION = '28000'
 const INTERNAL_ERROR = { sqlState: 'XX000', message: 'internal error of the sandbox: see its log' }
 
-/** Port shared by all computes. */
+/** The port that all computes share. */
 export interface SharedPort {
   /** Default 0: any free port. */
   readonly port?: number | undefined
@@ -55,7 +58,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()
   const clients = new Set<Socket>()
-  /** Sockets of servers, by cancel key. */
+  /** The sockets of servers, by the cancel keys that the servers issued. */
   const cancelKeys = new Map<string, string>()
   let tls: { readonly context: SecureContext; readonly certificate: Buffer } | undefined
   const secure = (socket: Socket): TLSSocket => {
@@ -167,7 +170,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     }
   }
 
-  /** Retries, because a compute may stop just before the connection is made. */
+  /** Connects to a compute. Retries, because a compute may stop just before the connection is made. */
   const dial = async (target: Target): Promise<{ readonly server: Socket; readonly path: string }> => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const path = await options.reach(target)
@@ -212,14 +215,14 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     sharedPort: portOf(shared),
     /** Whether the proxy listens on this port. */
     isOwn: (number: number): boolean => ports.has(number),
-    /** Listens for one compute, on `port` if it is free. Returns the port. */
+    /** Listens for one compute: on `port` if it is free, otherwise on any free port. Returns the port. */
     open: async (computeId: string, port = 0): Promise<number> => {
       const known = servers.get(computeId)
       const server = known ?? listen(port, computeId).catch(() => listen(0, computeId))
       servers.set(computeId, server)
       return portOf(await server)
     },
-    /** Accepts no further connections for a compute. Open ones stay. */
+    /** Stops accepting connections for a compute. Open connections are kept. */
     shut: (computeId: string): void => {
       void servers.get(computeId)?.then((server) => server.close())
       servers.delete(computeId)

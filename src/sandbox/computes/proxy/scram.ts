@@ -1,6 +1,7 @@
 /**
  * SCRAM-SHA-256 with the secrets that Postgres stores (RFC 5802, RFC 7677; PostgreSQL documentation, 55.3). The proxy
- * checks a client's login with a secret, learns the client key from it, and uses that key to log in to the server.
+ * uses a secret to check the login of a client. From the login, it learns the client key, with which it logs in to the
+ * server.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -40,7 +41,7 @@ const fieldOf = (message: string, name: string): string =>
     ?.slice(2) ?? ''
 export const newNonce = (): string => randomBytes(18).toString('base64')
 
-/** Start of a client's first message if it uses channel binding (RFC 5929). */
+/** How a client's first message begins if the client uses channel binding (RFC 5929). */
 export const BINDING = 'p=tls-server-end-point,,'
 
 /** The server's side of a login with channel binding. */
@@ -52,7 +53,7 @@ export class ScramServer {
 
   /**
    * @param clientFirst the client's first message without `BINDING`.
-   * @param certificate the server's, as DER.
+   * @param certificate the certificate of the server, as DER.
    */
   constructor(secret: ScramSecret, clientFirst: string, certificate: Buffer) {
     this.#secret = secret
@@ -62,7 +63,7 @@ export class ScramServer {
     this.first = `r=${fieldOf(clientFirst, 'r')}${newNonce()},s=${secret.salt},i=${secret.iterations}`
   }
 
-  /** Checks the client's proof. Returns the client's key and the final message; `undefined` if the proof is wrong. */
+  /** Checks the client's proof. Returns the client key and the final message, or `undefined` if the proof is wrong. */
   accept(clientFinal: string): { readonly clientKey: Buffer; readonly final: string } | undefined {
     const at = clientFinal.lastIndexOf(',p=')
     const withoutProof = clientFinal.slice(0, at)
@@ -78,9 +79,9 @@ export class ScramServer {
   }
 }
 
-/** The client's side of a login, with the client key instead of the password. */
+/** The client's side of a login. It needs only the client key, not the password. */
 export class ScramClient {
-  /** Without a user name: Postgres uses the one in the startup message. */
+  /** Contains no user name, because Postgres uses the user name in the startup message. */
   readonly #bare = `n=,r=${newNonce()}`
 
   get first(): string {

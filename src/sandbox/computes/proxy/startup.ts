@@ -19,7 +19,7 @@ export type FirstMessage =
   | { readonly kind: 'cancel'; readonly key: string; readonly bytes: Buffer }
   | { readonly kind: 'invalid' }
 
-/** Returns the message and its length in bytes; `undefined` while it is incomplete. */
+/** Returns the message and its length in bytes, or `undefined` if the message is not complete yet. */
 export const readFirstMessage = (
   bytes: Buffer,
 ): { readonly message: FirstMessage; readonly length: number } | undefined => {
@@ -67,8 +67,8 @@ export const targetOf = (name: string): Target =>
     : { computeId: name, pooled: false }
 
 /**
- * Removes `endpoint=<id>` from the `options` parameter, where clients without SNI name their compute (docs of the
- * service, "Connection errors"). The other options are for Postgres.
+ * Removes `endpoint=<id>` from the `options` parameter. Clients without SNI use it to name their compute (docs of the
+ * service, "Connection errors"). The other options are passed to Postgres.
  */
 export const takeEndpoint = (
   startup: Startup,
