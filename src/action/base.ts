@@ -1,4 +1,4 @@
-/** The manifests of the pull request's base. */
+/** Reads the manifests of a pull request's base. */
 import { commitOf, fetchCommit, parentsOf } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
@@ -10,10 +10,10 @@ export interface Base {
 }
 
 /**
- * The base's manifests; `undefined` if its commit cannot be read.
+ * Returns the base's manifests, or `undefined` if its commit cannot be read.
  *
- * @param find returns the commit of the base.
- * @throws {EspalierError} `E_OUTSIDE` if the commit has a link or submodule in place of a manifest.
+ * @param find finds the commit of the base.
+ * @throws {EspalierError} `E_OUTSIDE` if the commit contains a link or submodule where a manifest should be.
  */
 export const readBase = async (
   find: () => Promise<string>,
@@ -33,22 +33,22 @@ export const NO_BASE =
   'The base could not be read, so existing drift is shown as introduced, and the policies of the base are unknown. Check out without `filter` and `sparse-checkout`, and either with `fetch-depth: 0` or with `persist-credentials` enabled.'
 
 /**
- * For a pull request, the checked-out commit is usually its merge commit, whose first parent is the current base.
- * Otherwise, the base is the commit that the event names, fetched if a shallow clone lacks it.
+ * Finds the base of a pull request. Usually its merge commit is checked out, and the first parent of that commit is the
+ * current base. Otherwise, the base is the commit that the event names, which is fetched if a shallow clone lacks it.
  */
 export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Promise<string> => {
   const [first, second] = await parentsOf(cwd, 'HEAD')
   return first !== undefined && second === headSha ? first : fetchIfMissing(cwd, baseSha)
 }
 
-/** The first parent of the checked-out commit, fetched if a shallow clone lacks it. @throws {EspalierError} `E_GIT` */
+/** The first parent of the checked-out commit, fetched if this clone lacks it. @throws {EspalierError} `E_GIT` */
 export const firstParent = async (cwd: string): Promise<string> => {
   const [first] = await parentsOf(cwd, 'HEAD')
   if (first !== undefined) return fetchIfMissing(cwd, first)
   throw new EspalierError('E_GIT', 'The checked-out commit has no parent in this clone.')
 }
 
-/** The commit, fetched if it is missing. @throws {EspalierError} `E_GIT` */
+/** Fetches the commit if it is missing in this clone. @throws {EspalierError} `E_GIT` */
 export const fetchIfMissing = (cwd: string, sha: string): Promise<string> =>
   commitOf(cwd, sha).catch(async () => {
     await fetchCommit(cwd, sha, 1)

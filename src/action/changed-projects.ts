@@ -1,12 +1,16 @@
-/** Finds the projects that a pull request changes, for a matrix with one job per project. */
+/** Finds the projects that a pull request changes, so that a workflow can run one job for each in a matrix. */
 import { type Desired, waveOf } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 
-/** Ids of projects whose declarations differ between head and base. @param base if `undefined`, all count as changed. */
+/**
+ * The ids of the projects whose declarations differ between the head and the base.
+ *
+ * @param base if `undefined`, all projects count as changed.
+ */
 export const changedProjects = (head: Desired, base: Desired | undefined): readonly string[] =>
   projectIds(head).filter((id) => base === undefined || declaredText(head, id) !== declaredText(base, id))
 
-/** The declarations as JSON, without positions in files. */
+/** The project's declarations as JSON, without their positions in files. */
 const declaredText = ({ documents, waves }: Desired, id: string): string =>
   JSON.stringify([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name], (key, value) =>
     key === 'source' || key === 'sources' ? undefined : value,

@@ -1,11 +1,11 @@
-/** Creates a check run with all annotations, because a step's log shows at most ten per level. */
+/** Creates a check run with all annotations, because GitHub shows at most ten annotations per level for a step. */
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import type { CheckRun } from './github.ts'
 import { masked } from './inputs.ts'
 import type { Ending, Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
-/** GitHub's limit for one request. */
+/** The most annotations that GitHub accepts in one request. */
 const MOST_ANNOTATIONS = 50
 
 const LIMIT: Limit = { ...COMMENT_LIMIT, most: COMMENT_LIMIT.most - 1 }
@@ -19,7 +19,7 @@ export interface Checked {
 
 const CREATE = { warning: 'No check run was made', permission: 'checks: write' }
 
-/** @returns whether there is a check run. If not, the annotations go into the log. */
+/** @returns whether a check run was created. If not, the annotations have to be written to the log. */
 export const reportCheck = async (job: Job, { ending, title, body, annotations }: Checked): Promise<boolean> => {
   const { inputs, event, prefix } = job
   if (!inputs.checkRun || event.sha === '') return false

@@ -1,4 +1,4 @@
-/** Writes one comment for each plan of a pull request. */
+/** Writes the comments on a pull request, one for each of its plans. */
 import { createHash } from 'node:crypto'
 import { shardText } from '../model/index.ts'
 import type { Comment, GitHub } from './github.ts'
@@ -7,8 +7,9 @@ import type { Inputs } from './inputs.ts'
 export type CommentKind = 'plan' | 'outcome'
 
 /**
- * The comment's first line. It identifies the plan by its label, or else by its inputs, so two steps of a workflow have
- * separate comments, unless only their keys differ. It contains a digest, since a name could end the HTML comment.
+ * The first line of the comment. It identifies the plan by its label, or by the step's inputs if there is no label.
+ * Two steps of a workflow therefore have separate comments, unless they differ only in their API keys. The line
+ * contains a digest instead of names, because a name could end the HTML comment.
  */
 export const markerOf = (
   kind: CommentKind,
@@ -27,15 +28,15 @@ export const markerOf = (
   return `<!-- espalier ${kind} ${digest} -->`
 }
 
-/** The author of comments made with a workflow token. */
+/** The author of a comment that was posted with a workflow token. */
 export const WORKFLOW_LOGIN = 'github-actions[bot]'
 
 export interface CommentDraft {
   readonly marker: string
   readonly body: string
-  /** Update an existing comment, but do not create one. */
+  /** Whether to update an existing comment but never create one. */
   readonly onlyUpdate: boolean
-  /** The workflow run; empty if unknown. */
+  /** Identifies the workflow run and the command. Empty if unknown. */
   readonly run: string
   readonly mode: Inputs['commentMode']
 }
@@ -44,12 +45,12 @@ export interface CommentDraft {
 export const COMMENT_OVERHEAD = 128
 
 /**
- * Edits the newest comment with this marker, or creates one; older ones are out of date, so they are deleted. In the
- * other modes, adds a new comment, and deletes or minimizes the previous one. Only comments by the token's own account
- * are changed.
+ * In mode `edit`, edits the newest comment with this marker, or creates one if there is none. Older comments are out of
+ * date and are deleted. In the other modes, adds a new comment, and deletes or minimizes the previous one. Changes only
+ * comments by the token's own account.
  *
- * @returns `undefined` if there was no comment to update. `isTakenOver`: another step of the same run wrote the
- *   comment.
+ * @returns `undefined` if there was no comment to update. `isTakenOver` means that another step of the same run wrote
+ *   the comment that was replaced.
  * @throws {GitHubError}
  */
 export const upsertComment = async (
@@ -74,9 +75,9 @@ export const upsertComment = async (
   for (const [index, comment] of own.entries()) {
     const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
-    // The comment was deleted in the meantime: use the next one, or create a new one.
+    // The comment has since been deleted. Use the next one, or create a new one.
     if (kept === undefined) continue
-    // In this mode, minimized comments are kept as history.
+    // In mode `minimize`, older comments are already minimized, and they are kept as history.
     const old = mode === 'minimize' ? [] : own.slice(index + 1)
     for (const { id } of old) await github.deleteComment(id)
     return { url: kept.url, isTakenOver: isOfThisRun(comment) }
@@ -85,7 +86,7 @@ export const upsertComment = async (
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
 
-/** The body without commit and time. If only these change, no new comment is needed. */
+/** The body without the commit and the time. If nothing else changed, no new comment is needed. */
 const planOf = (body: string): string =>
   body.replace(/^<sub>.*$|<!-- espalier (run|reviewed) [^>]* -->/gm, '').trimEnd()
 

@@ -8,7 +8,7 @@ export interface PullRequest {
   readonly number: number
   readonly baseSha: string
   readonly headSha: string
-  /** The head is in another repository. */
+  /** Whether the head is in another repository than the base. */
   readonly isFork: boolean
   readonly isMerged: boolean
 }
@@ -20,9 +20,9 @@ export interface WorkflowEvent {
   /** The checked-out commit; for a pull request, its head. */
   readonly sha: string
   readonly pullRequest?: PullRequest
-  /** The pushed branch. */
+  /** The branch that was pushed. */
   readonly branch?: string
-  /** The commits of a push, oldest first, and the commit before them if known. */
+  /** The commits of a push, oldest first. `before` is the commit that the branch pointed to until then, if known. */
   readonly commits: readonly string[]
   readonly before?: string
   /** The base commit of a merge group, which may contain several pull requests. */
@@ -38,7 +38,7 @@ const payloadShape = z.object({
   commits: z.array(z.object({ id: sha })).catch([]),
 })
 
-/** An unreadable payload is treated as empty. */
+/** Reads the event. A payload that cannot be read is treated as empty. */
 export const readEvent = (env: Environment): WorkflowEvent => {
   const payload = payloadShape.safeParse(readJson(env.GITHUB_EVENT_PATH))
   const pull = payload.data?.pull_request
@@ -48,7 +48,7 @@ export const readEvent = (env: Environment): WorkflowEvent => {
     name: env.GITHUB_EVENT_NAME ?? '',
     repository: env.GITHUB_REPOSITORY ?? '',
     commits: commits.map(({ id }) => id),
-    // Zeros mean that the push created the branch.
+    // A hash of zeros means that the push created the branch.
     ...(before === undefined || /^0+$/.test(before) ? {} : { before }),
     ...defined({ branch }),
   }

@@ -1,4 +1,4 @@
-/** Failure reasons, which a workflow can use in conditions. */
+/** The reasons for which a step can fail. A workflow can test them in its conditions. */
 import { ApiError } from '../api/index.ts'
 import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
@@ -32,7 +32,7 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS
 
-/** All other codes mean `input`. */
+/** The reason that each error code means. Codes that are not listed mean `input`. */
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
   E_PLAN_EDITED: 'plan-stale',
@@ -72,7 +72,7 @@ export const reasonOfError = (error: unknown): FailureReason => {
   return OF_CODE[error.code] ?? 'input'
 }
 
-/** Causes that require user action take precedence. `undefined` on success. */
+/** The reason for an outcome, or `undefined` if it is a success. Reasons that require user action take precedence. */
 export const reasonOfOutcome = (outcome: Outcome): FailureReason | undefined => {
   if (isAllDone(outcome) || isScheduled(outcome)) {
     return outcome.converged === false ? 'not-converged' : outcome.interrupted ? 'interrupted' : undefined

@@ -3,11 +3,11 @@ import { errors, type RetryHandler } from 'undici'
 
 const ATTEMPTS = 4
 const LONGEST_PAUSE_MS = 60_000
-/** GitHub asks for a pause of at least a minute after a secondary rate limit without a `Retry-After`. */
+/** If a response for a secondary rate limit has no `Retry-After`, GitHub asks clients to wait for at least a minute. */
 const UNSTATED_PAUSE_MS = 60_000
 const SERVER_PAUSE_MS = 500
 
-/** Retries after rate limits; after server errors, only reads, since a write may have taken effect. */
+/** Retries after a rate limit. After a server error, retries only reads, because a write may have succeeded. */
 export const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, done) => {
   const isRefused = error instanceof errors.RequestRetryError && state.counter < ATTEMPTS
   const wait = isRefused ? pauseFor(opts.method, error, state.counter) : undefined
@@ -15,7 +15,7 @@ export const retryLater: RetryHandler.RetryCallback = (error, { state, opts }, d
   else setTimeout(done, wait, null)
 }
 
-/** Milliseconds to wait before a retry; `undefined` if it would not help or is not safe. */
+/** Milliseconds to wait before the retry, or `undefined` if a retry would not help or is not safe. */
 const pauseFor = (method: string, refusal: errors.RequestRetryError, attempt: number): number | undefined => {
   const { statusCode: status, headers } = refusal
   const after = Number(headers['retry-after'] ?? Number.NaN)

@@ -37,7 +37,10 @@ export interface CheckRun {
   }
 }
 
-/** Opened by {@link openGitHub}. Unless documented otherwise, calls throw a {@link GitHubError} if a request fails. */
+/**
+ * A client for GitHub, opened by {@link openGitHub}. Unless documented otherwise, its methods throw a
+ * {@link GitHubError} if a request fails.
+ */
 export type GitHub = ReturnType<typeof openGitHub>
 
 /** GitHub rejected a request, or did not respond. */
@@ -81,7 +84,10 @@ const onePull = z.object({
 })
 const viewer = z.object({ login: z.string() })
 const viewerShape = z.object({ data: z.object({ viewer }) })
-/** In GraphQL, an app's login is `name`, which a user could also have. As the viewer and in REST, it is `name[bot]`. */
+/**
+ * The login of an account. GraphQL reports the login of an app as `name`, which a user could also have. REST, and
+ * GraphQL for the viewer, report it as `name[bot]`.
+ */
 const actor = z
   .object({ __typename: z.string(), login: z.string() })
   .transform(({ __typename: type, login }) => (type === 'Bot' ? `${login}[bot]` : login))
@@ -141,7 +147,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     }).catch(noAnswer)
     return { status: answer.statusCode, body: parse(await answer.body.text().catch(noAnswer)) }
   }
-  /** @param what completes "GitHub refused to". */
+  /** @param what a phrase that completes the message "GitHub refused to ...". */
   const expect = (what: string, answer: Answer): unknown => {
     if (answer.status < 300) return answer.body
     const said = z.object({ message: z.string() }).safeParse(answer.body)
@@ -154,9 +160,9 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     throw new GitHubError('GitHub returned an undocumented response.')
   }
   return {
-    /** The login of the token's account; `undefined` if unknown. */
+    /** The login of the account that the token belongs to, or `undefined` if unknown. */
     identity: async (): Promise<string | undefined> => {
-      // Works with every kind of token, unlike the REST API.
+      // This query works with every kind of token, unlike the REST API.
       const answer = await send('POST', graphql, { query: '{ viewer { login } }' }).catch(() => undefined)
       const parsed = viewerShape.safeParse(answer?.body)
       return parsed.success ? parsed.data.data.viewer.login : undefined
@@ -172,13 +178,13 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     },
     createComment: (issue: number, body: string) =>
       call('comment', comment, 'POST', `${repo}/issues/${issue}/comments`, { body }),
-    /** `undefined` if it no longer exists. */
+    /** @returns `undefined` if the comment no longer exists. */
     updateComment: (id: number, body: string) =>
       unlessGone(call('edit a comment', comment, 'PATCH', `${repo}/issues/comments/${id}`, { body })),
-    /** Succeeds if it is already deleted. */
+    /** Succeeds even if the comment is already deleted. */
     deleteComment: (id: number) =>
       unlessGone(call('delete a comment', z.unknown(), 'DELETE', `${repo}/issues/comments/${id}`)),
-    /** `undefined` if there is no such pull request. */
+    /** @returns `undefined` if there is no such pull request. */
     pullRequest: async (number: number): Promise<PullRequest | undefined> => {
       const found = await unlessGone(call('show a pull request', onePull, 'GET', `${repo}/pulls/${number}`))
       if (found === undefined) return undefined
@@ -202,17 +208,20 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     },
     addLabels: (issue: number, labels: readonly string[]) =>
       call('add a label', z.unknown(), 'POST', `${repo}/issues/${issue}/labels`, { labels }),
-    /** Succeeds if it is already removed. */
+    /** Succeeds even if the label is already removed. */
     removeLabel: (issue: number, name: string) => {
       const url = `${repo}/issues/${issue}/labels/${encodeURIComponent(name)}`
       return unlessGone(call('remove a label', z.unknown(), 'DELETE', url))
     },
-    /** @returns its id. */
+    /** @returns the id of the check run. */
     createCheckRun: async (run: CheckRun): Promise<number> =>
       (await call('create a check run', z.object({ id: z.number() }), 'POST', `${repo}/check-runs`, run)).id,
     annotateCheckRun: (id: number, output: CheckRun['output']) =>
       call('annotate a check run', z.unknown(), 'PATCH', `${repo}/check-runs/${id}`, { output }),
-    /** The text of a comment by the token's account, and the last editor if that is someone else; `undefined` if unknown. */
+    /**
+     * The text of a comment that the token's account wrote, and its last editor if that is another account. `undefined`
+     * if GitHub does not say.
+     */
     provenText: async (id: string): Promise<{ readonly body: string; readonly editor?: string } | undefined> => {
       const answer = await send('POST', graphql, { query: AUTHORSHIP, variables: { id } }).catch(() => undefined)
       const parsed = authorshipShape.safeParse(answer?.body)
@@ -235,7 +244,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
   }
 }
 
-/** `undefined` for a 404. */
+/** Returns `undefined` if GitHub responds with 404. */
 const unlessGone = <T>(calling: Promise<T>): Promise<T | undefined> =>
   calling.catch((error: unknown) => {
     if (error instanceof GitHubError && error.status === 404) return undefined

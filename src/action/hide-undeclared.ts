@@ -1,7 +1,7 @@
 /**
- * Hides live values from untrusted pull requests: values of Postgres settings that the pull request does not contain,
- * and names of branches and computes that neither it nor the base declares by name. Otherwise, anyone could read them
- * in the comment and the log by opening a pull request with a harmless declaration.
+ * Hides live values in the plans of untrusted pull requests. Without this, anyone could open a pull request with a
+ * harmless declaration and read the values in the comment and the log. What is hidden are the live values of Postgres
+ * settings, and the names of branches and computes that neither the pull request nor its base declares by name.
  */
 import { defined } from '../base/index.ts'
 import {
@@ -20,10 +20,10 @@ import {
   type Step,
 } from '../model/index.ts'
 
-/** Words that may be ids or hosts. */
+/** Matches words that may be ids or host names. */
 const WORD = /\w[\w.-]*\w/g
 
-/** Replaces a live value. */
+/** Shown in place of a live value. */
 const HIDDEN = '(hidden)'
 
 export interface Shown {
@@ -47,12 +47,12 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
 
   const computes = observed.projects.flatMap((project) => project.computes)
-  // Messages quote names, but not ids and hosts.
+  // Messages put backticks around names, but not around ids and host names.
   const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
     name === undefined || names.has(name) ? [] : [`\`${name}\``],
   )
 
-  // Unique aliases, so that references still match.
+  // Each hidden branch or compute gets its own alias, so that references to it still match.
   const aliases = new Map<string, string>(branches.map(({ id }, index) => [id, `hidden-branch-${index + 1}`]))
   const undeclared = computes.filter(
     ({ id, branchId, attributes: { name } }) =>
@@ -137,7 +137,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
           introduced: origin.introduced.map(changeOf),
           drift: origin.drift.map(changeOf),
           settled: origin.settled.map(changeOf),
-          // The base may declare them by a rule only, without naming them.
+          // The base may declare these computes only through a rule, without naming them.
           released: origin.released.map((one) => ({
             ...one,
             branch: branchOf(one.branch),
@@ -149,7 +149,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
   }
 }
 
-/** Whether a branch's name may be shown. Rules of the pull request do not count, since they could match any branch. */
+/** Whether the name of a branch may be shown. Rules in the pull request do not count: they could match any branch. */
 const declaredBranches = (project: string, base: Desired, head: Desired): ((name: string, id: string) => boolean) => {
   const of = ({ documents }: Desired) => documents.filter((document) => document.project === project)
   const named = new Set(
@@ -166,10 +166,10 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((name
 const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
   documents.flatMap(({ branches, rules }) => [...branches, ...rules]).flatMap(computesDeclaredBy)
 
-/** Settings and preloaded libraries. */
+/** The prefix of the paths of Postgres settings and preloaded libraries. */
 const POSTGRES = 'postgres.'
 
-/** Requests also contain undeclared live settings. */
+/** Removes the settings from a step's request, because a request also contains live settings that are not declared. */
 const withoutSettings = (step: Step): Step => {
   const endpoint = step.request.body?.endpoint
   if (endpoint === undefined || !('settings' in endpoint)) return step

@@ -4,7 +4,7 @@ import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Parses an input. `given` is trimmed, and empty if the input is not set. */
+/** Parses an input. `given` is the trimmed value, or empty if the input is not set. */
 type Parse<T> = (given: string, name: string) => T
 
 const text: Parse<string> = (given) => given
@@ -39,7 +39,7 @@ const number: Parse<number | undefined> = (given, name) => {
   throw invalid(name, given, 'It must be a number of at least 0.')
 }
 
-/** The label becomes part of file names. */
+/** The label is restricted because it becomes part of file names. */
 const label: Parse<string> = (given, name) => {
   if (/^([A-Za-z0-9][A-Za-z0-9._-]{0,63})?$/.test(given)) return given
   const hint =
@@ -53,7 +53,7 @@ const shard: Parse<Shard | undefined> = (given, name) => {
   throw invalid(name, given, `Write 2/4 for the second of four shards. The maximum is ${MAX_SHARDS} shards.`)
 }
 
-/** A shorter value would match everywhere. */
+/** A shorter value would match in too many places. */
 const SHORTEST_MASK = 3
 
 const masks: Parse<readonly string[]> = (given) => {
@@ -73,20 +73,21 @@ const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', 'cost'] 
 const INPUTS = {
   command: oneOf(COMMANDS, 'plan'),
   paths: words,
-  /** Distinguishes this plan from others of the same pull request; empty if its paths are enough. */
+  /** Distinguishes this plan from other plans of the same pull request. Empty if its paths are enough for that. */
   label,
-  /** This job's part of a fleet. */
+  /** The part of a fleet that this job handles. */
   shard,
   /** Ids, names or globs of the selected projects. */
   project: words,
-  /** The pull request whose merge is checked out, if the workflow runs for another event. */
+  /** The pull request whose merge commit is checked out, if the workflow runs for another event. */
   pullRequest: number,
   apiKey: text,
   baseUrl: text,
   githubToken: text,
   comment: oneOf(COMMENTS, 'auto'),
   /**
-   * `edit`: edits the comment. `recreate`: deletes it and adds a new one. `minimize`: minimizes it and adds a new one.
+   * `edit` edits the previous comment. `recreate` deletes it and adds a new one. `minimize` minimizes it and adds a new
+   * one.
    */
   commentMode: oneOf(['edit', 'recreate', 'minimize'], 'edit'),
   /** Labels that depend on what the plan does; empty for none. */
@@ -101,7 +102,7 @@ const INPUTS = {
   allow: (given: string) => allowed([given], 'allow'),
   now: flag,
   keepGoing: flag,
-  /** Plan and apply only what the plan on the merged pull request showed. */
+  /** Whether to plan and apply only what the plan on the merged pull request showed. */
   requireReviewed: flag,
   planFile: text,
   workingDirectory: (given: string) => given || '.',
@@ -116,13 +117,13 @@ const INPUTS = {
   policy: words,
   /** `NAME=REASON` */
   override: lines,
-  /** CU-hours per month; the comment does not show smaller changes. */
+  /** In CU-hours per month. The comment does not show the cost if it changes by less. */
   costThreshold: number,
 }
 
 export type Inputs = { readonly [K in keyof typeof INPUTS]: ReturnType<(typeof INPUTS)[K]> }
 
-/** The name in action.yml: `max-restarts` for `maxRestarts`. */
+/** The name of an input in action.yml, such as `max-restarts` for `maxRestarts`. */
 export const inputName = (key: string): string => key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** @throws {EspalierError} `E_INPUT` or `E_USAGE` */
@@ -148,9 +149,9 @@ const DESCRIBING = [
 ]
 
 /**
- * Only the inputs that identify this step's comment, used when another input is invalid.
+ * Reads only the inputs that identify this step's comment. Used if another input is invalid.
  *
- * @throws {EspalierError} if one of these is invalid too.
+ * @throws {EspalierError} if one of the identifying inputs is invalid too.
  */
 export const readDescribingInputs = (env: Environment): Inputs => {
   const isValid = (name: string, values: readonly string[]): boolean => values.includes(inputOf(env, name))
@@ -162,21 +163,22 @@ export const readDescribingInputs = (env: Environment): Inputs => {
   return readInputs(Object.fromEntries(names.map((name) => [`INPUT_${name.toUpperCase()}`, inputOf(env, name)])))
 }
 
-/** Values to mask in logs, even if other inputs are invalid. */
+/** The values to mask in logs. They can be read even if other inputs are invalid. */
 export const secretsOf = (env: Environment): readonly string[] =>
   [inputOf(env, 'api-key'), inputOf(env, 'github-token'), ...lines(inputOf(env, 'masks'))].filter(
     (secret) => secret !== '',
   )
 
-/** Removes the values of the input `masks`. */
+/** Hides the values of the input `masks` in the text. */
 export const masked = ({ masks }: Pick<Inputs, 'masks'>, markdown: string): string => {
-  // Each mask is also hidden in the form that Markdown output uses. Longest first, since a mask may contain another.
+  // Each mask is also hidden in the form that it takes when it is escaped for Markdown. Longer masks are replaced
+  // first, because a mask may contain another.
   const shown = masks.flatMap((mask) => [mask, plainText(mask).replaceAll('|', '\\u{7c}')])
   const sorted = [...new Set(shown)].toSorted((a, b) => b.length - a.length)
   return sorted.reduce((rest, mask) => rest.replaceAll(mask, '***'), markdown)
 }
 
-/** The runner upper-cases names and keeps hyphens. Some alternative runners replace the hyphens. */
+/** The runner converts names to upper case and keeps hyphens. Some alternative runners replace the hyphens. */
 const inputOf = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()
   return (env[`INPUT_${upper}`] ?? env[`INPUT_${upper.replaceAll('-', '_')}`] ?? '').trim()

@@ -1,4 +1,4 @@
-/** Shared by the Action's commands. */
+/** What the Action's commands share: the job, its names and links, and the connection to the service. */
 import { posix, relative, resolve, sep } from 'node:path'
 import type { ReadApi } from '../api/index.ts'
 import { defined, encodePath, type OnSignal } from '../base/index.ts'
@@ -20,13 +20,13 @@ export interface Job {
   readonly runner: Runner
   /** Whether the API key may have been used. */
   readonly key: { isUsed: boolean }
-  /** The working directory, absolute. Inputs are relative to it. */
+  /** The absolute path of the working directory. Paths in inputs are relative to it. */
   readonly cwd: string
-  /** The working directory relative to the repository's root, with a trailing `/`; empty for the root. */
+  /** The working directory relative to the repository's root, with a trailing `/`. Empty if it is the root. */
   readonly prefix: string
 }
 
-/** The result of a command, and the output `failure-reason`: empty on success. */
+/** The result of a command, which is also the value of the output `failure-reason`. Empty if the command succeeded. */
 export type Ending = FailureReason | ''
 
 export const prefixOf = (root: string, cwd: string): string => {
@@ -34,7 +34,7 @@ export const prefixOf = (root: string, cwd: string): string => {
   return path === '' ? '' : `${path}/`
 }
 
-/** Content common to all comments and summaries. */
+/** The content that all comments and summaries have in common. */
 export const frameOf = (job: Job, kind: CommentKind) => {
   const { event } = job
   return {
@@ -48,7 +48,7 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 
 const LONGEST_NAME = 80
 
-/** A name for the heading, if there are several comments; empty for the default paths. */
+/** The name in the heading, which tells several comments apart. Empty for the default paths. */
 const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
   const parts = [
     ...(label !== '' ? [label] : [prefix, ...paths]),
@@ -59,7 +59,7 @@ const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): stri
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
 
-/** The URL of a manifest line at the run's commit; `undefined` if it cannot be linked. */
+/** The URL of a line in a manifest at the run's commit, or `undefined` if no link is possible. */
 export const linkTo = (
   { env, event, prefix }: Pick<Job, 'env' | 'event' | 'prefix'>,
   file: string,
@@ -73,10 +73,10 @@ export const linkTo = (
   return `${server}/${event.repository}/blob/${event.sha}/${encodePath(path)}#L${line}`
 }
 
-/** Whether there is a live project to read: there is a key or a sandbox. */
+/** Whether a live project can be read, because there is an API key or a sandbox. */
 export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inputs.sandbox !== ''
 
-/** @throws {EspalierError} `E_KEY` if there is neither a key nor a sandbox; other codes if the sandbox cannot start. */
+/** @throws {EspalierError} `E_KEY` without a key and a sandbox; another code if the sandbox cannot be started. */
 export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connection> => {
   const { sandbox, apiKey, baseUrl, shard } = inputs
   const options = { userAgent: `espalier-action/${VERSION}`, clock, ...defined({ clients: shard?.count }) }
@@ -90,6 +90,6 @@ export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connect
   })
 }
 
-/** Runs `use` with a client that cannot write, and then closes it. */
+/** Calls `use` with a client that cannot write, and then closes the client. */
 export const withReadClient = <T>(job: Job, use: (api: ReadApi) => Promise<T>): Promise<T> =>
   withClient(connect(job).then(openReadClient), use)

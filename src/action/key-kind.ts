@@ -1,4 +1,4 @@
-/** Reports the kind of key, so that reviewers see what the workflow can access. */
+/** Reports the kind of API key, so that reviewers see what the workflow has access to. */
 import { type Job, withReadClient } from './job.ts'
 
 const KINDS = {
@@ -7,7 +7,7 @@ const KINDS = {
   unknown: 'The service does not report its kind.',
 } as const
 
-/** Writes the kind to the summary and an output. Called at the end, so that it delays nothing. */
+/** Writes the kind of key to the summary and to an output. Called at the end, so that it does not delay the plan. */
 export const reportKeyKind = async (job: Job): Promise<void> => {
   const { runner, key } = job
   if (!key.isUsed) return

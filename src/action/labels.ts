@@ -1,4 +1,4 @@
-/** Labels the pull request by what its plan does. */
+/** Adds labels to a pull request that say what its plan does. */
 import { isEmptyPlan, type Plan } from '../model/index.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
@@ -6,9 +6,9 @@ import { withGitHub } from './with-github.ts'
 const UPDATE = { warning: 'The labels were not updated', permission: 'pull-requests: write' }
 
 /**
- * Adds labels that apply and removes those that do not.
+ * Adds the labels that apply, and removes the labels that do not.
  *
- * @param plan `undefined` if planning failed; then only the label for an empty plan is removed.
+ * @param plan `undefined` if planning failed. In that case, only the label for an empty plan is removed.
  */
 export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<void> => {
   const { inputs, event } = job
@@ -26,7 +26,7 @@ export const updateLabels = async (job: Job, plan: Plan | undefined): Promise<vo
   const named = states.filter(([name]) => name !== '')
   await withGitHub(job, UPDATE, async (github) => {
     const present = new Set((await github.labels(issue)).map((name) => name.toLowerCase()))
-    // Several states may share a label.
+    // Several states may have the same label.
     const wanted = new Set(named.flatMap(([name, isTrue]) => (isTrue ? [name] : [])))
     const added = [...wanted].filter((name) => !present.has(name.toLowerCase()))
     if (added.length > 0) await github.addLabels(issue, added)

@@ -1,4 +1,7 @@
-/** Plans a pull request given as input, in a workflow for another event, such as the merge of another pull request. */
+/**
+ * Implements the input `pull-request`, which names the pull request to plan. It is for workflows that run for another
+ * event, such as the merge of another pull request.
+ */
 import { parentsOf } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import type { GitHubError } from './github.ts'
@@ -6,7 +9,7 @@ import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
 /**
- * The job, as if triggered by the pull request.
+ * Returns the job as if the pull request had triggered it.
  *
  * @throws {EspalierError} `E_INPUT` if the checked-out commit is not the pull request's merge commit, `E_PULL_REQUEST`
  *   if GitHub could not be read.

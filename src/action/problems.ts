@@ -1,4 +1,4 @@
-/** Reports problems with manifests: as annotations, in the summary and in the comment. */
+/** Reports problems in the manifests as annotations, in the summary and in the comment. */
 import { type Diagnostic, hasErrors } from '../model/index.ts'
 import { diagnosticAnnotations, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { type Ending, frameOf, type Job } from './job.ts'
@@ -20,7 +20,7 @@ export const reportProblems = async (
     ending,
     title: isFailed ? 'Errors in the manifests' : 'The manifests are valid',
     body: (limit) => problemComment(view, limit),
-    // Without problems, there is no new comment: only an existing one is updated.
+    // If there are no errors, only an existing comment is updated, and no new one is created.
     onlyUpdate: !isFailed,
     annotations: diagnosticAnnotations(diagnostics),
   })

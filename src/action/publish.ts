@@ -11,14 +11,14 @@ import { withGitHub } from './with-github.ts'
 export interface CommentText {
   readonly kind: CommentKind
   readonly body: (limit: Limit) => string
-  /** With `comment: auto`, update an existing comment, but do not create one. */
+  /** Whether, with `comment: auto`, to update an existing comment but never create one. */
   readonly onlyUpdate?: boolean
-  /** A hidden part at the end of the comment. */
+  /** Hidden text to add at the end of the comment. */
   readonly record?: string
 }
 
 export interface Report extends CommentText, Checked {
-  /** For the labels. Without a plan, they change only if the command failed. */
+  /** The plan that determines the labels. Without a plan, the labels change only if the command failed. */
   readonly plan?: Plan | undefined
 }
 
@@ -29,8 +29,8 @@ export const publish = async (job: Job, report: Report): Promise<void> => {
 }
 
 /**
- * Creates or edits the comment and sets its URL as an output. If the token cannot comment, the job fails only with
- * `comment: always`.
+ * Creates or edits the comment and sets its URL as an output. If the token is not permitted to comment, the job fails
+ * only if the input says `comment: always`.
  */
 export const comment = async (
   job: Job,
@@ -70,7 +70,7 @@ export const comment = async (
 const TAKEN_OVER =
   'Another step of this run wrote the same comment, and this step has replaced it. Give each step a different `label`.'
 
-/** Identifies the run and command, so that steps notice if they write the same comment. */
+/** Identifies the run and the command, so that a step notices if another step of the run wrote the same comment. */
 const runOf = ({ env, inputs }: Job): string => {
   const { GITHUB_RUN_ID: id = '', GITHUB_RUN_ATTEMPT: attempt = '1' } = env
   return /^\d+$/.test(id) && /^\d+$/.test(attempt) ? `${id}.${attempt} ${inputs.command}` : ''
@@ -80,7 +80,7 @@ const FINDING = { warning: 'The merged pull request could not be found', permiss
 
 const pullRequestOf = async (job: Job): Promise<number | undefined> => {
   const { inputs, event } = job
-  // Only an apply belongs to a pull request that is already merged.
+  // Only the command apply reports on a pull request that is already merged.
   if (event.pullRequest !== undefined || inputs.command !== 'apply') return event.pullRequest?.number
   if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
   return withGitHub(job, FINDING, async (github) => (await github.mergedPullRequests(event.sha))[0]?.number)

@@ -1,4 +1,4 @@
-/** Reports a failed run, replacing the report of an earlier run. */
+/** Reports that a run failed. The report replaces the one from an earlier run. */
 import { defined, messageOf } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
@@ -20,7 +20,10 @@ export const annotateError = (runner: Runner, error: unknown): void => {
   }
 }
 
-/** Reports in the summary and in an existing comment. With `comment: always`, creates the comment if there is none. */
+/**
+ * Reports the failure in the summary and in an existing comment. If there is no comment, one is created only with
+ * `comment: always`.
+ */
 export const reportFailure = async (job: Job, error: unknown): Promise<FailureReason> => {
   const reason = reasonOfError(error)
   const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'
@@ -43,13 +46,13 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
     })
   } catch (second) {
     if (!(second instanceof EspalierError) && !(second instanceof GitHubError)) throw second
-    // The original failure matters more.
+    // The step must end with the original failure, so this second one only causes a warning.
     job.runner.warning(`The comment could not be updated. ${second.message}`)
   }
   return reason
 }
 
-/** The message of a bug goes only to the log, where the runner masks secrets. */
+/** The words to publish. The message of a bug is written only to the log, where the runner masks secrets. */
 const wordsOf = (error: unknown): { readonly code: string; readonly message: string; readonly hint?: string } =>
   error instanceof EspalierError
     ? { code: error.code, message: error.message, ...defined({ hint: error.hint }) }

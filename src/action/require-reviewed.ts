@@ -1,4 +1,4 @@
-/** With `require-reviewed`, applies only changes that the plan on the merged pull request showed. */
+/** Implements `require-reviewed`: only changes that the plan on the merged pull request showed are applied. */
 import { mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, EspalierError, EXIT } from '../model/index.ts'
 import { type Manifests, planLive, select } from '../workflow/index.ts'
@@ -16,11 +16,11 @@ export interface Review {
   readonly notes: readonly string[]
 }
 
-/** If a push has more commits, only the newest are checked. */
+/** If a push contains more commits than this, only the newest are checked for merged pull requests. */
 const MOST_COMMITS = 50
 const MOST_LISTED = 20
 
-/** @throws {EspalierError} `E_NOT_REVIEWED` if the run contains no merged pull request, `E_INPUT` without a token. */
+/** @throws {EspalierError} `E_NOT_REVIEWED` if no pull request was merged in this run, `E_INPUT` without a token. */
 export const findReview = async (job: Job): Promise<Review> => {
   const { inputs, event } = job
   if (inputs.githubToken === '') {
@@ -49,7 +49,7 @@ const READING = {
 
 type MergedPullRequest = Awaited<ReturnType<GitHub['mergedPullRequests']>>[number]
 
-/** A push from a merge queue may contain several merged pull requests. */
+/** Finds the merged pull requests. A push from a merge queue may contain several. */
 const mergedPulls = async ({ event }: Job, github: GitHub): Promise<readonly MergedPullRequest[]> => {
   const { pullRequest: pull, branch, sha } = event
   if (pull !== undefined) return [{ number: pull.number, headSha: pull.headSha, base: '' }]
@@ -65,8 +65,8 @@ interface Recorded {
 }
 
 /**
- * Anyone with write access can edit any comment, so a comment counts only if the token's own account was the last to
- * edit it.
+ * Reads what the comments on a pull request recorded. Anyone with write access can edit any comment, so a comment
+ * counts only if the token's own account was the last to edit it.
  */
 const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
   // For each plan, only the newest comment counts.
@@ -89,7 +89,7 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
 }
 
 /**
- * Selects the reviewed changes. Unrelated drift is not applied.
+ * Selects the changes that were reviewed. Drift that is unrelated to the merge is not applied.
  *
  * @throws {EspalierError} `E_NOT_REVIEWED` if a change is neither reviewed nor unrelated drift.
  */
@@ -110,7 +110,7 @@ export const selectReviewed = async (job: Job, manifests: Manifests, review: Rev
   return select(manifests, { projects: job.inputs.project, changes: verdict.reviewed.map(({ id }) => id) })
 }
 
-/** Also used for saved plans. @throws {EspalierError} `E_NOT_REVIEWED` */
+/** @throws {EspalierError} `E_NOT_REVIEWED` if a change was not reviewed. */
 export const refuseUnreviewed = (changes: readonly Change[], review: Review): void =>
   refuse(judgeReviewed(changes, review.digests).differing, review)
 
@@ -139,7 +139,7 @@ const listed = (changes: readonly Change[]): string => {
   return plainText([...words, ...(more > 0 ? [`${more} more`] : [])].join('; '))
 }
 
-/** The base commit of the merge. */
+/** The commit that the base branch pointed to before the merge. */
 const beforeMerge = async ({ event, cwd }: Job): Promise<string> => {
   if (event.pullRequest !== undefined) return baseOf(cwd, event.pullRequest)
   return event.before === undefined ? firstParent(cwd) : fetchIfMissing(cwd, event.before)

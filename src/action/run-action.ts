@@ -1,4 +1,4 @@
-/** Runs a step of the GitHub Action. */
+/** Runs one step that uses the GitHub Action. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { OnSignal } from '../base/index.ts'
@@ -17,10 +17,10 @@ import { runPlan } from './run-plan.ts'
 import { runValidate } from './run-validate.ts'
 import { openRunner, type Runner } from './runner.ts'
 
-/** Everything through which the Action accesses the outside world. Only main.ts uses `process`. */
+/** All of the Action's access to the outside world goes through this interface. Only main.ts uses `process`. */
 export interface ActionIo {
   readonly env: Environment
-  /** The folder of the step, absolute. */
+  /** The absolute path of the folder that the step runs in. */
   readonly cwd: string
   /** Writes to the step's log. */
   readonly write: (text: string) => void
@@ -30,7 +30,7 @@ export interface ActionIo {
 
 const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge, import: runImport } as const
 
-/** Never throws, unless reporting a failure fails unexpectedly. @returns the exit code. */
+/** @returns the exit code. Does not throw, unless reporting a failure itself fails unexpectedly. */
 export const runAction = async (io: ActionIo): Promise<0 | 1> => {
   const { env, write } = io
   const runner = openRunner(env, write, '')
@@ -64,7 +64,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
 }
 
 /**
- * A run whose payload lacks the pull request would be treated as a run for merged manifests.
+ * Rejects an event whose payload lacks the pull request, because its manifests would be treated as already merged.
  *
  * @throws {EspalierError} `E_INPUT` if the event is for a pull request or merge group, but its payload contains none.
  */
@@ -91,8 +91,8 @@ const checkFolder = ({ cwd, inputs }: Job): void => {
 }
 
 /**
- * The job with only the inputs that identify its comment, to report that another input is invalid; `undefined` if one
- * of these is invalid too.
+ * Returns the job with only the inputs that identify its comment, so that the comment can report that another input is
+ * invalid. Returns `undefined` if one of the identifying inputs is invalid too.
  */
 const describedJob = (io: ActionIo): Job | undefined => {
   try {
@@ -108,7 +108,7 @@ const COUNTS = [
   ...['restarts', 'may-restart', 'disconnects', 'refused', 'unmanaged', 'introduced', 'drifted', 'scheduled'],
 ]
 
-/** Sets initial values in case the process is killed, because an empty output counts as 0 in an expression. */
+/** Sets initial values in case the process is killed. Without them, an expression would treat an empty output as 0. */
 const presetOutputs = (runner: Runner): void => {
   runner.output('failure-reason', 'interrupted' satisfies FailureReason)
   for (const name of ['has-changes', ...COUNTS]) runner.output(name, 'unknown')

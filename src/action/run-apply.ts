@@ -1,4 +1,4 @@
-/** Applies after a merge: the saved plan if there is one, else a new plan. */
+/** Applies changes after a merge. If there is a saved plan, it is applied; otherwise, a new plan is made. */
 import { resolve } from 'node:path'
 import {
   EspalierError,
@@ -55,12 +55,12 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
   const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
   const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env }), shard)
-  // A saved plan has its own selection.
+  // A saved plan was already limited to the selected projects when it was made.
   const all = saved === undefined ? await select(sharded, { projects: inputs.project }) : sharded
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
-  // A saved plan is applied exactly, and checked below.
+  // A saved plan is applied exactly as saved, so it is only checked below.
   const manifests = review === undefined || saved !== undefined ? all : await selectReviewed(job, all, review)
   const applied = await apply({
     manifests,
@@ -72,7 +72,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
     budgets: inputs,
     keepGoing: inputs.keepGoing,
     ignoreWindows: inputs.now,
-    // A job that is cancelled receives SIGINT, and SIGTERM some seconds later.
+    // A cancelled job receives SIGINT, and some seconds later SIGTERM.
     onSignal: job.onSignal,
     notify: runner.print,
     onPlan: (planned) => {
@@ -134,7 +134,7 @@ const refuseOtherPlan = async (
   if (label !== inputs.label) throw differs('label', label, inputs.label)
   const own = inputs.shard === undefined ? undefined : shardText(inputs.shard)
   if (own !== undefined && own !== shard) throw differs('shard', shard ?? '', own)
-  // The label alone identifies the plan.
+  // A label is enough to identify the plan.
   if (label !== '' && inputs.paths.length === 0) return
   const found = await pathsOf(inputs.paths, cwd).catch((error: unknown) => {
     if (error instanceof EspalierError) return []
@@ -150,7 +150,7 @@ const watch = (plan: Plan, runner: Runner): Watcher => {
   const resumeCommands = runner.stopCommands()
   return {
     event: (event) => {
-      // Interruptions are already printed.
+      // Interruptions have already been printed through `notify`.
       const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, names)
       if (line !== undefined) runner.print(line)
     },
@@ -175,7 +175,7 @@ const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> =
     job.runner.notice(`Waiting for a restart window: ${counted(scheduled.length, 'step')}.${when}`)
   }
   const failure = reasonOfOutcome(outcome)
-  // If nothing else failed, the policy is the reason.
+  // If nothing more specific explains the failure, the policy is the reason.
   const isUnexplained = failure === 'apply-failed' || failure === 'partially-applied'
   if (isUnexplained && deniedPolicies(plan).length > 0) return 'policy-denied'
   return failure ?? (leftOutIds(plan).length > 0 ? 'partially-applied' : '')

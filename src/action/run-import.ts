@@ -1,4 +1,4 @@
-/** Writes live values into the manifests, to accept drift. Changes only files of the checkout. */
+/** Writes live values into the manifests, to accept drift. Changes only files in the checkout. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { replaceFile } from '../base/index.ts'
@@ -46,7 +46,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   return ''
 }
 
-/** The file of each project. @throws {EspalierError} `E_IMPORT` if one is declared in several files. */
+/** Maps each project to the file that declares it. @throws {EspalierError} `E_IMPORT` if several files declare it. */
 const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
   const places = new Map<string, string>()
   for (const { project, source } of documents) {

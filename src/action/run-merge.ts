@@ -1,4 +1,4 @@
-/** Merges the plans of a fleet's shards into one comment and one set of outputs. Needs no API key. */
+/** Merges the plans of a fleet's shards into one comment and one set of outputs. Does not need an API key. */
 import { glob } from 'tinyglobby'
 import { jsonPlan } from '../apply/index.ts'
 import { defined } from '../base/index.ts'
@@ -27,7 +27,7 @@ export const runMerge = async (job: Job): Promise<Ending> => {
   }
   const { plan, origin, missing, createdAt } = await mergePresentPlans(paths)
   const introducedBy = introducerOf(job)
-  // With shards missing, the outputs would be misleading.
+  // If the plans of some shards were missing, the outputs would be misleading.
   if (missing.length === 0) {
     setOutputs(job, plan, introducedBy === undefined ? plan.changes.length : origin?.drift.length)
     if (origin !== undefined) runner.output('introduced', origin.introduced.length)

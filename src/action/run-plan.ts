@@ -1,4 +1,4 @@
-/** Plans for a pull request, a push or a schedule. Changes nothing. */
+/** Plans the changes for a pull request, a push or a scheduled run. Does not change anything. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
@@ -57,7 +57,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     runner.notice(OFFLINE)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  // Before the merge there is no review to compare with, because this plan is the one to review.
+  // Before the merge, there is no reviewed plan to compare with: this plan is the one to be reviewed.
   const manifests = inputs.requireReviewed && !hasBase ? await selectReviewed(job, all, await findReview(job)) : all
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)
@@ -78,7 +78,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   }
   const { plan, origin } = hiding?.shown(whole) ?? whole
 
-  // If the base is unreadable, it is unknown which changes are drift. Without a pull request, all changes are.
+  // If the base cannot be read, it is unknown which changes correct drift. Without a pull request, all of them do.
   const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
   const drift = !hasBase ? plan.changes : baseCommit === undefined ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
@@ -108,7 +108,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
 /**
  * Reports the plan in the log, as annotations, in the summary and in the comment.
  *
- * @param changes the actual changes, if parts of them are hidden in `shown`.
+ * @param changes the actual changes, from which parts may be hidden in `shown`.
  */
 export const showPlan = async (
   job: Job,
@@ -157,13 +157,13 @@ const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
   return mustFail(job, plan) ? 'fail-on' : ''
 }
 
-/** Sets the output `projects`, as JSON for a matrix. */
+/** Sets the output `projects` to JSON that a workflow can use in a matrix. */
 export const setProjects = ({ runner }: Job, head: Manifests, base: Manifests | undefined): void => {
   const known = base !== undefined && isUsableBase(base) ? base.loaded.desired : undefined
   runner.output('projects', JSON.stringify(changedProjects(head.loaded.desired, known)))
 }
 
-/** `undefined` if there is no base, or it cannot be read. */
+/** Returns the base, or `undefined` if there is none or it cannot be read. */
 export const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
@@ -183,7 +183,7 @@ export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
       ? 'this merge group'
       : undefined
 
-/** @param drifted number of drifted changes; `undefined` if unknown. */
+/** @param drifted the number of changes that correct drift, or `undefined` if unknown. */
 export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefined): void => {
   const { summary } = plan
   runner.output('has-changes', !isEmptyPlan(plan))
@@ -198,14 +198,14 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('policies-denied', deniedPolicies(plan).join(','))
   if (plan.cost !== undefined) {
     const { after, delta } = plan.cost.total
-    // A sum of the known costs would suggest that the rest is free.
+    // If only the known costs were added up, the computes with an unknown cost would seem to be free.
     runner.output('cost-after', after.unknown > 0 ? 'unknown' : (after.expected ?? 'unknown'))
     runner.output('cost-increase', delta.unknown > 0 ? 'unknown' : (delta.expected ?? 'unknown'))
   }
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
 
-/** Names, sorted. */
+/** The names of the policies that denied the plan, sorted. */
 export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
   const denied = policies?.results.filter(({ outcome }) => outcome === 'denied') ?? []
   return [...new Set(denied.map(({ policy }) => policy))].sort()

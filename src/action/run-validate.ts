@@ -1,4 +1,4 @@
-/** Validates manifests. Needs no API key. */
+/** Validates manifests. Does not need an API key. */
 import { hasErrors } from '../model/index.ts'
 import { checkOffline, fileNotes, type Manifests, readManifests, withReview } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
@@ -12,7 +12,7 @@ export const runValidate = async (job: Job): Promise<Ending> => {
     untrusted?.head ?? (await readManifests(job.inputs.paths, { cwd: job.cwd, policyPaths: job.inputs.policy }))
   const { loaded } = manifests
   for (const note of fileNotes(manifests)) job.runner.print(note)
-  // An untrusted pull request is checked with the base's policies.
+  // An untrusted pull request is checked against the policies on its base, which it cannot change.
   const review = untrusted === undefined ? manifests.review : untrusted.base.review
   const reviewed = await withReview({ ...manifests, review: review ?? {} }, job.inputs, { cwd: job.cwd, env: job.env })
   const checked = hasErrors(loaded.diagnostics) ? [] : checkOffline(reviewed).diagnostics

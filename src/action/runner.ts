@@ -1,24 +1,24 @@
-/** Communicates with the runner: workflow commands on stdout, and files for outputs and the summary. */
+/** Communicates with the runner, through workflow commands on stdout and through files for outputs and the summary. */
 import { randomUUID } from 'node:crypto'
 import { appendFileSync } from 'node:fs'
 import { defined } from '../base/index.ts'
 import type { Annotation } from '../report/index.ts'
 import type { Environment } from './inputs.ts'
 
-/** GitHub shows only this many annotations per level and step, and silently drops the rest. */
+/** For each step, GitHub shows only this many annotations per level and silently drops the others. */
 const SHOWN_OF_A_LEVEL = 10
 
 export interface Runner {
   print(line: string): void
-  /** Hides the secret in the rest of the log. */
+  /** Hides the secret in everything that is logged from now on. */
   mask(secret: string): void
   notice(message: string): void
   warning(message: string): void
   error(title: string, message: string): void
-  /** Shows the first ten of each level and counts the others. */
+  /** Shows the first ten annotations of each level and the number of the others. */
   annotate(annotations: readonly Annotation[]): void
   group(title: string, lines: string): void
-  /** Until the returned function is called, output is not treated as commands. */
+  /** Stops the runner from treating output as commands, until the returned function is called. */
   stopCommands(): () => void
   output(name: string, value: string | number | boolean): void
   summary(markdown: string): void
@@ -26,7 +26,7 @@ export interface Runner {
 
 /**
  * @param prefix added to file names in annotations, because GitHub expects paths relative to the repository's root.
- * @param hide removes secrets from summaries: the runner masks them only in logs.
+ * @param hide hides secrets in summaries, because the runner masks them only in logs.
  */
 export const openRunner = (
   env: Environment,

@@ -1,4 +1,4 @@
-/** Paths for a step's files, in a folder of their own. */
+/** Chooses the paths of the files that a step writes. */
 import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -6,8 +6,8 @@ import { PRIVATE, replaceFile } from '../base/index.ts'
 import type { Job } from './job.ts'
 
 /**
- * Paths of the saved plan, unless `plan-file` is given, and of its view as JSON. The names contain the label and the
- * shard, so that artifacts of several jobs can be downloaded into one folder.
+ * Returns the paths of the plan as JSON and of the saved plan. The input `plan-file` overrides the latter. The names
+ * contain the label and the shard, so that artifacts of several jobs can be downloaded into one folder.
  */
 export const stepFiles = ({ env, inputs: { label, shard } }: Job): { readonly plan: string; readonly view: string } => {
   const root = env.RUNNER_TEMP || tmpdir()

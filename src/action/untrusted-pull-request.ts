@@ -1,6 +1,7 @@
 /**
- * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are only data: they are
- * read as git blobs, and planned within the limits that the base's manifests set. Nothing is checked out or run.
+ * Handles a pull request whose author is not trusted with this job's secrets. Its manifests are treated only as data:
+ * they are read as git blobs, and planned within the limits that the base's manifests set. No file of the pull request
+ * is checked out or executed.
  */
 import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
 import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
@@ -13,13 +14,13 @@ export interface UntrustedManifests {
   readonly head: Manifests
   readonly base: Manifests
   readonly baseSha: string
-  /** Errors for projects that the head must not access. */
+  /** An error for each project that the head names but must not access. */
   readonly refused: readonly Diagnostic[]
   /** Trusted Markdown, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** With this event, jobs have secrets even for pull requests from forks. */
+/** A job that runs for this event has access to secrets even if the pull request is from a fork. */
 const HAS_SECRETS = 'pull_request_target'
 
 export const isUntrusted = ({ event, inputs }: Job): boolean =>
@@ -55,7 +56,7 @@ interface Sides {
   readonly notes: readonly string[]
 }
 
-/** If the base is checked out: fetches the merge commit from the base's repository. */
+/** For a job that has the base checked out. Fetches the merge commit from the base's repository. */
 const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   const checkedOut = await commitOf(cwd, 'HEAD')
   if (checkedOut === pull.headSha || (await parentsOf(cwd, 'HEAD')).includes(pull.headSha)) {
@@ -74,7 +75,7 @@ const outsideOf = async (cwd: string, pull: PullRequest): Promise<Sides> => {
   }
 }
 
-/** Only GitHub writes this ref. It may be stale and still refer to an older head. */
+/** The merge commit in the ref that only GitHub writes. The ref may be stale and still refer to an older head. */
 const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<Sides | undefined> => {
   try {
     const merge = await remoteCommit(cwd, `refs/pull/${number}/merge`)
@@ -88,14 +89,14 @@ const mergeOf = async (cwd: string, { number, headSha }: PullRequest): Promise<S
   }
 }
 
-/** If the merge or the head is checked out. */
+/** For a job that has the merge commit or the head checked out. */
 const withinMerge = async (cwd: string, pull: PullRequest): Promise<Sides> => ({
   baseSha: await baseOf(cwd, pull),
   headSha: await commitOf(cwd, 'HEAD'),
   notes: [],
 })
 
-/** The key may have access to projects that the author of the pull request should not see. */
+/** Refuses projects that the base does not name. The key may have access to projects that the author must not see. */
 const foreign = (base: Manifests, head: Manifests): readonly Diagnostic[] => {
   const known = new Set(base.loaded.desired.documents.map(({ project }) => project))
   return head.loaded.desired.documents

@@ -2,16 +2,17 @@ import { type GitHub, GitHubError, openGitHub } from './github.ts'
 import type { Job } from './job.ts'
 
 export interface GitHubUse {
-  /** Warning if GitHub rejects the request, such as `The labels were not updated`. */
+  /** The warning to show if GitHub rejects the request, such as `The labels were not updated`. */
   readonly warning: string
   /** The permission that is most likely missing after a 403 or 404. */
   readonly permission: string
-  /** Called instead of the warning. */
+  /** Called instead of showing the warning. */
   readonly onRefused?: (message: string, cause: GitHubError) => void
 }
 
 /**
- * By default, a request that GitHub rejects does not fail the job, but causes a warning that names the permission.
+ * Calls GitHub. By default, a request that GitHub rejects does not fail the job. It causes a warning, which names the
+ * permission that is probably missing.
  *
  * @returns `undefined` if GitHub rejected a request, or there is no token.
  */

@@ -1,15 +1,15 @@
-/** API keys and their accounts. Keys of the same account share one request allowance. */
+/** Manages the API keys and their accounts. Keys that belong to the same account share one rate limit. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
 import { type AccountView, globFilter } from '../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits } from './request-share.ts'
 
 export interface AgentKey {
   readonly name: string
-  /** Called whenever the manifests are read, because the key file may be rotated. */
+  /** Reads the key. Called whenever the manifests are read, because the key in the file may have been rotated. */
   read(): Promise<string>
-  /** Globs over project ids. Absent: all projects. */
+  /** Globs for the ids of the projects that the key is used for. If absent, it is used for all projects. */
   readonly projects?: readonly string[] | undefined
-  /** Globs over the files that may configure these projects, shared files included. Absent: all files. */
+  /** Globs for the files, including shared files, that may configure these projects. If absent, any file may. */
   readonly paths?: readonly string[] | undefined
   /** Overrides the account that the service reports. */
   readonly account?: string | undefined
@@ -17,9 +17,9 @@ export interface AgentKey {
 
 interface AccountsOptions {
   readonly keys: readonly AgentKey[]
-  /** Options common to all clients. */
+  /** The options that all clients have in common. */
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
-  /** Fraction of the account's request limit, 0 to 1. */
+  /** The fraction of the account's rate limit that the agent may use, from 0 to 1. */
   readonly requestShare: number
   readonly interval: number
   readonly now: () => number
@@ -28,14 +28,14 @@ interface AccountsOptions {
 export interface KeyOfProject {
   readonly api: WriteApi
   readonly account: string
-  /** The first of these files that is not allowed to configure the key's projects. */
+  /** Returns the first of these files that is not allowed to configure the projects of the key. */
   foreignFile(files: () => readonly string[]): string | undefined
 }
 
 export interface Accounts {
-  /** `undefined` if no key covers the project. */
+  /** Returns the key to use for a project, or `undefined` if no key covers the project. */
   of(project: string): KeyOfProject | undefined
-  /** In milliseconds; stretched until refreshing the account's projects fits the request allowance. */
+  /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
   intervalOf(project: string, projects: readonly string[]): number
   /** @throws {EspalierError} `E_KEY` */
   rereadKeys(): Promise<void>
@@ -43,7 +43,7 @@ export interface Accounts {
   close(): Promise<void>
 }
 
-/** A project locked for longer gives up its place in the queue. */
+/** A round stops waiting for a project that stays locked for longer than this, so that other projects can run. */
 const LOCK_TIMEOUT_MS = 60_000
 
 interface Opened extends KeyOfProject {
@@ -126,5 +126,5 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
   }
 }
 
-/** Keys whose account is unknown count as one account. */
+/** The name of the account to which all keys with an unknown account are assigned. */
 const UNKNOWN = 'unknown'

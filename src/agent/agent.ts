@@ -1,4 +1,4 @@
-/** The running agent: its loops and its control interface. */
+/** Runs the agent's loops, and provides the interface to control it. */
 import { compare, mapConcurrently } from '../base/index.ts'
 import { type AgentView, EspalierError, type ProjectView } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -14,14 +14,15 @@ import type { AgentControl, RoundView } from './view.ts'
 
 export interface RunningAgent extends AgentControl {
   /**
-   * Runs until `stop`. Keeps holding the data folder on return, because the last events may still be undelivered.
+   * Runs until `stop` is called. The agent still holds the data folder when this method returns, because the last
+   * events may not have been delivered yet.
    *
    * @throws {EspalierError} `E_AGENT_DATA` if another agent takes over the data folder.
    */
   run(): Promise<void>
-  /** One round for each project. */
+  /** Runs one round for each project. */
   once(): Promise<void>
-  /** First call: running steps complete. Second call: everything stops immediately. */
+  /** The first call lets running steps complete. The second call stops everything immediately. */
   stop(): void
 }
 
@@ -98,7 +99,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       logLine(`${id} is no longer declared. Its computes stay as they are.`)
     changed.call()
   }
-  /** Aborted sleeps are ignored. Other failures appear in the view or end the agent. */
+  /** Runs the task after each interval until `until` is aborted. An error that the task throws ends the loop. */
   const every = async (ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> => {
     while (!until.aborted) {
       await clock.sleep(ms, until).catch(() => undefined)
@@ -107,19 +108,20 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
   }
   const pollUntilStopped = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      // Created before the poll, so that a fetch requested during the poll triggers another one.
+      // The alarm is created before the poll, so that a fetch that is requested during the poll triggers another one.
       fetchAlarm = new AbortController()
       await poll()
       await rereadKeys()
       const earliest = polledAt + EARLIEST_FETCH_MS
-      // Not `AbortSignal.any`, which in Node 20 leaks a reference into a signal that lasts as long as the agent.
+      // `AbortSignal.any` is not used, because in Node 20 it leaks references if one of its signals lives as long as
+      // the agent.
       await clock.sleep(options.gitInterval, fetchAlarm.signal).catch(() => undefined)
       if (fetchAlarm.signal.aborted && now() < earliest)
         await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
     }
   }
   const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
-  /** Renews the data folder's lease until the last step completes, which may be minutes after SIGTERM. */
+  /** Renews the lease on the data folder until the last step completes, which may be minutes after SIGTERM. */
   const whileHoldingLease = async (working: readonly Promise<unknown>[]): Promise<void> => {
     const ended = new AbortController()
     const renewing = orLost(every(data.renewEveryMs, () => data.renew(), ended.signal))

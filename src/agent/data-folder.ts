@@ -1,5 +1,6 @@
 /**
- * What the agent persists between rounds: one file per project, replaced atomically, in a folder locked by one agent.
+ * Persists the agent's state between rounds. Each project has one file, which is replaced atomically. The folder is
+ * locked, so that only one agent uses it.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -15,7 +16,7 @@ const FORMAT = 1
 const value = z.string().nullable()
 const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
-/** One file, so that a project's record, attempts, suspension and events are always consistent. */
+/** A project's record, attempts, suspension and events are all in one file, so that they are always consistent. */
 const PROJECT_FILE = z.object({
   format: z.number(),
   record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
@@ -32,27 +33,27 @@ const PROJECT_FILE = z.object({
       isChanging: z.boolean(),
     }),
   ),
-  /** Consecutive failed attempts. `retryAt`: when the next attempt is made. */
+  /** The number of consecutive failed attempts. `retryAt` is the time of the next attempt. */
   failures: z.number(),
   retryAt: z.number().optional(),
   failure: z.string().optional(),
-  /** Failed operations, by compute. */
+  /** The failed operation of each compute that has one. */
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
-  /** An apply that started and has not ended: its journal, relative to the data folder, and the manifest version. */
+  /** An apply that has not ended. `journal` is relative to the data folder, and `version` is that of the manifests. */
   applying: z.object({ journal: z.string(), version: z.string() }).optional(),
-  /** The changes applied since the last displayed round; their event has not been raised yet. */
+  /** The changes that were applied since the last displayed round. The event for them has not been raised yet. */
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .optional(),
-  /** Ids of the changes that an incomplete apply of this agent started, and of their computes. */
+  /** The ids of the changes that this agent started in an incomplete apply, and the ids of their computes. */
   moving: z.array(z.string()).optional(),
-  /** Ids of the changes of chains that started and are not complete. */
+  /** The ids of the changes whose chains have started but are not complete. */
   chain: z.array(z.string()).optional(),
-  /** Steps started in the last 24 hours that disrupted connections or deleted a compute. */
+  /** The steps that started in the last 24 hours and disrupted connections or deleted a compute. */
   attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
-  /** Capacity and CU-hours added by plans started in the last 24 hours. */
+  /** The capacity and the CU-hours added by plans whose apply started in the last 24 hours. */
   growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
-  /** The window that some steps wait for or run in. */
+  /** The restart window that some steps are waiting for or running in. */
   wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).optional(),
   missed: z
     .object({
@@ -62,9 +63,9 @@ const PROJECT_FILE = z.object({
     })
     .optional(),
   suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
-  /** The displayed state, and when it began. */
+  /** The state that is displayed, and the time since which the project has been in that state. */
   status: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional(), since: z.number() }).exactOptional(),
-  /** State of the event keeper. */
+  /** The state of the event keeper. */
   events: z.unknown().optional(),
 })
 
@@ -80,21 +81,21 @@ export const NEW_PROJECT_FILE: ProjectFile = {
   growth: [],
 }
 
-/** Per project, a digest of its declaration and the files that declare it. */
+/** For each project, a digest of its declaration and the files that declare it. */
 const declared = z.record(z.string(), z.object({ digest: z.string(), files: z.array(z.string()) }))
 
 const SOURCE_FILE = z.object({
   format: z.number(),
-  /** Repository and ref, or folder. */
+  /** The repository and the ref, or the folder, that the manifests come from. */
   from: z.string(),
   /** The last version without errors. */
   valid: z.object({ version: z.string(), projects: declared }).optional(),
-  /** The last version that descends from its predecessor, or was accepted explicitly. */
+  /** The last version that either descends from the version before it or was accepted explicitly. */
   accepted: z.object({ version: z.string(), projects: declared }).optional(),
-  /** Newly declared projects whose record is not written yet. */
+  /** Newly declared projects whose record has not been written yet. */
   introduced: z.array(z.string()),
   fetchedAt: z.number().optional(),
-  /** State of the event keeper by subject: accounts, the repository, projects no longer declared. */
+  /** The event keeper's state for accounts, the repository and projects that are no longer declared. */
   events: z.record(z.string(), z.unknown()).optional(),
 })
 
@@ -111,30 +112,30 @@ export interface DataFolder {
   readonly path: string
   readonly renewEveryMs: number
   /**
-   * `undefined` if nothing is stored for the project.
+   * Returns `undefined` if nothing is stored for the project.
    *
-   * @throws {EspalierError} `E_AGENT_DATA` if the file is damaged, or a newer version wrote it.
+   * @throws {EspalierError} `E_AGENT_DATA` if the file is damaged, or was written by a newer version of Espalier.
    */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
-  /** Projects with stored state. */
+  /** The projects that have stored state. */
   projects(): Promise<readonly string[]>
   /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
   /**
-   * The path for the journal of an apply.
+   * Chooses the path for the journal of an apply.
    *
-   * @returns `journals/2026-11-22/020003-quiet-river-12345678-0a1b2c3d4e5f-7f3a.jsonl` inside the folder.
+   * @returns a path such as `journals/2026-11-22/020003-quiet-river-12345678-0a1b2c3d4e5f-7f3a.jsonl` in the folder.
    */
   newJournal(project: string, version: string): Promise<string>
-  /** Removes journals of the days before `time`. */
+  /** Removes the journals that were written on days before `time`. */
   removeJournals(time: number): Promise<void>
   /**
-   * Called periodically and before each call that changes something, so that an agent notices that it has lost its
-   * lease.
+   * Renews the lease on the folder. Called periodically and before each request that changes something, so that an
+   * agent notices when it has lost its lease.
    *
-   * @throws {EspalierError} `E_AGENT_DATA` if another agent took over.
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent has taken over.
    */
   renew(): Promise<void>
   release(): Promise<void>
@@ -143,8 +144,8 @@ export interface DataFolder {
 /**
  * Acquires the folder, or takes it over from an agent that is dead or has not renewed its lease for 45 s.
  *
- * @param holder random, so that a restarted process does not mistake its predecessor's lease for its own.
- * @throws {EspalierError} `E_AGENT_DATA` while another agent holds it.
+ * @param holder a random name, so that a restarted process does not mistake its predecessor's lease for its own.
+ * @throws {EspalierError} `E_AGENT_DATA` if another agent holds the folder.
  */
 export const openDataFolder = async (
   folder: string,
@@ -210,11 +211,11 @@ const takeLease = async (
     now() - lease.renewedAt >= LEASE_MS ||
     (lease.process !== undefined && (await isGone(lease.process)))
 
-  /** Serialized, because two agents that find the same dead lease must not overwrite each other's new lease. */
+  /** Takes over a dead lease. Only one agent may do so at a time, or two would overwrite each other's new lease. */
   const takeOver = async (): Promise<void> => {
     const turn = `${lock}.turn`
     if (!(await isCreated(turn, own()))) {
-      // Left by an agent that crashed during a takeover. Removed, so that the next attempt succeeds.
+      // An agent that crashed during a takeover may have left this file. Remove it, so that the next attempt succeeds.
       if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
       throw held(folder)
     }
@@ -242,7 +243,7 @@ const takeLease = async (
   }
 }
 
-/** Atomic, so that a lease being written is never mistaken for a damaged one. */
+/** Creates a file atomically, so that a lease that is still being written is never mistaken for a damaged one. */
 const isCreated = async (path: string, text: string): Promise<boolean> => {
   const draft = `${path}.${randomUUID()}.tmp`
   await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })

@@ -1,4 +1,4 @@
-/** The decision table for differences and steps. The first matching row applies. */
+/** The table that decides how differences and steps are treated. The first row that matches applies. */
 import type {
   AgentReason,
   AgentState,
@@ -18,32 +18,32 @@ export interface AgentPolicy {
   readonly allow: ReadonlySet<Consent>
 }
 
-/** State of the project in this round. */
+/** The state of the project in this round. */
 export interface Situation {
   readonly policy: AgentPolicy
   readonly isSuspended: boolean
   readonly history: 'known' | 'rewritten' | 'stale'
 }
 
-/** A difference from the declaration: one attribute, or the whole compute. */
+/** A difference from the declaration, in one attribute or in the whole compute. */
 export interface Difference {
   readonly origin: DifferenceOrigin
   readonly kind: ChangeKind
-  /** The impact if the compute were active. */
+  /** The impact that the change would have if the compute were active. */
   readonly impact: Impact
   readonly hasWindow: boolean
-  /** The service permanently rejected this change from the same live value. */
+  /** Whether the service has permanently rejected this change from the same live value. */
   readonly wasRefused: boolean
-  /** Seen in two refreshes with a fetch in between, while no compute was changing. */
+  /** Whether it was seen in two refreshes with a fetch in between, while no compute was changing. */
   readonly isConfirmed: boolean
   /** How often this drift was reverted in the last 7 days. */
   readonly reverts: number
 }
 
 export interface Verdict extends AgentStatus {
-  /** `plan`: stays in the plan. `hold`: treated as unmanaged. `none`: nothing in the project is applied. */
+  /** `plan` keeps it in the plan, and `hold` treats it as unmanaged. `none` applies nothing in the whole project. */
   readonly action: 'plan' | 'hold' | 'none'
-  /** The row that matched; absent for `plan`. */
+  /** The row that matched. Absent for `plan`. */
   readonly row?: number
 }
 
@@ -63,7 +63,7 @@ const isUnsafe = ({ kind, impact, hasWindow }: Difference): boolean =>
 
 type Matches = (difference: Difference, situation: Situation) => boolean
 
-/** Row 2, unusable manifests, is decided before a project is planned. */
+/** The rows for differences. Row 2, for manifests that cannot be used, is decided before a project is planned. */
 const ROWS: readonly (readonly [Matches, Verdict])[] = [
   [(_, { isSuspended }) => isSuspended, stop(1, 'Suspended')],
   [(_, { history }) => history === 'rewritten', stop(3, 'Blocked', 'HistoryRewritten')],
@@ -80,14 +80,14 @@ const ROWS: readonly (readonly [Matches, Verdict])[] = [
   [(difference) => isDrift(difference) && difference.reverts >= MAX_REVERTS, hold(9, 'Blocked', 'Conflict')],
 ]
 
-/** Rows 1 to 9. */
+/** Applies rows 1 to 9. */
 export const decideDifference = (difference: Difference, situation: Situation): Verdict =>
   ROWS.find(([matches]) => matches(difference, situation))?.[1] ?? { action: 'plan', state: 'Progressing' }
 
 export interface StepVerdict extends AgentStatus {
   readonly row: number
   readonly action: 'run' | 'skip' | 'wait'
-  /** When to retry, ISO 8601. */
+  /** When the step's window opens, in ISO 8601. */
   readonly opensAt?: string
 }
 
@@ -95,19 +95,19 @@ export interface StepContext {
   readonly policy: AgentPolicy
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** A policy denies the planned state of the project. */
+  /** Whether a policy denies the planned state of the project. */
   readonly isDenied: boolean
-  /** The plan, together with the last 24 hours, exceeds a budget. */
+  /** Whether the plan, together with the applies of the last 24 hours, exceeds a budget. */
   readonly isOverBudget: boolean
-  /** A project of an earlier wave is not complete. */
+  /** Whether a project in an earlier wave is not complete. */
   readonly isWaveHeld: boolean
-  /** Whether the step's compute is below the 24-hour limit on attempts. */
+  /** Whether the number of attempts on the step's compute in the last 24 hours is below the limit. */
   readonly mayInterrupt: (step: Step) => boolean
   /** Ids of the steps that continue a chain that has started. */
   readonly continuing: ReadonlySet<string>
 }
 
-/** Rows 10 to 17, for each step of a plan in order. A step inherits the verdict of a step that it depends on. */
+/** Applies rows 10 to 17 to the steps of a plan, in order. A step inherits the verdict of a step that it depends on. */
 export const decideSteps = (steps: readonly Step[], context: StepContext): ReadonlyMap<string, StepVerdict> => {
   const verdicts = new Map<string, StepVerdict>()
   for (const step of steps) {
@@ -130,7 +130,7 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (isOverBudget) return skip(11, 'Budget')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
-  // A chain continues only while its branch has no primary, so there are no connections to disrupt.
+  // A chain is continued only while its branch has no primary, and then there are no connections to disrupt.
   if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(14)
   if (continuing.has(step.id)) return run(15)

@@ -1,4 +1,4 @@
-/** Declarations by project. Pure. */
+/** Groups declarations by project. Has no side effects. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, groupBy } from '../base/index.ts'
 import { type Desired, waveOf } from '../model/index.ts'
@@ -7,7 +7,7 @@ import type { SourceFile } from './data-folder.ts'
 
 export type Declared = NonNullable<SourceFile['valid']>['projects']
 
-/** `Object.hasOwn`, because a project may be called `constructor`. */
+/** The declaration of a project. Checks `Object.hasOwn`, because a project may be called `constructor`. */
 export const declaredOf = (declared: Declared | undefined, project: string): Declared[string] | undefined =>
   declared !== undefined && Object.hasOwn(declared, project) ? declared[project] : undefined
 
@@ -28,7 +28,7 @@ export const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared =
   )
 }
 
-/** The files that configure projects: manifests and the files that they extend. */
+/** The files that configure projects, which are the manifests and the files that they extend. */
 export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
   const files = new Set<string>()
   const walk = (value: unknown): void => {
@@ -42,7 +42,7 @@ export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
 
 const PLACES = new Set(['source', 'sources', 'protectSource'])
 
-/** Drops source positions, so that a commit that only moves lines changes no digest. */
+/** Removes source positions, so that a commit that only moves lines does not change any digest. */
 const withoutPlaces = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutPlaces)
   if (typeof value !== 'object' || value === null) return value

@@ -1,4 +1,4 @@
-/** The current declaration of each project, and whether the agent may act on it. */
+/** Holds the current declaration of each project, and decides whether the agent may act on it. */
 import { EspalierError, hasErrors, type SourceView } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
@@ -8,44 +8,44 @@ import { storedSubjects } from './events/observe.ts'
 import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
 
-/** A fetch older than this is too old to act on. */
+/** The agent does not act on manifests that were fetched longer ago than this. */
 const STALE_MS = 6 * 60 * 60_000
 
 export interface Declaration {
   readonly version: string
-  /** Digest of the project's declaration, independent of file and position. */
+  /** A digest of the project's declaration, which does not depend on its file and its position in the file. */
   readonly digest: string
   readonly files: readonly string[]
-  /** This project's manifests, free of errors; absent if unusable. */
+  /** The manifests of this project, without errors. `undefined` if they cannot be used. */
   readonly manifests: Manifests | undefined
-  /** Why the manifests are unusable. */
+  /** Why the manifests cannot be used. */
   readonly problem: string | undefined
   /** A command that fixes the problem. */
   readonly command: string | undefined
   readonly history: Situation['history']
-  /** No earlier version known to this agent declared the project. */
+  /** Whether no earlier version that this agent knows of declared the project. */
   readonly isNew: boolean
-  /** Projects of earlier waves. */
+  /** The projects in earlier waves. */
   waitsFor(): readonly string[]
 }
 
 export interface DesiredState {
   /**
-   * Reads the source. Failures are reported in the view.
+   * Reads the manifests from the source. Failures are reported in the view.
    *
    * @returns the projects whose declaration changed.
    */
   refresh(): Promise<readonly string[]>
   projects(): readonly string[]
   of(project: string): Declaration | undefined
-  /** Called once the project's record is on disk: the project is then no longer new. */
+  /** Called once the project's record is on disk. From then on, the project is no longer new. */
   recorded(project: string): Promise<void>
-  /** @returns whether this is the current version, and therefore accepted. */
+  /** Accepts the commit if it is the current version. @returns whether it is. */
   accept(commit: string): Promise<boolean>
-  /** Event keeper state of accounts, the repository and projects no longer declared. */
+  /** The event keeper's state for accounts, the repository and projects that are no longer declared. */
   events(): Readonly<Record<string, unknown>>
   keepEvents(events: Readonly<Record<string, unknown>>): Promise<void>
-  /** Milliseconds since the epoch. 0: never. */
+  /** In milliseconds since the epoch. 0 if the manifests were never fetched. */
   fetchedAt(): number
   view(): SourceView
 }
@@ -56,7 +56,7 @@ interface Current {
   readonly byProject: ReadonlyMap<string, Manifests>
   readonly errors: readonly ManifestError[]
   readonly isRewritten: boolean
-  /** The first error that belongs to no known project. */
+  /** The first error that does not belong to any known project. */
   readonly unshown?: string | undefined
 }
 
@@ -67,7 +67,7 @@ export const openDesiredState = async (
 ): Promise<DesiredState> => {
   const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
   const stored = await data.readSource()
-  // A new URL alone is no reason to restart databases, so the accepted versions are kept.
+  // The accepted versions are kept if only the URL changes, because that is no reason to restart databases.
   let file: SourceFile = stored?.from === from ? stored : { ...stored, introduced: [], from, fetchedAt: undefined }
   let current: Current | undefined
   let fetchedAt = file.fetchedAt ?? 0
@@ -75,7 +75,7 @@ export const openDesiredState = async (
   let isMissing = false
 
   let writing: Promise<void> = Promise.resolve()
-  /** Serialized, because recording projects and delivering events change the file concurrently. */
+  /** Writes are serialized, because recording a project and delivering an event may change the file concurrently. */
   const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
     const written = writing.then(async () => {
       const next = { ...change(file), fetchedAt }
@@ -106,7 +106,7 @@ export const openDesiredState = async (
     const isGone = problemOfAll() !== undefined || current.errors.find(({ concerns }) => concerns(project))?.isMissing
     if (isGone !== true) return 'espalier validate'
     const files = declaredOf(file.valid?.projects, project)?.files ?? []
-    // Only paths that need no quotes in a shell.
+    // The command is suggested only if no path needs quotes in a shell.
     return source.kind === 'git' && file.valid !== undefined && files.length > 0 && files.every(isPlainPath)
       ? `git checkout ${file.valid.version.slice(0, 12)} -- ${files.join(' ')} && git commit`
       : undefined
@@ -114,7 +114,7 @@ export const openDesiredState = async (
   const isDeclared = (project: string): boolean => {
     const { declared, isRewritten = false } = current ?? {}
     if (declaredOf(declared, project) !== undefined) return true
-    // The unusable or rewritten manifests may still declare it.
+    // A project that seems to be missing may still be declared in manifests that have errors or were rewritten.
     return (
       (isUnusable() || isRewritten) &&
       [file.valid, file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
@@ -144,7 +144,10 @@ export const openDesiredState = async (
     const known = state.projects()
     current = { ...current, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
   }
-  /** An error that no project displays: in the source, in a file without a known project, or a lack of projects. */
+  /**
+   * An error that no project displays. The source cannot be read, a file that belongs to no known project has an error,
+   * or no projects are declared.
+   */
   const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
     if (error !== undefined) return { error, errorState: 'Failing' }
     const unshown = problemOfAll() ?? current?.unshown

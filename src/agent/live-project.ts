@@ -1,12 +1,12 @@
-/** A project's live state, read with as few requests as possible. */
+/** Reads the live state of a project with as few requests as possible. */
 import { snapshot, type WriteApi } from '../api/index.ts'
 import type { Observed } from '../model/index.ts'
 import type { Shared } from './shared.ts'
 
 /**
- * How many light refreshes, which read only computes, follow a full one, which also reads branches and project
- * settings. The number is random, so that projects that were read in full together, after a start or a commit, do not
- * stay in step.
+ * The number of light refreshes that follow a full refresh. A light refresh reads only the computes, and a full one
+ * also reads the branches and the project's settings. The number is random: after a start or a commit, many projects
+ * have a full refresh at the same time, and their next full refreshes should be spread out.
  */
 const lightsAfterFull = (random: number): number => 3 + Math.floor(random * 5)
 
@@ -17,7 +17,7 @@ export class LiveProject {
   #lightsLeft = 0
   /** Whether the last refresh was full. A plan may be applied only after a full one. */
   isFull = true
-  /** When it was last read. */
+  /** When the project was last read. */
   readAt: number | undefined
 
   constructor(id: string, shared: Shared) {
@@ -29,7 +29,7 @@ export class LiveProject {
     return this.#observed?.projects[0]?.name
   }
 
-  /** A light refresh reads only the computes, in one request. */
+  /** Reads the project. A light refresh reads only the computes, in one request. */
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
     const { clock, now, random } = this.#shared
     const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
@@ -40,7 +40,7 @@ export class LiveProject {
     return this.#observed
   }
 
-  /** `undefined` if nothing was read before, or a compute refers to an unknown branch. */
+  /** Returns `undefined` if the project was never read in full, or if a compute refers to an unknown branch. */
   async #readComputes(api: WriteApi): Promise<Observed | undefined> {
     const [known] = this.#observed?.projects ?? []
     if (this.#observed === undefined || known === undefined) return undefined

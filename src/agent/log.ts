@@ -1,5 +1,5 @@
 import type { ProjectView } from '../model/index.ts'
-/** The agent's log: one line per completed step, missed window and state change. */
+/** Writes the agent's log, with one line for each completed step, missed window and change of state. */
 
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
   const lines: string[] = []

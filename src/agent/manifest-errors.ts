@@ -1,4 +1,4 @@
-/** Manifest errors, and the projects that each may affect. Pure. */
+/** Finds the errors in the manifests, and the projects that each error may affect. Has no side effects. */
 import type { Diagnostic } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import { type Declared, declaredOf } from './declared.ts'
@@ -6,12 +6,12 @@ import { type Declared, declaredOf } from './declared.ts'
 export interface ManifestError {
   /** `file:line:column: message` */
   readonly text: string
-  /** The error is about missing files, so validating the existing ones does not help. */
+  /** Whether the error is that files are missing, in which case validating the existing files does not help. */
   readonly isMissing: boolean
   concerns(project: string): boolean
 }
 
-/** @param before declarations of the last version without errors. */
+/** @param before the declarations in the last version without errors. */
 export const errorsOf = (
   { loaded, review }: Manifests,
   declared: Declared,
@@ -31,7 +31,7 @@ export const errorsOf = (
         text: textOf(error),
         isMissing: error.code === 'E_NO_MANIFESTS' || error.code === 'E_NOT_FOUND',
         concerns: (project) => {
-          // An unreadable file or a policy may affect any project.
+          // An error in a policy, or in a file that cannot be read, may affect any project.
           if (mentioned === undefined) return true
           if (known?.has(project) === true || mentioned.has(project)) return true
           // A file that declared no project before may now contain a declaration that is missing elsewhere.
@@ -49,7 +49,7 @@ const projectsByFile = (...all: readonly (Declared | undefined)[]): ReadonlyMap<
   return byFile
 }
 
-/** Every word in the file that could be a project id; `undefined` if the text is unavailable. */
+/** All words in the text that could be project ids, or `undefined` if there is no text. */
 const wordsIn = (text: string | undefined): ReadonlySet<string> | undefined =>
   text === undefined ? undefined : new Set(text.match(/[a-z0-9-]+/g))
 

@@ -1,4 +1,4 @@
-/** Updates of a project's file: after a refresh, before a step, and before and after an apply. Pure. */
+/** Computes the new contents of a project's file after a refresh, before a step, and before and after an apply. */
 import type { Budgets } from '../apply/index.ts'
 import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../model/index.ts'
 import { differenceKey, factsOf } from '../planner/index.ts'
@@ -42,7 +42,7 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
     moving: undefined,
     record,
     sightings: Object.fromEntries(differing.map(({ key }) => [key, sightingOf(key)])),
-    // A rejection applies as long as the same change from the same live value is requested.
+    // A rejection is remembered as long as the same change, from the same live value, is wanted.
     refusals: file.refusals.filter(({ key, want, live }) => {
       const entry = record.entries[key]
       return entry !== undefined && entry.want === want && entry.seen === live
@@ -53,7 +53,7 @@ export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
   }
 }
 
-/** A change that the agent started and did not complete keeps its origin. */
+/** Keeps the origin of each change that the agent started but did not complete. */
 const withOwnMoves = (
   record: ProjectRecord,
   before: ProjectRecord | undefined,
@@ -70,7 +70,7 @@ const withOwnMoves = (
   return { ...record, entries: Object.fromEntries(entries) }
 }
 
-/** Called before the step's first request, because a step that is not recorded must not run. */
+/** Records a step before its first request, because a step that is not recorded must not run. */
 export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectFile => {
   const [interrupts, deletes] = [step.impact !== 'none', step.kind === 'delete']
   if (!interrupts && !deletes) return file
@@ -95,12 +95,12 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 const INTERRUPTIONS_A_DAY = 3
 
-/** Limits restarts, so that a value that the service ignores does not restart a database all day. */
+/** Limits the restarts of a compute. Otherwise, a value that the service ignores would cause restarts all day. */
 export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: Step, now: number): boolean =>
   attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
   INTERRUPTIONS_A_DAY
 
-/** The unused part of each budget, after the applies of the last 24 hours. */
+/** The part of each budget that the applies of the last 24 hours have left. */
 export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
   const recent = attempts.filter(({ at }) => at > now - DAY)
   const grown = growth.filter(({ at }) => at > now - DAY)
@@ -114,7 +114,7 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
   }
 }
 
-/** Merges applies of one round, or of a run resumed after a crash, into one entry. */
+/** Merges the applies of one round, or of a run that was resumed after a crash, into one entry. */
 export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']): ProjectFile => {
   if (applied === undefined) return file
   const { done, interruptions } = file.applied ?? { done: [], interruptions: 0 }
@@ -128,7 +128,7 @@ export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']):
   }
 }
 
-/** HTTP statuses of a rejection: permanent for an invalid value, temporary on a new branch. */
+/** The HTTP statuses of a rejection. It is permanent if the value is invalid, and temporary if the branch is new. */
 const REJECTED = new Set([400, 422])
 
 export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {

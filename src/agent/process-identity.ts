@@ -1,4 +1,4 @@
-/** Whether a recorded process is still running. A pid alone is not enough: in a container it is always 1. */
+/** Tells whether a recorded process still runs. A pid alone is not enough, because in a container it is often 1. */
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
@@ -6,17 +6,17 @@ interface ProcessIdentity {
   readonly host: string
   readonly boot: string
   readonly pid: number
-  /** Clock ticks since boot. */
+  /** When the process started, in clock ticks since boot. */
   readonly start: string
 }
 
-/** `undefined` if the system does not expose it; a process then counts as dead only after a timeout. */
+/** Returns `undefined` if the system does not expose it. Such a process counts as dead only after a timeout. */
 export const ownIdentity = async (): Promise<ProcessIdentity | undefined> => {
   const [boot, start] = [await bootId(), await startOf(process.pid)]
   return boot === undefined || start === undefined ? undefined : { host: hostname(), boot, pid: process.pid, start }
 }
 
-/** True only if certain; a process on another machine is never certain to be dead. */
+/** Whether the process is certainly dead. This is never certain for a process on another machine. */
 export const isGone = async ({ host, boot, pid, start }: ProcessIdentity): Promise<boolean> => {
   const now = await bootId()
   if (now === undefined || host !== hostname()) return false
@@ -25,7 +25,7 @@ export const isGone = async ({ host, boot, pid, start }: ProcessIdentity): Promi
 
 const bootId = async (): Promise<string | undefined> => (await textOf('/proc/sys/kernel/random/boot_id'))?.trim()
 
-/** The process name, in parentheses, may contain spaces. */
+/** Reads the start time, which follows the process name in parentheses. The name may contain spaces. */
 const startOf = async (pid: number): Promise<string | undefined> =>
   (await textOf(`/proc/${pid}/stat`))?.split(')').at(-1)?.trim().split(' ')[19]
 

@@ -1,4 +1,4 @@
-/** Applies what a round decided, and recovers applies that an earlier run of the agent left incomplete. */
+/** Applies what a round has decided, and recovers applies that an earlier run of the agent did not complete. */
 import { join, relative } from 'node:path'
 import type { WriteApi } from '../api/index.ts'
 import { type ApplyEvent, type Observed, type Outcome, type Plan, type Step, stepTitle } from '../model/index.ts'
@@ -21,7 +21,7 @@ export class ProjectApply {
   readonly #id: string
   readonly #shared: Shared
   readonly #store: ProjectStore
-  /** Aborted when the project is suspended while steps run. */
+  /** Aborted if the project is suspended while its steps are running. */
   #suspending = new AbortController()
 
   constructor(id: string, shared: Shared, store: ProjectStore) {
@@ -35,7 +35,7 @@ export class ProjectApply {
     this.#suspending.abort()
   }
 
-  /** `undefined` if a check blocked the whole apply, or the project was suspended in the meantime. */
+  /** Returns `undefined` if a check blocked the whole apply, or if the project has since been suspended. */
   async run(
     { manifests, observed, round }: Decided,
     version: string,
@@ -74,9 +74,9 @@ export class ProjectApply {
   }
 
   /**
-   * Waits for the operations of an apply that an earlier run left incomplete.
+   * Waits for the operations of an apply that an earlier run did not complete.
    *
-   * @returns that apply; `undefined` if there is none.
+   * @returns that apply, or `undefined` if there is none.
    */
   async recover(api: WriteApi): Promise<Interrupted | undefined> {
     const { applying } = this.#store.file
@@ -96,9 +96,9 @@ export class ProjectApply {
   }
 
   /**
-   * Records what an interrupted apply did, so that its event is raised.
+   * Records what an interrupted apply has done, so that an event is raised for it.
    *
-   * @param rest the remaining changes, if known: a started change that is not among them is done.
+   * @param rest the changes that remain, if known. A change that was started and is not among them is done.
    */
   recovered({ plan, started, done }: Interrupted, rest: Plan | undefined): void {
     const { now } = this.#shared
@@ -111,7 +111,7 @@ export class ProjectApply {
     })
   }
 
-  /** Before each call, renews the lease. Before each step, writes the attempt to disk. */
+  /** Renews the lease before each call, and writes the attempt to disk before each step. */
   async #onEvent(event: ApplyEvent): Promise<void> {
     try {
       if (event.type === 'call') await this.#shared.data.renew()
@@ -125,7 +125,7 @@ export class ProjectApply {
   }
 }
 
-/** `undefined` if no step completed. */
+/** What was applied, or `undefined` if no step completed. */
 const applyView = (plan: Plan, done: ReadonlySet<string>, version: string, now: number): ProjectFile['applied'] => {
   const steps = plan.steps.filter(({ id }) => done.has(id))
   if (steps.length === 0) return undefined

@@ -1,4 +1,4 @@
-/** A project's displayed state and its events, stored with its record. */
+/** Holds the displayed state of a project and its events, which are stored together with its record. */
 import type { AgentState, AgentStatus, ProjectView } from '../model/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import type { LiveProject } from './live-project.ts'
@@ -7,10 +7,10 @@ import { commandFor } from './project-view.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
 
-/** The fields that the round determined. The other fields of the view keep their previous value. */
+/** The fields of the view that the round determined. The other fields keep their previous values. */
 export interface Shown {
   readonly message?: string | undefined
-  /** Overrides the command suggested by the state. */
+  /** Shown instead of the command that is usually suggested for the state. */
   readonly command?: string | undefined
   readonly differences?: ProjectView['differences']
   readonly sync?: ProjectView['sync']
@@ -47,7 +47,7 @@ export class ProjectDisplay {
     this.#view = { ...this.#view, missedWindow, missedWindows: this.#view.missedWindows + 1 }
   }
 
-  /** A suspension takes precedence over every other state. */
+  /** Shows a state. If the project is suspended, that takes precedence over every other state. */
   async show(given: AgentStatus, version: string, shown: Shown): Promise<void> {
     const { now, keeper, changed } = this.#shared
     const at = now()
@@ -62,7 +62,7 @@ export class ProjectDisplay {
       lastApply: (isOver ? applied : undefined) ?? this.#view.lastApply,
     }
     const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
-    // One write, so that an apply is removed exactly when its event is stored.
+    // A single write removes the apply and stores the event for it, so that neither can happen without the other.
     await this.#store.saveAs((file) => ({
       ...file,
       applied: isOver ? undefined : applied,

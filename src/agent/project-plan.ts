@@ -1,4 +1,4 @@
-/** Plans a project from its snapshot, and decides how this round handles each difference. */
+/** Plans a project from its snapshot, and decides how each difference is treated in this round. */
 import { checkBudgets } from '../apply/index.ts'
 import type { Change, Observed, Plan } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
@@ -14,7 +14,7 @@ import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
 import { missedWindow, waitingOf, windowedSteps } from './waiting.ts'
 
-/** Ids of the changes to plan, which belong to a chain that has started; `undefined`: all changes. */
+/** The ids of the changes to plan, whose chain has started. `undefined` stands for all changes. */
 type Continuing = ReadonlySet<string> | undefined
 
 export class ProjectPlan {
@@ -22,7 +22,7 @@ export class ProjectPlan {
   readonly #shared: Shared
   readonly #store: ProjectStore
   readonly #display: ProjectDisplay
-  /** The last plan with all differences, including those on hold. */
+  /** The last plan with all differences, including the differences on hold. */
   last: Plan | undefined
 
   constructor(id: string, shared: Shared, store: ProjectStore, display: ProjectDisplay) {
@@ -32,7 +32,7 @@ export class ProjectPlan {
     this.#display = display
   }
 
-  /** `undefined` if planning failed; the view then shows why. */
+  /** Returns `undefined` if planning failed. In that case, the view shows why. */
   async decide(
     declaration: Declaration,
     manifests: Manifests,
@@ -98,9 +98,9 @@ export class ProjectPlan {
   }
 
   /**
-   * Records which window the steps wait for, and reports a missed one.
+   * Records which window the steps are waiting for, and reports a window that was missed.
    *
-   * @param round as it would be without a suspension.
+   * @param round the round as it would be if the project were not suspended.
    */
   async #watchWindow(round: Round, suspended: boolean): Promise<void> {
     const { now, startedAt } = this.#shared

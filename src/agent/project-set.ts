@@ -1,4 +1,4 @@
-/** The agent's projects, kept in sync with its manifests. */
+/** The set of the agent's projects, which follows its manifests. */
 import { EspalierError } from '../base/index.ts'
 import { AgentProject } from './project.ts'
 import { startDelay } from './request-share.ts'
@@ -7,7 +7,7 @@ import type { Shared } from './shared.ts'
 export class ProjectSet {
   readonly #shared: Shared
   readonly #declared = new Map<string, AgentProject>()
-  /** Projects no longer declared that may still have undelivered events. */
+  /** The projects that are no longer declared but may still have events to deliver. */
   readonly #removed = new Map<string, AgentProject>()
   #isFirst = true
 
@@ -27,12 +27,12 @@ export class ProjectSet {
     return this.#declared.get(id)
   }
 
-  /** A project with events to deliver, declared or not. */
+  /** A project that may have events to deliver, even if it is no longer declared. */
   ofEvents(id: string): AgentProject | undefined {
     return this.#declared.get(id) ?? this.#removed.get(id)
   }
 
-  /** Stored event state of each project. */
+  /** The stored event state of each project. */
   kept(): readonly (readonly [string, unknown])[] {
     return [...this.#removed, ...this.#declared].flatMap(([id, { kept }]) =>
       kept === undefined ? [] : [[id, kept] as const],
@@ -52,9 +52,9 @@ export class ProjectSet {
   }
 
   /**
-   * Starts newly declared projects, and stops those no longer declared.
+   * Starts the projects that are newly declared, and stops the projects that are no longer declared.
    *
-   * @param changed projects whose declaration changed.
+   * @param changed the projects whose declaration has changed.
    * @returns the projects that were stopped.
    */
   async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-/** Stored state of a project, in memory and on disk. */
+/** Holds the stored state of a project, in memory and on disk. */
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-folder.ts'
 
 export class ProjectStore {
@@ -10,7 +10,7 @@ export class ProjectStore {
   #written = ''
   #writing: Promise<void> = Promise.resolve()
 
-  /** @param lost called if a write fails, because no further work may be done then. */
+  /** @param lost called if a write fails, because after that no further work may be done. */
   constructor(
     id: string,
     data: Pick<DataFolder, 'writeProject'>,
@@ -28,7 +28,7 @@ export class ProjectStore {
     return this.#file
   }
 
-  /** The state on disk: all that survives a crash. */
+  /** The state on disk. Anything else does not survive a crash. */
   get saved(): ProjectFile {
     return this.#saved
   }
@@ -37,7 +37,7 @@ export class ProjectStore {
     this.#file = change(this.#file)
   }
 
-  /** Changes the file, and writes it to disk. Writes are serialized; an unchanged file is not written. */
+  /** Changes the file and writes it to disk. Writes are serialized, and a file that has not changed is not written. */
   saveAs(change: (file: ProjectFile) => ProjectFile): Promise<void> {
     this.change(change)
     const file = this.#file

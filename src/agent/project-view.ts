@@ -1,4 +1,4 @@
-/** The differences of a project's last round, and the command for its state. Pure. */
+/** Describes the differences found in a project's last round, and the command that resolves its state. */
 import { type AgentStatus, type Change, computeTitle, type DifferenceView, type Step } from '../model/index.ts'
 import { differenceKey } from '../planner/index.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -33,7 +33,7 @@ export const differencesOf = (
     })
   })
 
-/** Status of a change's first step that does not run; if all run, of its first step. */
+/** The status of the first step of a change that does not run or, if all of its steps run, of its first step. */
 const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): AgentStatus | undefined => {
   const own = all.filter((step) => step.change === change.id).flatMap(({ id }) => steps.get(id) ?? [])
   return own.find(({ action }) => action !== 'run') ?? own[0]

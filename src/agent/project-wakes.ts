@@ -1,4 +1,4 @@
-/** When a project is next refreshed after a round. Times are in milliseconds since the epoch. */
+/** Decides when a project is refreshed next after a round. Times are in milliseconds since the epoch. */
 import type { ProjectFile } from './data-folder.ts'
 import { jittered } from './request-share.ts'
 import type { Round } from './round.ts'
@@ -8,7 +8,10 @@ import type { Shared } from './shared.ts'
 const MINUTE = 60_000
 const REFRESH_AHEAD = 5 * MINUTE
 
-/** Refreshes in the minutes before the window opens, spread by `random` (0 to 1), and again when it opens. */
+/**
+ * Wakes for two refreshes: one in the minutes before the window opens, and one when it opens. `random`, a number from 0
+ * to 1, spreads the first refreshes of different projects.
+ */
 export const windowWakes = (project: string, opensAt: number, now: number, random: number): readonly Wake[] => [
   ...(opensAt - REFRESH_AHEAD > now
     ? [{ project, at: opensAt - REFRESH_AHEAD * random, cause: 'interval' as const }]
@@ -19,7 +22,7 @@ export const windowWakes = (project: string, opensAt: number, now: number, rando
 export const wakeNextInterval = (id: string, { now, wake, random, intervalOf }: Shared): void =>
   wake(id, now() + jittered(intervalOf(id), random()), 'interval')
 
-/** @param isDue whether any runnable step remains. */
+/** @param isDue whether a step remains that could run now. */
 export const wakeAfterRound = (
   id: string,
   shared: Shared,

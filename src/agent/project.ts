@@ -1,4 +1,4 @@
-/** One project: its rounds, and its state between them. */
+/** Runs the rounds of one project, and holds its state between them. */
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
 import type { Observed, Plan, ProjectView } from '../model/index.ts'
@@ -21,7 +21,7 @@ import type { Shared } from './shared.ts'
 import type { Suspension } from './suspension.ts'
 import type { RoundView } from './view.ts'
 
-/** An apply may unblock further steps. What remains after this many applies waits for the next wake. */
+/** An apply may unblock further steps. Steps that remain after this many applies wait for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
@@ -33,9 +33,9 @@ export class AgentProject {
   readonly #display: ProjectDisplay
   readonly #plan: ProjectPlan
   #readFailures = 0
-  /** When a round last ended without an API error. */
+  /** The last time that a round ended without an API error. */
   #completedAt: number
-  /** The digest of the declaration that the displayed state is about. */
+  /** The digest of the declaration that the displayed state refers to. */
   #concluded: string | undefined
 
   constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
@@ -53,17 +53,20 @@ export class AgentProject {
     return this.#display.view
   }
 
-  /** The last plan with all differences, including those on hold. */
+  /** The last plan with all differences, including the differences on hold. */
   get plan(): Plan | undefined {
     return this.#plan.last
   }
 
-  /** From disk, because an event sent before it was saved would be raised again under a new id after a crash. */
+  /**
+   * The event state, as it is on disk. If an event were sent before it was saved, it would be raised again under a new
+   * id after a crash.
+   */
   get kept(): unknown {
     return this.#store.saved.events
   }
 
-  /** Whether an earlier run left work over, which takes precedence. */
+  /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
     const { applying, failures, wait } = this.#store.file
     return applying !== undefined || failures > 0 || wait !== undefined
@@ -80,7 +83,7 @@ export class AgentProject {
     this.#shared.wake(this.id, this.#shared.now(), 'commit')
   }
 
-  /** Reports an unexpected error on this project without ending the agent. */
+  /** Shows an unexpected error as the state of this project, so that the agent can go on. */
   async showError(error: unknown): Promise<void> {
     const declaration = this.#shared.desired.of(this.id)
     if (declaration === undefined) return
@@ -102,7 +105,7 @@ export class AgentProject {
     return this.#store.saveAs((file) => ({ ...file, suspension: undefined }))
   }
 
-  /** Clears back-off, rejections and conflicts. */
+  /** Clears the project's back-off, rejections and conflicts. */
   clearFailures(): Promise<void> {
     return this.#store.saveAs((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
   }
@@ -186,7 +189,7 @@ export class AgentProject {
     return applies > 0
   }
 
-  /** Continues a chain, even outside its window, but only if stopping would leave a branch without its primary. */
+  /** Completes a chain, even outside its window, if a branch would otherwise be left without its primary. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined) return
     if (!leavesGap(decided.round.plan.steps, decided.observed))
@@ -202,8 +205,8 @@ export class AgentProject {
   }
 
   /**
-   * The API shows a new value before it takes effect, so an empty plan does not prove that a failed operation
-   * recovered.
+   * Checks whether operations that failed have succeeded since. An empty plan does not prove it, because the API shows
+   * a new value before the value takes effect.
    */
   async #checkFailedOperations(api: WriteApi): Promise<void> {
     const { failedOperations: failed } = this.#store.file
@@ -237,7 +240,7 @@ export class AgentProject {
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
     })
-    // Only now: until this point, the state is that of the previous declaration.
+    // This is set last, because until now the displayed state was that of the previous declaration.
     this.#concluded = declaration.digest
     wakeAfterRound(this.id, this.#shared, this.#store.file, round, isDue)
   }

@@ -1,26 +1,27 @@
 /**
- * Whether the manifest or the live project last changed an attribute. Based on earlier refreshes, not on git history.
+ * Records the values of attributes, to tell whether an attribute was last changed in the manifest or in the live
+ * project. The record is based on earlier refreshes, not on the git history.
  */
 
 import type { DifferenceOrigin } from '../model/index.ts'
 import type { Fact } from '../planner/index.ts'
 
-/** A value as a string. `null`: absent, or declared absent. */
+/** A value as a string. `null` means that there is no value, or that the manifest declares that there is none. */
 export type Value = Fact['want']
 
 export interface Entry {
   readonly want: Value
   /** The live value at the last refresh. */
   readonly seen: Value
-  /** The live value when `want` was set; absent if unknown. */
+  /** The live value when `want` was set. Absent if unknown. */
   readonly base?: Value | undefined
   readonly agreed: boolean
 }
 
 export interface ProjectRecord {
-  /** Version of the program that wrote the record. */
+  /** The version of the program that wrote the record. */
   readonly program: string
-  /** Digest of the manifests it was written for. */
+  /** The digest of the manifests that the record was written for. */
   readonly manifests: string
   readonly entries: Readonly<Record<string, Entry>>
 }
@@ -29,16 +30,16 @@ export interface Refresh {
   readonly facts: readonly Fact[]
   readonly program: string
   readonly manifests: string
-  /** No earlier valid version of the manifests, known to this agent, declared the project. */
+  /** Whether none of the earlier valid manifests that this agent knows of declared the project. */
   readonly isNewlyDeclared: boolean
 }
 
-/** The record after a refresh. Attributes no longer declared are dropped. */
+/** The record after a refresh. Attributes that are no longer declared are dropped. */
 export const refreshed = (
   record: ProjectRecord | undefined,
   { facts, program, manifests, isNewlyDeclared }: Refresh,
 ): ProjectRecord => {
-  // After an upgrade, facts that are new in unchanged manifests count as having existed before.
+  // After an upgrade, a fact may be new although the manifests are unchanged. It counts as having existed before.
   const isUpgrade = record !== undefined && record.program !== program && record.manifests === manifests
   const isRecorded = record === undefined ? isNewlyDeclared : !isUpgrade
   const entryOf = (fact: Fact): Entry => {
@@ -53,8 +54,8 @@ const baseOf = (known: Entry | undefined, fact: Fact, isRecorded: boolean): Valu
   if (agrees) return live
   if (known === undefined) {
     if (!isRecorded) return undefined
-    // A compute that is declared absent and was never seen before was created outside the manifests, so deleting it is
-    // a revert.
+    // If a compute is declared absent and was never seen before, someone created it outside the manifests. Deleting it
+    // therefore reverts drift.
     return want === null ? null : live
   }
   if (want !== known.want) return known.seen

@@ -1,4 +1,4 @@
-/** Recovers the state of an apply from the journal of an agent that was killed. */
+/** Recovers the state of an apply from its journal, after the agent was killed. */
 import { readFile } from 'node:fs/promises'
 import { hasEnded, type ReadApi, type WriteApi } from '../api/index.ts'
 import { waitForOperations } from '../apply/index.ts'
@@ -9,11 +9,14 @@ export interface Interrupted {
   readonly plan: Plan
   readonly started: ReadonlySet<string>
   readonly done: ReadonlySet<string>
-  /** The journal contains the outcome: the apply ended. */
+  /** Whether the apply ended, which is the case if the journal contains its outcome. */
   readonly hasEnded: boolean
 }
 
-/** `undefined` if there is no journal, or it ends before the plan, in which case no request was sent. */
+/**
+ * Reads a journal. Returns `undefined` if there is none, or if it ends before the plan. In either case, no request was
+ * sent.
+ */
 export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
   const text = await readFile(path, 'utf8').catch(() => '')
   const events = text.split('\n').flatMap(eventOf)
@@ -46,7 +49,7 @@ export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>
     .filter(({ id }) => started.has(id))
     .flatMap(({ change, compute }) => [change, ...(compute.id === undefined ? [] : [compute.id])])
 
-/** Changes of chains that started and are not complete. The steps of a chain depend on each other. */
+/** The changes whose chains have started but are not complete. The steps of a chain depend on each other. */
 export const begunChanges = ({ plan, started, done }: Omit<Interrupted, 'hasEnded'>): readonly string[] => {
   const begun = chainsOf(plan.steps).filter(
     (steps) => steps.length > 1 && steps.some(({ id }) => started.has(id)) && steps.some(({ id }) => !done.has(id)),
@@ -65,7 +68,7 @@ const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   return chains
 }
 
-/** Whether a branch that gets its primary from these steps has none now. */
+/** Whether a branch that should get its primary from these steps has no primary now. */
 export const leavesGap = (steps: readonly Step[], { projects }: Observed): boolean => {
   const taken = new Set(
     projects.flatMap(({ computes }) =>
@@ -78,7 +81,7 @@ export const leavesGap = (steps: readonly Step[], { projects }: Observed): boole
   )
 }
 
-/** Waits for all running operations, whoever started them, because their effect is visible only once they end. */
+/** Waits for all running operations, no matter who started them, because their effect shows only when they end. */
 export const waitForRunningOperations = async (api: ReadApi, project: string, clock: Clock): Promise<void> => {
   const { operations } = await api.listOperations(project, { limit: 100 })
   const open = operations.filter((operation) => !hasEnded(operation, clock))
@@ -95,7 +98,7 @@ export const waitForRunningOperations = async (api: ReadApi, project: string, cl
 
 type Failed = ProjectFile['failedOperations']
 
-/** Failed operations that no later operation of the same compute has superseded. */
+/** The failed operations that no later operation on the same compute has superseded. */
 export const unresolvedFailures = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
   const { operations } = await api.listOperations(project, { limit: 200 })
   const isSuperseded = (compute: string, operation: string): boolean => {

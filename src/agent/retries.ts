@@ -1,4 +1,4 @@
-/** When to retry, and when to stop. Times are in milliseconds since the epoch. */
+/** Decides when to retry, and when to stop retrying. Times are in milliseconds since the epoch. */
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
@@ -6,7 +6,12 @@ const DAY = 24 * 60 * MINUTE
 const FIRST_WAIT = 30 * SECOND
 const LONGEST_WAIT = 15 * MINUTE
 
-/** @param failures consecutive, at least one. Reset by a commit that changes the project, a window or `reconcile`. */
+/**
+ * How long to wait before the next attempt.
+ *
+ * @param failures the number of consecutive failures, at least one. A commit that changes the project, a window that
+ *   opens, and the command `reconcile` reset it.
+ */
 export const waitAfter = (failures: number): number => Math.min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
 
 export interface Revert {
@@ -15,7 +20,7 @@ export interface Revert {
   readonly want: string | null
 }
 
-/** Reverts in the last 7 days to the same declared value, which count as a conflict. */
+/** Counts how often drift was reverted to the same declared value in the last 7 days. Too many are a conflict. */
 export const countReverts = (reverts: readonly Revert[], key: string, want: string | null, now: number): number =>
   reverts.filter((revert) => revert.key === key && revert.want === want && revert.at > now - 7 * DAY).length
 
@@ -26,7 +31,7 @@ export interface Refusal {
   readonly why: 'not-effective' | 'rejected'
 }
 
-/** A new branch rejects changes for a while, so rejections count only from the third one on. */
+/** A new branch rejects changes for a while, so only the third rejection counts as permanent. */
 const REJECTIONS = 3
 
 export const wasRefused = (refusals: readonly Refusal[], { key, want, live }: Omit<Refusal, 'why'>): boolean => {
@@ -34,7 +39,7 @@ export const wasRefused = (refusals: readonly Refusal[], { key, want, live }: Om
   return same.some(({ why }) => why === 'not-effective') || same.length >= REJECTIONS
 }
 
-/** When a difference was seen in its current form. */
+/** When a difference was first seen with its current values, and what has happened since. */
 export interface Sighting {
   readonly firstSeenAt: number
   readonly refreshedAt: number
@@ -42,6 +47,6 @@ export interface Sighting {
   readonly isChanging: boolean
 }
 
-/** Prevents reporting a stale list, a running change or an apply after a merge as drift. */
+/** Makes sure that a stale list, a change in progress or an apply right after a merge is not reported as drift. */
 export const isConfirmed = ({ firstSeenAt, refreshedAt, fetchedAt, isChanging }: Sighting): boolean =>
   !isChanging && refreshedAt - firstSeenAt >= MINUTE && fetchedAt > firstSeenAt && fetchedAt <= refreshedAt

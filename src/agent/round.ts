@@ -1,4 +1,4 @@
-/** One round of one project. */
+/** Decides what one round of a project does. */
 import {
   AGENT_STATES,
   type AgentStatus,
@@ -20,14 +20,14 @@ import {
 import { originOf, type ProjectRecord } from './record.ts'
 import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
 
-/** @param found statuses of a refreshed project; an empty list means in sync. */
+/** The worst of these statuses. @param found the statuses of a refreshed project. If there are none, it is in sync. */
 export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>
   found.reduce<AgentStatus>(
     (worst, one) => (AGENT_STATES.indexOf(one.state) < AGENT_STATES.indexOf(worst.state) ? one : worst),
     { state: 'Synced' },
   )
 
-/** State left by earlier rounds. */
+/** What earlier rounds have recorded. */
 export interface Memory {
   readonly record: ProjectRecord
   readonly refusals: readonly Refusal[]
@@ -37,7 +37,7 @@ export interface Memory {
 }
 
 interface RoundInput {
-  /** Plans the whole project, or a selection of it. */
+  /** Plans the whole project, or only the selected changes. */
   readonly plan: (select?: (change: Change) => Selected) => Plan
   readonly memory: Memory
   readonly situation: Situation
@@ -46,19 +46,22 @@ interface RoundInput {
 }
 
 export interface Round {
-  /** The plan with all differences, including those on hold. */
+  /** The plan with all differences, including the differences on hold. */
   readonly whole: Plan
   /** By difference key. */
   readonly verdicts: ReadonlyMap<string, Verdict>
   /** The plan without the differences on hold. */
   readonly plan: Plan
   readonly steps: ReadonlyMap<string, StepVerdict>
-  /** Steps left out of the plan because they were tried too often. */
+  /** The steps that were left out of the plan because they were tried too often. */
   readonly exhausted: readonly Step[]
   readonly status: AgentStatus
 }
 
-/** Decides the differences, then plans again without those on hold, so that no step is ever removed from a plan. */
+/**
+ * Decides how to treat each difference, and then plans again without the differences on hold. Planning again means that
+ * no step ever has to be removed from a plan.
+ */
 export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: RoundInput): Round => {
   const whole = plan()
   const verdicts = new Map(
@@ -86,7 +89,7 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
   const first = held.length === 0 ? whole : plan(select)
   const decided = decide(first)
-  // No check in `apply` blocks these steps, so they must not be in the plan.
+  // These steps must not be in the plan, because no check in `apply` would block them.
   const exhausted = first.steps.filter(({ id }) => decided.get(id)?.reason === 'TooManyRestarts')
   const changes = new Set(exhausted.map(({ change }) => change))
   const left = exhausted.length === 0 ? first : plan((change) => !changes.has(change.id) && select(change))
@@ -102,7 +105,7 @@ export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: Ro
   }
 }
 
-/** An update is decided per attribute; `undefined` stands for a change made as a whole. */
+/** An update is decided separately for each attribute. `undefined` stands for a change that is decided as a whole. */
 export const partsOf = ({ kind, attributes }: Change): readonly (AttributeChange | undefined)[] =>
   kind === 'update' ? attributes : [undefined]
 

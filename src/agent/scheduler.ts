@@ -1,8 +1,8 @@
-/** Runs projects when they are due: several concurrently, but never two rounds of one project. */
+/** Runs projects when they are due. Several projects run concurrently, but never two rounds of the same project. */
 import { compare } from '../base/index.ts'
 import type { Clock } from '../model/index.ts'
 
-/** In order of priority. */
+/** The reasons for running a project, in order of priority. */
 const WAKE_CAUSES = ['window', 'commit', 'reconcile', 'backoff', 'interval'] as const
 
 export type WakeCause = (typeof WAKE_CAUSES)[number]
@@ -14,10 +14,13 @@ export interface Wake {
   readonly cause: WakeCause
 }
 
-/** `setTimeout` overflows after 24.8 days, clocks jump and laptops sleep, so the wall clock is checked regularly. */
+/**
+ * The wall clock is checked at least this often, because clocks jump, laptops sleep, and `setTimeout` overflows after
+ * 24.8 days.
+ */
 const LONGEST_TIMER = 60_000
 
-/** The wakes that are due: by cause, windows first; for the same cause, the longest overdue first. */
+/** The wakes that are due, in order of the priority of their causes. Among equals, the longest overdue comes first. */
 export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =>
   wakes
     .filter(({ at }) => at <= now)
@@ -26,25 +29,25 @@ export const dueWakes = (wakes: readonly Wake[], now: number): readonly Wake[] =
         WAKE_CAUSES.indexOf(a.cause) - WAKE_CAUSES.indexOf(b.cause) || a.at - b.at || compare(a.project, b.project),
     )
 
-/** How long to sleep: until the next wake, at most a minute. */
+/** How many milliseconds to sleep until the next wake, but at most a minute. */
 export const timerFor = (wakes: readonly Wake[], now: number): number =>
   Math.max(0, Math.min(LONGEST_TIMER, ...wakes.map(({ at }) => at - now)))
 
 export interface Scheduler {
-  /** If a wake with the same cause exists, the earlier time is kept. */
+  /** Adds a wake. If the project already has a wake with the same cause, the earlier of the two times is kept. */
   wake(project: string, at: number, cause: WakeCause): void
   /** Drops all wakes of the project. */
   forget(project: string): void
-  /** Milliseconds since the epoch. */
+  /** When the scheduler last checked the clock, in milliseconds since the epoch. */
   tickedAt(): number
-  /** Runs until `stop`, then waits for running work. */
+  /** Runs until `stop` is called, and then waits for running work to complete. */
   run(): Promise<void>
   stop(): void
 }
 
 export interface SchedulerOptions {
   readonly clock: Clock
-  /** Current time, milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: () => number
   readonly concurrency: number
   /** Must not reject. @param dueAt when the wake that started the work was due. */
@@ -89,7 +92,7 @@ export const createScheduler = ({ clock, now, concurrency, work }: SchedulerOpti
           if (!running.has(wake.project)) start(wake)
         }
         const idle = [...wakes.values()].filter(({ project }) => !running.has(project))
-        // Due projects beyond the concurrency limit start when a running one ends.
+        // If more projects are due than may run concurrently, the others start when a running one ends.
         const next = running.size >= concurrency ? [] : idle
         const ms = timerFor(next, now())
         alarmAt = now() + ms

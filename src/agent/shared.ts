@@ -1,4 +1,4 @@
-/** An agent's options, and everything that its projects share. */
+/** The options of an agent, and the objects that all of its projects share. */
 import type { ApiOptions } from '../api/index.ts'
 import type { Budgets } from '../apply/index.ts'
 import type { OnSignal } from '../base/index.ts'
@@ -18,10 +18,10 @@ export interface AgentOptions {
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
   readonly policy: AgentPolicy
   readonly budgets: Budgets
-  /** Refresh interval of each project, in milliseconds. */
+  /** How often each project is refreshed, in milliseconds. */
   readonly interval: number
   readonly gitInterval: number
-  /** Fraction of an account's request limit, 0 to 1. */
+  /** The fraction of an account's rate limit that the agent may use, from 0 to 1. */
   readonly requestShare: number
   readonly concurrency: number
   readonly operationTimeoutMs: number
@@ -34,20 +34,20 @@ export interface AgentOptions {
 }
 
 export interface Shared extends AgentOptions {
-  /** Current time, milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: () => number
   readonly startedAt: number
   readonly desired: DesiredState
   readonly accounts: Accounts
-  /** SIGTERM, first and second. */
+  /** Handles the first and the second SIGTERM. */
   readonly onSignal: OnSignal
-  /** In milliseconds; stretched until refreshing the account's projects fits the request allowance. */
+  /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
   intervalOf(project: string): number
   isSettled(project: string): boolean
   wake(project: string, at: number, cause: WakeCause): void
   forget(project: string): void
   changed(): void
   isStopping(): boolean
-  /** Called when another agent holds the data folder, or the folder cannot be written. */
+  /** Called if another agent has taken over the data folder, or the folder cannot be written. */
   lost(error: unknown): void
 }

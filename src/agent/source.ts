@@ -1,4 +1,4 @@
-/** Where manifests come from: one ref of a git repository, or a folder. No code from either is executed. */
+/** Reads manifests from a ref of a git repository or from a folder. No code from either is executed. */
 import { createHash } from 'node:crypto'
 import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -18,7 +18,7 @@ import { EspalierError, type SizeTable } from '../model/index.ts'
 import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
 
 export interface Version {
-  /** Commit, or digest of the folder. */
+  /** The hash of the commit, or a digest of the folder's files. */
   readonly id: string
   readonly committedAt?: string | undefined
   readonly manifests: Manifests
@@ -26,38 +26,38 @@ export interface Version {
 
 export interface Source {
   readonly kind: 'git' | 'folder'
-  /** Without credentials. */
+  /** The repository's URL without credentials, or the folder. */
   readonly from: string
   readonly ref?: string
   /**
-   * The current version; `undefined` if the ref does not exist.
+   * Reads the current version. Returns `undefined` if the ref does not exist.
    *
    * @throws {EspalierError} if the source cannot be read.
    */
   read(): Promise<Version | undefined>
-  /** The version that an earlier run fetched, used while the repository is unreachable. */
+  /** Reads the version that an earlier run fetched, which is used while the repository is unreachable. */
   lastRead(): Promise<Version | undefined>
   /** Whether `version` descends from `earlier`. */
   continues(version: string, earlier: string): Promise<boolean>
 }
 
-/** How to read and review manifests. Set by the operator, not by the manifests. */
+/** How manifests are read and reviewed. The operator of the agent sets this, and manifests cannot change it. */
 export interface SourceSettings {
   readonly sizeTable?: SizeTable
-  /** Absolute paths outside the repository. */
+  /** Absolute paths of policy files outside the repository. */
   readonly policyPaths?: readonly string[]
-  /** Adds prices and account limits. */
+  /** Adds prices and account limits to the manifests. */
   readonly review?: (manifests: Manifests) => Promise<Manifests>
 }
 
 interface GitOptions extends SourceSettings {
   readonly repo: string
   readonly ref: string
-  /** Relative to the repository root. */
+  /** Paths of manifests, relative to the root of the repository. */
   readonly paths: readonly string[]
-  /** Folder of the git mirror. */
+  /** The folder that holds the git mirror. */
   readonly folder: string
-  /** Maximum size of the mirror. Default: 2 GiB. */
+  /** The maximum size of the mirror. The default is 2 GiB. */
   readonly maxBytes?: number
 }
 
@@ -112,7 +112,7 @@ export const gitSource = (options: GitOptions): Source => {
   }
 }
 
-/** @param paths files, folders or globs, read together as one version. */
+/** @param paths files, folders or globs. All of them together make one version. */
 export const folderSource = (paths: readonly string[], cwd: string, settings: SourceSettings = {}): Source => ({
   kind: 'folder',
   from: paths.length === 0 ? cwd : paths.join(' '),
@@ -140,7 +140,7 @@ const readFolder = async (
 }
 
 /**
- * Kubernetes updates a mounted ConfigMap by swapping the `..data` symlink. Resolving it once makes all files come from
- * one version.
+ * Kubernetes updates a mounted ConfigMap by replacing the `..data` symlink. The link is resolved only once, so that all
+ * files come from the same version.
  */
 const settled = (path: string): Promise<string> => realpath(join(path, '..data')).catch(() => path)

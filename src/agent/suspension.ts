@@ -1,4 +1,7 @@
-/** A suspended project is refreshed and reported, but nothing is applied. Times are in milliseconds since the epoch. */
+/**
+ * Suspends projects. A suspended project is refreshed and reported on, but nothing is applied to it. Times are in
+ * milliseconds since the epoch.
+ */
 import { EspalierError } from '../base/index.ts'
 
 export interface Suspension {

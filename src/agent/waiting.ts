@@ -1,4 +1,4 @@
-/** The window that steps of a project wait for or run in. Pure. */
+/** Determines the window that a project's steps are waiting for or running in. Has no side effects. */
 import type { MissCause, Step } from '../model/index.ts'
 import { closingOf, openingOf } from '../windows/index.ts'
 import type { ProjectFile } from './data-folder.ts'
@@ -6,7 +6,10 @@ import type { Round } from './round.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
 
-/** Steps that run in a window, now or later. A step that was tried too often in this window may run in the next one. */
+/**
+ * The steps that run in a window, now or later. They include steps that were tried too often, because these may run in
+ * the next window.
+ */
 export const windowedSteps = ({
   plan,
   steps,
@@ -16,7 +19,7 @@ export const windowedSteps = ({
     ({ impact, windows = [] }) => impact !== 'none' && windows.length > 0,
   )
 
-/** The open or next window of these steps; stays the same until it has closed. */
+/** The window of these steps that is open or opens next. The same window is returned until it has closed. */
 export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, now: number): Waiting | undefined => {
   const openings = steps.flatMap(({ windows = [] }): readonly Waiting[] => {
     const { isOpen, opensAt } = openingOf(windows, now)
@@ -30,7 +33,10 @@ export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, no
   return isSame ? { ...known, closesAt: next.opensAt <= now ? next.closesAt : known.closesAt } : next
 }
 
-/** The window that closed before its work was done, and why; `undefined` if it is still open or the work is done. */
+/**
+ * The window that closed before its work was done, and the cause. `undefined` if the window is still open or the work
+ * is done.
+ */
 export const missedWindow = (
   known: Waiting | undefined,
   isWorkLeft: boolean,

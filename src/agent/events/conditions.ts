@@ -1,10 +1,10 @@
-/** When a condition is raised and when it is resolved. */
+/** Decides when a condition is raised and when it is resolved. */
 
 import { createHash } from 'node:crypto'
 import { AGENT_STATES, type AgentReason, type AgentState, type AgentStatus } from '../../model/index.ts'
 import type { AgentEvent, Condition, EventType, Kept } from './kept.ts'
 
-/** A condition that clears sooner is not reported. */
+/** A condition that clears sooner than this is not reported. */
 const RAISED_AFTER_MS = 60_000
 const RESOLVED_AFTER_ROUNDS = 2
 
@@ -15,11 +15,11 @@ const RAISED_AS: Readonly<Partial<Record<AgentState, EventType>>> = {
   OutOfSync: 'out-of-sync',
 }
 
-/** Reported once for the account or repository, not once per project. */
+/** Conditions that are reported once for the account or the repository, and not for each project. */
 export const ACCOUNT_REASONS: readonly AgentReason[] = ['Unreachable', 'KeyRefused']
 export const REPOSITORY_REASONS: readonly AgentReason[] = ['GitStale']
 
-/** The next refresh shows whether it is drift. */
+/** Conditions that are not reported. Whether an unconfirmed difference is drift shows only at the next refresh. */
 const NEVER_RAISED: readonly AgentReason[] = ['DriftUnconfirmed']
 
 const isRaisable = ({ state, reason }: AgentStatus): boolean =>
@@ -29,16 +29,17 @@ interface Observation {
   readonly subject: string
   /** The current conditions. */
   readonly statuses: readonly AgentStatus[]
-  /** Whether a raised condition may still hold but is hidden by a worse one. Default: never. */
+  /** Whether a condition that was raised may still hold although a worse one hides it. By default, it never does. */
   readonly isHidden?: (condition: AgentStatus) => boolean
-  /** Event data in addition to state and reason. */
+  /** The data of the event in addition to the state and the reason. */
   readonly about: (condition: AgentStatus) => Readonly<Record<string, unknown>>
 }
 
 /**
- * A key contains no numbers, times or messages, so that a persistent condition is raised only once.
+ * Updates the conditions. Their keys contain no numbers, times or messages, so that a condition that persists is raised
+ * only once.
  *
- * @param isRound whether a round ended; only a round can resolve a condition.
+ * @param isRound whether a round has ended. Only a round can resolve a condition.
  */
 export const observeConditions = (kept: Kept, observation: Observation, now: number, isRound: boolean): Kept => {
   const holding = new Map(observation.statuses.filter(isRaisable).map((status) => [keyOf(status), status]))
@@ -63,7 +64,7 @@ export const observeConditions = (kept: Kept, observation: Observation, now: num
   return { ...kept, conditions, pending: [...kept.pending, ...events] }
 }
 
-/** When the next pending condition is due to be raised; `undefined` if there is none. */
+/** When the next pending condition is due to be raised, or `undefined` if none is pending. */
 export const nextRaise = ({ conditions }: Kept): number | undefined => {
   const waiting = Object.values(conditions).filter(({ raisedBy }) => raisedBy === undefined)
   return waiting.length === 0 ? undefined : Math.min(...waiting.map(({ since }) => since)) + RAISED_AFTER_MS

@@ -1,4 +1,4 @@
-/** Persistent event state of a subject: conditions raised, and events not yet delivered. */
+/** The persisted event state of a subject. It holds the conditions and the events that were not delivered yet. */
 import { z } from 'zod'
 
 export const EVENT_TYPES = [
@@ -17,7 +17,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number]
 
 const EVENT = z.object({
-  /** Stays the same across redeliveries. */
+  /** The same in every attempt to deliver the event. */
   id: z.string(),
   type: z.enum(EVENT_TYPES),
   /** Milliseconds since the epoch. */
@@ -30,9 +30,9 @@ export type AgentEvent = z.infer<typeof EVENT>
 /** When a condition began, and whether it was raised. Its key contains the state and the reason. */
 const CONDITION = z.object({
   since: z.number(),
-  /** Id of the event that raised it. */
+  /** The id of the event that raised the condition. */
   raisedBy: z.string().optional(),
-  /** Consecutive rounds in which it did not hold. */
+  /** The number of consecutive rounds in which the condition did not hold. */
   goodRounds: z.number(),
 })
 
@@ -55,10 +55,10 @@ const NOTHING_KEPT: Kept = {
   pending: [],
 }
 
-/** A cache, because every project's state is checked every few seconds and rarely changes. */
+/** A cache of parsed states, because the state of every project is checked every few seconds but rarely changes. */
 const parsed = new WeakMap<object, Kept>()
 
-/** Unreadable state is treated as empty; at worst, an event is sent twice. */
+/** Parses a state. If it is invalid, it is treated as empty, and at worst an event is sent twice. */
 export const keptOf = (json: unknown): Kept => {
   if (typeof json !== 'object' || json === null) return NOTHING_KEPT
   const known = parsed.get(json)
@@ -70,7 +70,7 @@ export const keptOf = (json: unknown): Kept => {
 
 export const pendingOf = (json: unknown): readonly AgentEvent[] => keptOf(json).pending
 
-/** Removes an event that was delivered or expired. `undefined`: nothing is left to keep. */
+/** Removes an event that was delivered or has expired. Returns `undefined` if nothing is left to keep. */
 export const withoutEvent = (json: unknown, id: string): Kept | undefined => {
   const kept = keptOf(json)
   const pending = kept.pending.filter((event) => event.id !== id)

@@ -1,4 +1,7 @@
-/** Raises and delivers the agent's events: at least once, in order per subject, for up to three days. */
+/**
+ * Raises and delivers the agent's events. An event is delivered at least once, and after the earlier events of its
+ * subject. Delivery is attempted for up to three days.
+ */
 import { messageOf } from '../../base/index.ts'
 import type { AgentView, Clock } from '../../model/index.ts'
 import type { AgentControl, EventKeeper } from '../view.ts'
@@ -21,7 +24,7 @@ const KEPT_FOR_MS = 3 * 24 * 60 * 60_000
 const FIRST_WAIT_MS = 5_000
 const LONGEST_WAIT_MS = 5 * 60_000
 
-/** After this failure, no other event is sent for now, since it would time out as well. */
+/** After this failure, no other event is sent for the time being, because it would time out as well. */
 const NO_ANSWER = 'the receiver did not respond'
 
 interface NotifierOptions {
@@ -33,7 +36,7 @@ interface NotifierOptions {
 }
 
 export interface Notifier extends EventKeeper {
-  /** Runs until `stop`. */
+  /** Raises and delivers events until `stop` is called. */
   start(control: AgentControl): void
   stop(): Promise<void>
   /** Used instead of `start` after a single round: delivers all events, within the time limit. */
@@ -60,7 +63,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     isStale = true
     wake.abort()
   }
-  // Wall-clock time: receivers reject signatures that are minutes old, and a laptop may sleep for hours.
+  // This is wall-clock time, because receivers reject signatures that are minutes old, and laptops sleep for hours.
   const now = (): number => clock.date?.() ?? clock.now()
 
   const check = async (control: AgentControl): Promise<void> => {
@@ -90,11 +93,11 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
   }
 
   /**
-   * Projects missing from the view in two consecutive checks, because a new project's state may be stored before the
-   * project appears in the view.
+   * The projects that were missing from the view in two consecutive checks. One check is not enough, because the state
+   * of a new project may be stored before the project appears in the view.
    */
   const newlyMissing = ({ source, projects }: AgentView, all: ReadonlyMap<string, unknown>): readonly string[] => {
-    // Only valid manifests determine which projects exist.
+    // Whether a project is still declared is known only if the manifests are valid.
     if (source.version === undefined || projects.some(({ state }) => state === 'Invalid')) return []
     const declared = new Set(projects.map(({ id }) => id))
     const before = missing
@@ -131,7 +134,7 @@ export const createNotifier = ({ send, key, clock, log }: NotifierOptions): Noti
     }
   }
 
-  /** @returns why delivery failed; `undefined` on success. */
+  /** @returns why the delivery failed, or `undefined` if it succeeded. */
   const attempt = async (control: AgentControl, subject: string, event: AgentEvent): Promise<string | undefined> => {
     const body = cloudEvent(subject, event, control.view().source.from)
     try {

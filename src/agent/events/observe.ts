@@ -12,7 +12,7 @@ import { agentStatusWords } from '../../report/index.ts'
 import { ACCOUNT_REASONS, eventOf, nextRaise, observeConditions, REPOSITORY_REASONS } from './conditions.ts'
 import { type AgentEvent, type Kept, keptOf } from './kept.ts'
 
-/** In these states the displayed differences are outdated or absent. */
+/** The states in which the displayed differences are out of date or missing. */
 const HIDING_STATES: readonly AgentState[] = ['Suspended', 'Invalid', 'Failing', 'Unknown']
 const HIDING_REASONS: readonly AgentReason[] = ['PlanError', 'HistoryRewritten', 'GitStale']
 
@@ -53,7 +53,7 @@ export const observeProject = (project: ProjectView, json: unknown, now: number,
   }
 }
 
-/** Whether there is something to raise between rounds: a condition is due, or the project was suspended or resumed. */
+/** Whether an event must be raised between rounds, because a condition is due or a suspension started or ended. */
 export const isOverdue = (project: ProjectView, json: unknown, now: number): boolean => {
   const kept = keptOf(json)
   return (nextRaise(kept) ?? Number.POSITIVE_INFINITY) <= now || kept.isSuspended !== (project.state === 'Suspended')
@@ -70,20 +70,20 @@ export const removeProject = (project: string, json: unknown, now: number): Kept
 
 export const accountSubject = (name: string): string => `account/${name}`
 export const REPOSITORY_SUBJECT = 'repository/manifests'
-/** The repository's subject in older data folders. It can also be the id of a removed project. */
+/** The subject that older data folders use for the repository. A removed project may have had this id as well. */
 const OLD_REPOSITORY_SUBJECT = 'repository'
 
-/** The events of a data folder by subject, with the current subject of the repository. */
+/** The events in a data folder by subject, with the repository under its current subject. */
 export const storedSubjects = (events: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> => {
   const { [OLD_REPOSITORY_SUBJECT]: old, ...others } = events
   const isProject = old === undefined || REPOSITORY_SUBJECT in events || keptOf(old).isRemoved
   return isProject ? events : { ...others, [REPOSITORY_SUBJECT]: old }
 }
 
-/** A project id cannot contain a slash. */
+/** Whether the subject is a project. Only the other subjects contain a slash. */
 export const isProject = (subject: string): boolean => !subject.includes('/')
 
-/** @param isRound whether a round of one of its projects ended. */
+/** @param isRound whether a round of one of the account's projects has ended. */
 export const observeAccount = (
   account: string,
   { projects }: AgentView,
@@ -149,7 +149,7 @@ const aboutCondition = (project: ProjectView, condition: AgentStatus): Readonly<
 const isOf = (condition: AgentStatus, { state, reason }: AgentStatus): boolean =>
   condition.state === state && condition.reason === reason
 
-/** Without values, because live settings may be sensitive and events leave our control. */
+/** The data about a difference in an event. It has no values, because live settings may be sensitive. */
 const differenceData = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => ({
   branch,
   compute,

@@ -1,9 +1,9 @@
-/** Sends events to a webhook: as CloudEvents 1.0 (structured mode, JSON), signed according to Standard Webhooks. */
+/** Sends events to a webhook as CloudEvents 1.0 (JSON, structured mode), which are signed as Standard Webhooks. */
 import { createHmac } from 'node:crypto'
 import { EspalierError, plainJson } from '../../base/index.ts'
 import type { AgentEvent } from './kept.ts'
 
-/** @returns the HTTP status. Rejects if there was no response. */
+/** Sends a request, and returns the HTTP status. Rejects if there is no response. */
 export type Send = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
 const TIMEOUT_MS = 15_000
@@ -22,7 +22,7 @@ export const cloudEvent = (subject: string, { id, type, at, data }: AgentEvent, 
     data,
   })
 
-/** @param timestamp the time of this attempt, not of the event, in seconds since the epoch. */
+/** @param timestamp the time of this attempt, not the time of the event, in seconds since the epoch. */
 export const eventHeaders = (
   key: Buffer,
   id: string,
@@ -36,9 +36,9 @@ export const eventHeaders = (
 })
 
 /**
- * Sends events to the URL given by `--notify`.
+ * Returns a function that sends events to the URL given with `--notify`.
  *
- * @throws {EspalierError} `E_USAGE` for anything but an HTTP(S) URL. The message omits the URL, which may hold a token.
+ * @throws {EspalierError} `E_USAGE` if it is not an HTTP or HTTPS URL. The message omits it, as it may hold a token.
  */
 export const sendTo = (url: string): Send => {
   const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' }
@@ -59,7 +59,7 @@ export const sendTo = (url: string): Send => {
   }
 }
 
-/** Decodes `whsec_…`; `undefined` unless it is a valid secret of 24 to 64 bytes. */
+/** Decodes a secret such as `whsec_…`. Returns `undefined` unless it is a valid secret of 24 to 64 bytes. */
 export const webhookKey = (secret: string): Buffer | undefined => {
   const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : ''
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined
@@ -67,7 +67,7 @@ export const webhookKey = (secret: string): Buffer | undefined => {
   return key.length >= 24 && key.length <= 64 ? key : undefined
 }
 
-/** @throws {EspalierError} `E_USAGE` if the file given by `--notify-secret-file` contains no valid secret. */
+/** @throws {EspalierError} `E_USAGE` if the file given with `--notify-secret-file` does not contain a valid secret. */
 export const notifyKey = (text: string): Buffer => {
   const key = webhookKey(text.trim())
   if (key !== undefined) return key

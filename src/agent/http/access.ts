@@ -1,16 +1,16 @@
-/** Access control of the agent's HTTP server. */
+/** Controls access to the agent's HTTP server. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { MiddlewareHandler } from 'hono'
 import { isLoopback } from './address.ts'
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Constant-time comparison. */
+/** Compares two secrets in constant time. */
 export const isSame = (given: string, expected: string): boolean => timingSafeEqual(digest(given), digest(expected))
 
 /**
- * Prevents DNS rebinding: another site could resolve its name to this machine and read an unauthenticated server. The
- * browser still sends that site's name as the host.
+ * Prevents DNS rebinding. Another site could let its name resolve to this machine, and so read a server that requires
+ * no token. Such a request is recognized by its `Host` header, in which the browser sends the name of that site.
  */
 export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
   const host = (context.req.header('host') ?? '').replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
@@ -19,8 +19,9 @@ export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
 }
 
 /**
- * Reads also accept the token as a Basic password, because browsers can prompt for it. Writes do not, because browsers
- * also send Basic credentials with cross-site form submissions.
+ * Requires the token. Requests that only read may also send it as the password of Basic authentication, for which
+ * browsers prompt. Requests that write may not, because browsers also send Basic credentials with forms that another
+ * site submits.
  */
 export const requireToken =
   (token: string, { alsoForReading }: { readonly alsoForReading: boolean }): MiddlewareHandler =>
@@ -50,7 +51,7 @@ const passwordOf = (given: string): string | undefined => {
         .replace(/^[^:]*:/, '')
 }
 
-/** Headers of every response. Pages set their own policy, which allows only their script and style. */
+/** Sets the headers of every response. A page sets its own policy, which allows only its own script and style. */
 export const securityHeaders: MiddlewareHandler = async (context, next) => {
   await next()
   const isPage = (context.res.headers.get('content-type') ?? '').startsWith('text/html')

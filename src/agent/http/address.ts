@@ -1,9 +1,9 @@
-/** Where the agent listens. */
+/** Parses the addresses that the agent listens on. */
 import { EspalierError } from '../../base/index.ts'
 
 export interface ListenAddress {
   readonly host: string
-  /** 0: any free port. */
+  /** 0 stands for any free port. */
   readonly port: number
 }
 
@@ -12,7 +12,7 @@ const DEFAULT_LISTEN = '127.0.0.1:7790'
 const ADDRESS = /^(?:\[(?<six>[\da-f:.]+)\]|(?<host>[\w.-]+)):(?<port>\d{1,5})$/i
 
 /**
- * Parses `127.0.0.1:7790` or `[::1]:7790`.
+ * Parses an address such as `127.0.0.1:7790` or `[::1]:7790`.
  *
  * @throws {EspalierError} `E_USAGE`
  */
@@ -26,5 +26,5 @@ export const parseListenAddress = (text: string, flag: string): ListenAddress =>
   return { host, port: Number(port) }
 }
 
-/** Whether the address is reachable from this machine only. */
+/** Whether the address can be reached only from this machine. */
 export const isLoopback = (host: string): boolean => /^(localhost|::1|127(\.\d{1,3}){3})$/i.test(host)

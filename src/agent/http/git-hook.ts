@@ -1,4 +1,4 @@
-/** Push webhooks of git hosts. The payload is ignored: a push only makes the agent fetch sooner. */
+/** Verifies the webhooks that git hosts send for a push. A push only makes the agent fetch sooner. */
 import { createHmac, type Hmac } from 'node:crypto'
 import { webhookKey } from '../events/webhook.ts'
 import { isSame } from './access.ts'
@@ -8,7 +8,7 @@ const MAX_AGE_SECONDS = 5 * 60
 
 type HookVerdict = 'signed' | 'not-signed' | 'too-large'
 
-/** A signature presented by a request. */
+/** The signatures that a request carries, and how to compute the expected one. */
 interface Claim {
   readonly hmac: Hmac
   readonly encoding: 'hex' | 'base64'
@@ -16,7 +16,7 @@ interface Claim {
   readonly signatures: readonly string[]
 }
 
-/** Does not read the body unless the request carries a signature. */
+/** Verifies a webhook request. The body is read only if the request carries a signature. */
 export const verifyHook = async (request: Request, secret: string, now: number): Promise<HookVerdict> => {
   const { headers } = request
   // Without a signing token, GitLab sends the secret itself.
@@ -33,7 +33,7 @@ export const verifyHook = async (request: Request, secret: string, now: number):
   return claim.signatures.some((one) => isSame(one, expected)) ? 'signed' : 'not-signed'
 }
 
-/** Headers of GitHub and Bitbucket, then of Gitea, Forgejo and Gogs. */
+/** The signature headers that GitHub and Bitbucket send, followed by those that Gitea, Forgejo and Gogs send. */
 const HEX_HEADERS = [
   ['x-hub-signature-256', /^sha256=([\da-f]{64})$/],
   ['x-hub-signature', /^sha256=([\da-f]{64})$/],
@@ -52,7 +52,7 @@ const hexClaim = (headers: Headers, secret: string): Claim | undefined => {
   return undefined
 }
 
-/** Standard Webhooks, which GitLab uses with a signing token. */
+/** A signature according to Standard Webhooks, which GitLab sends if it has a signing token. */
 const standardClaim = (headers: Headers, secret: string, now: number): Claim | undefined => {
   const [id, timestamp, given] = ['id', 'timestamp', 'signature'].map((name) => headers.get(`webhook-${name}`))
   const key = webhookKey(secret)

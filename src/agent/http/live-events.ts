@@ -1,18 +1,21 @@
-/** Changes as server-sent events: a project's current state, the id of a removed project, or the rest of the view. */
+/**
+ * Sends changes as server-sent events. An event contains the current state of a project, the id of a removed project,
+ * or the parts of the view that are not projects.
+ */
 
 import { plainJson } from '../../base/index.ts'
 import type { AgentView } from '../../model/index.ts'
 import type { AgentControl } from '../view.ts'
 
-/** Changes within this interval are sent together. */
+/** Changes that occur within this interval are sent together. */
 const GATHER_MS = 200
 const HEARTBEAT_MS = 20_000
 const MAX_CLIENTS = 100
-/** Maximum number of chunks buffered for a client that has stopped reading. */
+/** The maximum number of chunks that are buffered for a client that has stopped reading. */
 const MAX_WAITING = 1_000
 
 export interface LiveEvents {
-  /** `undefined` if there are too many clients. */
+  /** Opens a stream for a client. Returns `undefined` if there are too many clients. */
   open(): ReadableStream<Uint8Array> | undefined
   close(): void
 }
@@ -32,7 +35,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
     const bytes = encoder.encode(text)
     for (const client of clients) {
       client.enqueue(bytes)
-      // The client reconnects, and the page then reads the full state.
+      // A client that is disconnected here connects again, and the page then reads the full state.
       if ((client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
     }
   }
@@ -46,7 +49,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
   const stopWatching = control.watch(() => {
     timer ??= setTimeout(sendChanges, GATHER_MS)
   })
-  // Keeps proxies from closing the connection, and detects dead clients.
+  // The heartbeat keeps proxies from closing the connection, and detects dead clients.
   const heartbeat = setInterval(() => send(': \n\n'), HEARTBEAT_MS)
   heartbeat.unref()
   return {
@@ -78,7 +81,7 @@ interface Parts {
   readonly agent: string
 }
 
-/** Excludes `tickedAt` and the request counters, which change constantly. */
+/** The parts of the view to compare. `tickedAt` and the request counters are left out, because they always change. */
 const partsOf = ({ projects, tickedAt: _, accounts, ...rest }: AgentView): Parts => ({
   projects: new Map(projects.map((project) => [project.id, plainJson(project)])),
   agent: plainJson({ ...rest, accounts: accounts.map(({ requests: _, ...account }) => account) }),
@@ -90,5 +93,5 @@ const messagesOf = (before: Parts, now: Parts): readonly string[] => [
   ...(before.agent === now.agent ? [] : [message('agent', now.agent)]),
 ]
 
-/** JSON contains no newlines. */
+/** Formats one event. The JSON fits on one `data` line because it contains no newlines. */
 const message = (event: string, json: string): string => `event: ${event}\ndata: ${json}\n\n`

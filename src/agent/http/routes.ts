@@ -1,4 +1,4 @@
-/** All routes of the agent. */
+/** All HTTP routes that the agent serves. */
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../report/html/index.ts'
@@ -15,22 +15,22 @@ export interface Served {
   readonly control: AgentControl
   readonly metrics: AgentMetrics
   readonly now: () => number
-  /** Absent: the git hook is disabled. */
+  /** If absent, the git webhook is disabled. */
   readonly webhookSecret?: string
   /** Logs an internal error as one line. */
   readonly log: (line: string) => void
 }
 
-/** The scheduler sleeps for at most a minute, and a round may delay it slightly. */
+/** After this time, the scheduler counts as stuck. It sleeps for at most a minute, and a round delays it slightly. */
 const MAX_TICK_AGE_MS = 90_000
 
-/** For probes, Prometheus and the git host: no token required. */
+/** The routes for probes, Prometheus and the git host, which require no token. */
 export const publicRoutes = (served: Served, host: string): Hono => {
   const { control, metrics, now, webhookSecret } = served
   const app = bareApp(served, host)
   app.get('/healthz', (context) => {
     const age = now() - Date.parse(control.view().tickedAt)
-    // Never checks git or the service: an outage there must not cause a restart loop.
+    // The probe does not check git or the service, because an outage of either must not cause a restart loop.
     return age <= MAX_TICK_AGE_MS
       ? context.text('ok\n')
       : context.text(`The scheduler last ran ${Math.round(age / 1_000)} s ago.\n`, 503)
@@ -86,7 +86,7 @@ export const privateRoutes = (
   return app
 }
 
-/** Window opening times, each in its own time zone. */
+/** The data for the page. Each window's opening time is also given in the time zone of the window. */
 const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
   const view = control.view()
   const projects = view.projects.map((project) => {

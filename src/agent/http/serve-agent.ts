@@ -1,4 +1,4 @@
-/** Serves a running agent: page, API, metrics and git webhook. */
+/** Serves the page, API, metrics and git webhook of a running agent. */
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -12,7 +12,7 @@ import { privateRoutes, publicRoutes, type Served } from './routes.ts'
 
 export interface ServeOptions {
   readonly listen: ListenAddress
-  /** Serves only health, metrics and the git hook, without a token. */
+  /** An address that serves only the health checks, the metrics and the git webhook, and requires no token. */
   readonly listenPublic?: ListenAddress
   readonly token: string
   readonly webhookSecret?: string
@@ -22,13 +22,13 @@ export interface ServeOptions {
 }
 
 export interface AgentServer {
-  /** `http://127.0.0.1:7790` */
+  /** For example, `http://127.0.0.1:7790`. */
   readonly url: string
   readonly publicUrl?: string
   close(): Promise<void>
 }
 
-/** @throws {EspalierError} `E_AGENT_LISTEN` if an address cannot be used. */
+/** @throws {EspalierError} `E_AGENT_LISTEN` if the agent cannot listen on one of the addresses. */
 export const serveAgent = async (
   control: AgentControl,
   { listen, listenPublic, token, ...options }: ServeOptions,
@@ -47,7 +47,7 @@ export const serveAgent = async (
     address: ListenAddress,
   ) => {
     const app = routes(address.host)
-    // Leaves Node's global `Request` and `Response` in place.
+    // Do not replace Node's global `Request` and `Response`.
     const server = await bind(
       getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false }),
       address,

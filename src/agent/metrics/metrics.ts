@@ -1,4 +1,4 @@
-/** Prometheus metrics. At most eight series per project, and no per-compute labels. */
+/** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
 
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
@@ -22,7 +22,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
     new Counter({ name, help, labelNames, registers })
 
-  const results = counter('espalier_reconcile_total', 'Completed rounds, by result.', ['result'])
+  const results = counter('espalier_reconcile_total', 'Number of completed rounds, by result.', ['result'])
   for (const result of ['unchanged', 'changed', 'failed']) results.inc({ result }, 0)
   const durations = new Histogram({
     name: 'espalier_reconcile_duration_seconds',
@@ -32,7 +32,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   })
   const delays = new Histogram({
     name: 'espalier_reconcile_delay_seconds',
-    help: 'Time between when a round was due and when it started.',
+    help: 'How long after it was due a round started.',
     buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
     registers,
   })
@@ -45,14 +45,16 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   const states = gauge('espalier_project_state', 'The state of each project: always 1.', ['project', 'state'])
   const computes = gauge(
     'espalier_differing_computes',
-    'Computes that differ from their manifest, by which side changed last.',
+    'Number of computes that differ from their manifest, by which of the two changed last.',
     ['project', 'origin'],
   )
-  const scheduled = gauge('espalier_scheduled_steps', 'Steps that wait for a restart window.', ['project'])
+  const scheduled = gauge('espalier_scheduled_steps', 'Number of steps that are waiting for a restart window.', [
+    'project',
+  ])
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
     'project',
   ])
-  const opens = gauge('espalier_window_opens_timestamp_seconds', 'When the window of the scheduled steps opens.', [
+  const opens = gauge('espalier_window_opens_timestamp_seconds', 'When the next window for scheduled steps opens.', [
     'project',
   ])
   const missed = counter('espalier_windows_missed_total', 'Restart windows that closed before their steps were done.', [
@@ -60,10 +62,10 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
   ])
   const intervals = gauge(
     'espalier_interval_seconds',
-    'The effective refresh interval: longer than --interval if the request share requires it.',
+    'The refresh interval in use, which is longer than --interval if the request share requires it.',
     ['account'],
   )
-  const requests = counter('espalier_api_requests_total', 'Responses from the service, by HTTP status.', [
+  const requests = counter('espalier_api_requests_total', 'Number of responses from the service, by HTTP status.', [
     'account',
     'code',
   ])
@@ -73,11 +75,11 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'When the commit of the current manifests was made.',
     [],
   )
-  const pending = gauge('espalier_events_pending', 'Events that are not delivered yet.', [])
+  const pending = gauge('espalier_events_pending', 'Number of events that have not been delivered yet.', [])
   const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
 
   const update = (): void => {
-    // Drops the series of removed projects.
+    // Remove the series of projects that are no longer declared.
     for (const one of ofTheView) one.reset()
     const { projects, accounts, source } = control.view()
     for (const project of projects) {
