@@ -100,24 +100,24 @@ try {
   commit('Let staging suspend sooner', 1, '1m')
   await seen('done: update')
 
-  say('The change in this commit restarts main, so the step waits for the window.')
+  say('The change in this commit restarts main, so its step waits for the restart window.')
   commit('Double main', 2, '1m')
   await seen('Scheduled')
   await run('agent', 'status', PROJECT)
 
-  say('Someone changes staging manually.')
+  say('Someone changes the compute of staging manually.')
   await fetch(`${found.Sandbox}/projects/${PROJECT}/endpoints/ep-staging-11111111`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${found.Key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ endpoint: { suspend_timeout_seconds: 3_600 } }),
   })
 
-  say('02:00: the window opens, and main restarts. The manual change is reported too.')
+  say('At 02:00, the restart window opens and main restarts. The agent also reports the manual change.')
   await Promise.all([seen('done: update'), seen('OutOfSync')])
   await run('agent', 'status', PROJECT)
   await run('agent', 'history')
 
-  say('The same information for Prometheus and on the page:')
+  say('The same information is available as metrics for Prometheus and on the page of the agent:')
   const metrics = await (await fetch(`${found.Page}metrics`)).text()
   process.stdout.write(
     `${metrics

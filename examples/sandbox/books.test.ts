@@ -1,4 +1,4 @@
-/** Tests an application against the sandbox, with a separate Postgres branch per test. */
+/** Tests an application against the sandbox. Each test has a Postgres branch of its own. */
 import { type Sandbox, startSandbox } from 'espalier/sandbox'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ let sandbox: Sandbox
 
 beforeAll(async () => {
   sandbox = await startSandbox({ computes: 'postgres', seed: new URL('seed.yaml', import.meta.url).pathname })
-  // The initial state for every test. An application would run its migrations here.
+  // Create the initial state for all tests. A real application would run its migrations at this point.
   await query(await sandbox.connectionString('main'), 'CREATE TABLE books (title text PRIMARY KEY)')
 })
 afterAll(() => sandbox.close())

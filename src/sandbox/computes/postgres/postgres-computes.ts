@@ -68,7 +68,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     // The service restarts its computes after a crash too.
     onCrash: (spec) => {
       if (isClosing) return
-      log(`postgres  ${spec.id}  crashed; restarting it`)
+      log(`postgres  ${spec.id}  the server crashed and is being restarted`)
       logFailure(spec.id, start(spec))
     },
     onLostTrack: (spec) => {

@@ -30,7 +30,7 @@ export const writeConfiguration = (
   atLeast: Readonly<Record<string, string>> = {},
 ): string => {
   const missing = spec.libraries.filter((name) => !isInstalled(name, binaries.postgres))
-  for (const name of missing) log(`postgres  ${spec.id}  library ${name} is not installed and was left out`)
+  for (const name of missing) log(`postgres  ${spec.id}  the library ${name} is not installed, so it is not loaded`)
   const primary = `host=${home.socketFolder(spec.branchId)} port=${SOCKET_PORT} user=${SUPERVISOR} passfile=${home.passFile}`
   const lines: (readonly [string, string])[] = []
   for (const [name, value] of Object.entries(spec.settings)) {
