@@ -45,7 +45,7 @@ export interface ApplyOptions {
   readonly stop?: AbortSignal
   /** Once this is aborted, everything stops immediately. */
   readonly abort?: AbortSignal
-  /** Receives each event, and is awaited before the call that the event announces. If it rejects, no new step starts. */
+  /** Receives each event. Awaited before the call that the event announces. If it rejects, no new step starts. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
   /** Plans again once all steps are done, to check whether the project has converged. */
   readonly replan?: Replan

@@ -6,7 +6,7 @@ export interface Budgets {
   readonly maxDeletes?: number | undefined
   /** The maximum increase in the sum of the computes' upper size limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** The maximum increase in expected CU-hours per month. For a compute whose value is unknown, the upper bound counts. */
+  /** The maximum increase in expected CU-hours per month. If a value is unknown, its upper bound counts. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 
