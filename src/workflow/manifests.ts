@@ -93,7 +93,7 @@ const defaultPath = async (cwd: string): Promise<string> => {
     const found = await stat(join(cwd, path)).catch(() => undefined)
     if (found !== undefined) return path
   }
-  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
+  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ in the current folder.', {
     hint: 'Pass files, directories or globs.',
   })
 }

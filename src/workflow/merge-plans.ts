@@ -75,7 +75,7 @@ const checkProjects = (parts: readonly Part[]): void => {
 const missingShards = (parts: readonly Part[]): readonly string[] => {
   if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
-  if (plain !== undefined) throw wrong(`${plain.path} is not a shard, but the others are.`, AGAIN)
+  if (plain !== undefined) throw wrong(`${plain.path} is not the plan of a shard, but other files are.`, AGAIN)
   checkSame(parts, 'numbers of shards', ({ shard }) => shard?.split('/')[1])
   const here = new Set(parts.map(({ shard }) => shard))
   const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0
@@ -98,7 +98,8 @@ const originOf = (parts: readonly Part[]): Merged['origin'] => {
   const base = origins[0]?.base
   if (base === undefined) return undefined
   const without = parts.find(({ origin }) => origin === undefined)
-  if (without !== undefined) throw wrong(`${without.path} was planned without --base, unlike others.`, AGAIN)
+  if (without !== undefined)
+    throw wrong(`${without.path} was planned without --base, but other plans were planned with it.`, AGAIN)
   checkSame(parts, 'bases', ({ origin }) => origin?.base)
   return { base, ...mergeOrigins(origins) }
 }
