@@ -1,4 +1,4 @@
-/** The package's own API: docs/api.md. The command line and the Action call the same functions underneath. */
+/** The API of the npm package, described in docs/api.md. The CLI and the Action are built on the same functions. */
 export type {
   ApplyEvent,
   Change,

@@ -22,7 +22,7 @@ import * as wire from './wire.ts'
 import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 
 export interface ApiOptions {
-  /** The API root, including the version segment. */
+  /** Root URL of the API, including the version segment. */
   readonly baseUrl?: string
   readonly apiKey: string
   readonly clock?: Clock
@@ -42,7 +42,7 @@ export interface ApiOptions {
 export interface OperationsPage {
   /** Newest first. */
   readonly operations: readonly wire.Operation[]
-  /** Cursor of the next page, which may be empty, because the service also sends a cursor with the last page. */
+  /** Cursor of the next page. That page may be empty, because the service sends a cursor with the last page too. */
   readonly cursor?: string
 }
 

@@ -39,7 +39,7 @@ export class ApiError extends EspalierError {
   }
 }
 
-/** For data that no plan depends on: `undefined` if it cannot be read. */
+/** For data that no plan depends on. Resolves to `undefined` if the data cannot be read. */
 export const optionalRead = <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (error instanceof ApiError) return undefined
@@ -58,7 +58,7 @@ const describe = ({ method, path, status, apiCode, requestId }: ApiErrorDetails)
     ...(requestId === undefined ? [] : [`request ${requestId}`]),
   ].join(', ')
 
-/** By error code or status. */
+/** Default hints, by error code or HTTP status. */
 const HINTS: Readonly<Record<string, string>> = {
   E_BASE_URL: 'The base URL is most likely wrong: check --base-url or ESPALIER_BASE_URL. It usually ends in /api/v2.',
   E_ANSWER:

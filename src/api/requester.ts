@@ -1,4 +1,4 @@
-/** Sends requests until there is a final response: waits for locks and rate limits, and retries only safe requests. */
+/** Sends a request until there is a final response. Waits for locks and rate limits, and retries only safe requests. */
 import type { z } from 'zod'
 import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
@@ -15,7 +15,7 @@ export interface Wait {
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined
-  /** Make only one attempt, for data that no plan depends on. */
+  /** Whether to make only one attempt. Used for data that no plan depends on. */
   readonly once?: boolean
   /** Called before each wait. */
   readonly onWait?: ((wait: Wait) => void | Promise<void>) | undefined
@@ -207,7 +207,7 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
   }
 }
 
-/** A wait that would exceed its limit. */
+/** The error for a wait that would exceed its limit. */
 interface GiveUp {
   readonly why: Wait['why']
   readonly waitedMs: number

@@ -1,4 +1,4 @@
-/** Reads the live state of projects, on which plans are based. */
+/** Reads the live state of projects. Plans are based on it. */
 import { defined, mapConcurrently, systemClock } from '../base/index.ts'
 import {
   type Clock,

@@ -1,4 +1,4 @@
-/** Sends a single request, with limits and timeouts. Does not retry. */
+/** Sends a single request, with a limit on the size of the response and with timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
 import { abortWith, messageOf } from '../base/index.ts'
 import { EspalierError, parseJson } from '../model/index.ts'
@@ -18,7 +18,7 @@ export interface TransportOptions {
   readonly answerTimeoutMs?: number
 }
 
-/** Observes requests, to show progress and problems of the service. */
+/** Observes requests, to show their progress and problems with the service. */
 export interface RequestWatch {
   /**
    * Returns a function that is called when the request ends, with a problem if a retry may help, and with the status if

@@ -1,4 +1,4 @@
-/** Checks before the key is sent: the base URL, the certificate and the key itself. */
+/** Checks the base URL, the certificate settings and the key itself before the key is sent. */
 import { EspalierError } from '../model/index.ts'
 
 /** The service's API root. */

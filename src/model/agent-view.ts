@@ -1,8 +1,8 @@
-/** The agent's state as presented on its page, in its API, in metrics and events, and by `agent status`. */
+/** The agent's state, as shown on its web page, in its API, metrics and events, and by `agent status`. */
 import type { Impact } from './impact.ts'
 import type { ChangeKind } from './plan.ts'
 
-/** In order of precedence. */
+/** In order of precedence, highest first. */
 export const AGENT_STATES = [
   'Suspended',
   'Invalid',
@@ -59,10 +59,10 @@ export const agentExitCode = (state: AgentState): 0 | 2 | 3 | 5 => {
   }
 }
 
-/** Which side changed last. */
+/** Which of the two changed last: the manifest or the live project. */
 export type DifferenceOrigin = 'introduced' | 'drift' | 'unrecorded'
 
-/** Why a window closed before its work was done. */
+/** Why a window closed before all steps that waited for it were done. */
 export type MissCause = 'suspended' | 'agent-down' | 'failed' | 'too-little-time'
 
 /** Times are ISO 8601 in UTC. */
@@ -97,7 +97,7 @@ export interface AccountView {
   readonly name: string
   readonly projects: number
   readonly intervalSeconds: number
-  /** Whether `intervalSeconds` is longer than configured, to stay within the account's request limit. */
+  /** Whether `intervalSeconds` is longer than configured, to stay within the account's rate limit. */
   readonly isStretched: boolean
   /** Responses since start, by HTTP status; `none` counts requests without a response. */
   readonly requests: Readonly<Record<string, number>>
@@ -110,24 +110,24 @@ export interface ProjectView extends AgentStatus {
   /** An error message, or the reason a user gave. */
   readonly message?: string | undefined
   readonly since: string
-  /** When the state ends by itself, or the next attempt is made. */
+  /** When the state will end by itself, or when the agent will try again. */
   readonly until?: string | undefined
-  /** Shown next to the state, so that a suspension never hides a difference. */
+  /** Shown next to the state, because a suspended project can have differences too. */
   readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
   readonly differences: readonly DifferenceView[]
   readonly scheduledSteps: number
-  /** Commit or digest that the project was last planned for. */
+  /** The commit, or the digest of the folder, for which the project was last planned. */
   readonly version?: string | undefined
   readonly refreshedAt?: string | undefined
   /** When the next window opens for the scheduled steps. */
   readonly windowOpensAt?: string | undefined
-  /** The last window that closed before its work was done. */
+  /** The last window that closed before all steps that waited for it were done. */
   readonly missedWindow?: MissedWindowView | undefined
   /** Number of windows missed since the agent started. */
   readonly missedWindows: number
   /** The last apply that changed something. */
   readonly lastApply?: ApplyView | undefined
-  /** A command to paste, if a user has to act. */
+  /** A command for the user to run, if the agent cannot continue without manual intervention. */
   readonly command?: string | undefined
 }
 

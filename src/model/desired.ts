@@ -1,5 +1,6 @@
 /**
- * The desired state from manifests: defaults and profiles are merged in, sizes and durations normalised, sources kept.
+ * The desired state, as read from the manifests. Defaults and profiles are already merged in, and sizes and durations
+ * are normalised. Each value keeps its position in the file that declares it.
  */
 import type { ComputeAttributes } from './attributes/index.ts'
 import type { Price } from './cost.ts'
@@ -11,9 +12,9 @@ import type { DeclaredWindow } from './restart-window.ts'
 export interface DesiredDocument {
   readonly project: string
   readonly source: Source
-  /** In the manifest's order. */
+  /** In the order of the manifest. */
   readonly branches: readonly DesiredBranch[]
-  /** The first match wins. */
+  /** For each branch, the first rule that matches it applies. */
   readonly rules: readonly DesiredRule[]
   readonly prune: boolean
   /** An empty branch (name or id) that can hold a primary temporarily while two primaries are swapped. */
@@ -25,9 +26,9 @@ export interface DesiredDocument {
    * Changes that interrupt are skipped on branches that expire within this many seconds. See `SKIP_EXPIRING_SECONDS`.
    */
   readonly skipExpiring?: number
-  /** Policies of the document and the files that it extends. They apply to its projects. */
+  /** Policies from the document and from the files that it extends. They apply to the document's projects. */
   readonly policies?: readonly Policy[]
-  /** Sources of the document's own keys. */
+  /** Where each of the document's own keys is declared. */
   readonly sources?: Readonly<Record<string, Source>>
 }
 
@@ -40,9 +41,9 @@ export interface BranchReference {
 /** The desired computes of a branch, or of each branch that a rule matches. */
 export interface DesiredShape {
   readonly protect: boolean
-  /** Source of `protect`, if it is declared. */
+  /** Where `protect` is declared. Absent if it is not. */
   readonly protectSource?: Source
-  /** An absence declares that there is no primary. Undefined: not managed. */
+  /** A {@link DesiredAbsence} declares that the branch has no primary. If undefined, the primary is not managed. */
   readonly primary?: DesiredCompute | DesiredAbsence
   readonly replicas: readonly DesiredCompute[]
 }
@@ -57,10 +58,10 @@ export interface DesiredRule extends DesiredShape {
   /** Glob for branch names: `*` within a path segment, `**` across segments, `?`, `[…]`, `{a,b}`. */
   readonly match: string
   readonly except: readonly string[]
-  /** `true`: only branches that expire; `false`: only those that do not; absent: both. */
+  /** `true` matches only branches that expire, and `false` only branches that do not. If absent, both match. */
   readonly expires?: boolean
   readonly source: Source
-  /** Written for several projects, so it does not have to match a branch in each. */
+  /** Set if the rule's document is for several projects. The rule then need not match a branch in each of them. */
   readonly isShared?: true
 }
 
@@ -71,17 +72,17 @@ export interface DesiredAbsence {
 
 /** A declared compute. `attributes` contains only managed attributes. */
 export interface DesiredCompute {
-  /** The key under `replicas`, which is also `attributes.name`. Absent for a primary. */
+  /** The replica's key under `replicas`, which is also its `attributes.name`. Absent for a primary. */
   readonly key?: string
-  /** A pin: the id of a compute (`ep-…`), whichever branch it is on now. */
+  /** A pin: the id (`ep-…`) of the live compute that is meant, whichever branch it is on now. */
   readonly id?: string
   /** The replica's previous name, so that a live replica with that name is recognised. */
   readonly renamedFrom?: string
   readonly attributes: ComputeAttributes
-  /** When the compute may be interrupted, including defaults and profiles. Absent: any time. */
+  /** When the compute may be interrupted, after defaults and profiles are applied. If absent, at any time. */
   readonly restartWindow?: DeclaredWindow
   readonly source: Source
-  /** Sources of managed attributes, by manifest path. For a default, this is the source of the default. */
+  /** Where each managed attribute is declared, by manifest path. This can be a position in the defaults. */
   readonly sources: Readonly<Record<string, Source>>
 }
 
@@ -95,7 +96,7 @@ export interface DesiredWave {
 
 export interface Desired {
   readonly documents: readonly DesiredDocument[]
-  /** In order; absent if no manifest defines waves. See {@link waveOf}. */
+  /** In the order in which they are applied. Absent if no manifest defines waves. See {@link waveOf}. */
   readonly waves?: readonly DesiredWave[]
 }
 

@@ -1,4 +1,4 @@
-/** Problems in a manifest, or in how it relates to the live project. */
+/** Problems in a manifest, or conflicts between a manifest and the live project. */
 import { compare, defined } from '../base/index.ts'
 import type { DiagnosticCode } from './diagnostic-code.ts'
 

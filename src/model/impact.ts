@@ -1,6 +1,6 @@
 /** How a change affects the users of a compute. */
 
-/** From harmless to worst. `may-restart`: some Postgres settings need a restart, and Espalier cannot tell which. */
+/** From harmless to worst. `may-restart`: some Postgres settings need a restart, but Espalier cannot tell which. */
 export const IMPACTS = ['none', 'may-restart', 'restart', 'disconnect', 'move', 'replace', 'delete'] as const
 
 export type Impact = (typeof IMPACTS)[number]
@@ -32,7 +32,7 @@ export const IMPACT_NAMES: Readonly<Record<Impact, string>> = {
   delete: 'deleted',
 }
 
-/** For sentences. */
+/** Phrases for use in sentences. */
 export const IMPACT_WORDS: Readonly<Record<Impact, string>> = {
   none: 'no one is interrupted',
   'may-restart': 'may restart: existing connections may drop',

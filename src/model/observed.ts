@@ -13,12 +13,12 @@ export interface ObservedCompute {
   readonly pendingState?: string
   /** All attributes that the API showed. */
   readonly attributes: ComputeAttributes
-  /** `settings` from the API, because a request must repeat what no manifest declares. Absent if empty. */
+  /** `settings` from the API. A request must also send the settings that no manifest declares. Absent if empty. */
   readonly settings?: WireSettings
   /** ISO 8601. */
   readonly createdAt?: string
   readonly lastActive?: string
-  /** Last start; still set while the compute is idle. */
+  /** When the compute last started. Still set while the compute is idle. */
   readonly startedAt?: string
 }
 
@@ -26,21 +26,21 @@ export interface ObservedBranch {
   readonly id: string
   readonly name: string
   readonly isDefault: boolean
-  /** The API refuses to delete this branch's computes. */
+  /** Whether the service protects the branch. If so, the API refuses to delete its computes. */
   readonly isProtected: boolean
   readonly parentId?: string
   /** ISO 8601. */
   readonly createdAt?: string
-  /** When the service will delete the branch and its computes. Absent: never. */
+  /** When the service will delete the branch and its computes. Absent if the branch does not expire. */
   readonly expiresAt?: string
   readonly usage?: BranchUsage
 }
 
 /** Usage of a branch's computes in the current consumption period, including deleted ones. */
 export interface BranchUsage {
-  /** Sum of the computes' active time. */
+  /** How long the computes were active, in total. */
   readonly activeSeconds: number
-  /** Sum of active seconds times size (CU). */
+  /** For each compute, its active seconds multiplied by its size in CU; then added up. */
   readonly computeSeconds: number
 }
 
@@ -54,7 +54,7 @@ export const byBranch = (a: ObservedBranch, b: ObservedBranch): number =>
 export interface PastOperation {
   readonly action: string
   readonly durationMs: number
-  /** Only for starting and suspending a compute: its id, and the time (ISO 8601). */
+  /** The id of the compute. Like `at` (ISO 8601), only set for operations that start or suspend a compute. */
   readonly computeId?: string
   readonly at?: string
 }
@@ -65,16 +65,16 @@ export interface ProjectSettings {
   readonly subscription?: string
   /** Defaults for new computes. */
   readonly computeDefaults?: Pick<ComputeAttributes, 'size' | 'scaleToZero'>
-  /** Seconds per consumption period; absent: unlimited. The service suspends all computes when a quota is used up. */
+  /** Seconds per consumption period. Absent: no limit. Once a quota is used up, the service suspends all computes. */
   readonly quota?: { readonly computeSeconds?: number; readonly activeSeconds?: number }
   readonly maintenanceWindow?: MaintenanceWindow
   /** Start of the next service update, ISO 8601. Still set after a restart has applied the update. */
   readonly maintenanceScheduledFor?: string
-  /** The consumption period of all counters, ISO 8601. */
+  /** The current consumption period, to which all counters refer (ISO 8601). */
   readonly period?: { readonly start: string; readonly end: string }
 }
 
-/** In UTC. Starts and ends on the same day. */
+/** All times are in UTC. The window starts and ends on the same day. */
 export interface MaintenanceWindow {
   /** 1 is Monday, 7 is Sunday. */
   readonly weekdays: readonly number[]
@@ -86,12 +86,12 @@ export interface MaintenanceWindow {
 
 export interface ObservedProject {
   readonly id: string
-  /** For display only. Absent if the key may not read it. */
+  /** For display only. Absent if the API key has no access to it. */
   readonly name?: string
   readonly branches: readonly ObservedBranch[]
   readonly computes: readonly ObservedCompute[]
   readonly pastOperations?: readonly PastOperation[]
-  /** ISO 8601: the operation history has no gaps from this time on. */
+  /** The history of operations is complete from this time on (ISO 8601). */
   readonly operationsSince?: string
   /** Absent if the project itself was not read. */
   readonly settings?: ProjectSettings
@@ -100,7 +100,7 @@ export interface ObservedProject {
 /** A project that could not be read: access denied, a server error, or an invalid response. */
 export interface UnreadableProject {
   readonly id: string
-  /** The service's message, without a full stop. */
+  /** The error message from the service, without a full stop. */
   readonly message: string
   readonly hint?: string
 }
@@ -109,14 +109,14 @@ export interface Observed {
   /** ISO 8601: when the first request of the snapshot was sent. */
   readonly takenAt: string
   readonly projects: readonly ObservedProject[]
-  /** Ids of projects that do not exist, or that the key cannot see. */
+  /** Ids of projects that do not exist or that the API key cannot access. */
   readonly missing: readonly string[]
-  /** Entries of `missing` that are names of projects, with the ids of those projects. */
+  /** Entries of `missing` that are the name of a project instead of an id, with the ids of the projects so named. */
   readonly namesakes?: readonly { readonly name: string; readonly ids: readonly string[] }[]
   /** Absent if every project could be read. */
   readonly unreadable?: readonly UnreadableProject[]
 }
 
-/** Whether a compute is idle and stays idle, so that it has no connections. */
+/** Whether a compute is idle and is not about to start. Such a compute has no connections. */
 export const isIdle = (compute: ObservedCompute): boolean =>
   compute.state === 'idle' && (compute.pendingState === undefined || compute.pendingState === 'idle')

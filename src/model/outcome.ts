@@ -1,10 +1,10 @@
-/** The result of applying a plan, and the events reported along the way. */
+/** The result of applying a plan, and the events that are reported while it is applied. */
 import type { Plan, Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
 /**
  * `stale`: something that the step relies on was changed after the plan was made, so nothing was sent.
- * `scheduled`: the step waits for its restart window. A later `apply` within the window runs it.
+ * `scheduled`: the step's restart window is closed. An `apply` that runs while the window is open will run the step.
  */
 export const STEP_STATUSES = ['done', 'failed', 'stale', 'skipped', 'not-allowed', 'scheduled'] as const
 
@@ -33,7 +33,7 @@ export type FailureReason = (typeof FAILURE_REASONS)[number]
 export interface OperationProgress {
   readonly id: string
   readonly action: string
-  /** The API's status. Unknown values are passed through. */
+  /** The status that the API reported. Unknown values are passed through. */
   readonly status: string
   readonly failuresCount: number
 }
@@ -42,7 +42,7 @@ export interface OperationProgress {
 export interface Moved {
   /** A manifest path such as `size`, or `branch`, `name`, `primary`, `replica`, `compute`. */
   readonly what: string
-  /** Value in the plan's snapshot. */
+  /** The value in the snapshot that the plan is based on. */
   readonly before: string
   readonly after: string
 }
@@ -53,14 +53,14 @@ export interface StepOutcome {
   readonly reason?: FailureReason
   /** What happened and what to do next: one or two sentences. */
   readonly message?: string
-  /** Status of the response that rejected the request. */
+  /** HTTP status of the response, if the service rejected the request. */
   readonly httpStatus?: number
   readonly operations: readonly OperationProgress[]
   /** The compute that the step created or changed. */
   readonly computeId?: string
-  /** Why the step is stale. */
+  /** If the step is stale, what changed. */
   readonly moved?: readonly Moved[]
-  /** The latest operation on the same compute that is not ours: probably the cause. */
+  /** The latest operation on the same compute that this run did not start. It probably caused the change. */
   readonly movedBy?: OperationProgress
   /** When a scheduled step may run, ISO 8601. Absent if its windows never overlap. */
   readonly opensAt?: string
@@ -73,9 +73,9 @@ export interface Outcome {
   readonly interrupted: boolean
   /** Whether a plan made afterwards was empty. Absent if none was made. */
   readonly converged?: boolean
-  /** If not converged: what is left to do, or why no plan could be made; one line each. */
+  /** If not converged, what is left to do or why no plan could be made. Each entry is one line. */
   readonly left?: readonly string[]
-  /** What a user must edit now, for example a pin whose compute was replaced. */
+  /** What the user must now edit in the manifests, for example a pin to a compute that was replaced. */
   readonly notes: readonly string[]
 }
 
@@ -90,10 +90,10 @@ export type ApplyEvent = { readonly time: string } & (
       readonly project: string
       readonly reason: string
       readonly by: string
-      /** What the policy denies, without full stops. */
+      /** What the policy denies. The entries have no full stop. */
       readonly violations: readonly string[]
     }
-  /** With `--now`: the next step starts outside of its windows. */
+  /** With `--now`, the next step starts although its windows are closed. */
   | { readonly type: 'window-overridden'; readonly step: string; readonly windows: readonly RestartWindow[] }
   | { readonly type: 'step-start'; readonly step: Step }
   | {

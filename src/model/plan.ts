@@ -1,6 +1,6 @@
 /**
- * The plan: differences, and the ordered API calls that resolve them. Deterministic: the same input gives the same
- * bytes.
+ * The plan: the differences between manifests and live projects, and the API calls that resolve them, in order. Plans
+ * are deterministic: the same input gives the same bytes.
  */
 import type { WireAttributes } from './attributes/index.ts'
 import type { PlanCost } from './cost.ts'
@@ -13,10 +13,10 @@ import type { RestartWindow } from './restart-window.ts'
 import type { PlanSelection } from './selection.ts'
 import type { Size } from './size.ts'
 
-/** The major version changes if older readers would misread the new format. */
+/** The major version is increased when a program that reads the old format would misread the new one. */
 export const PLAN_FORMAT_VERSION = '2.0'
 
-/** In the order in which they are counted. */
+/** In the order in which a summary counts them. */
 export const CHANGE_KINDS = ['create', 'update', 'move', 'replace', 'delete'] as const
 
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
@@ -27,7 +27,7 @@ export interface BranchName {
   readonly name: string
 }
 
-/** The compute of a change. `id`, `host` and `state` are absent until it is created. */
+/** A compute that the plan changes. `id`, `host` and `state` are absent if it does not exist yet. */
 export interface PlannedCompute {
   readonly type: ComputeType
   /** The replica's key, or the compute's name if it has one. */
@@ -40,9 +40,12 @@ export interface PlannedCompute {
 /** A size in CU, a scale-to-zero timeout in seconds (0 default, -1 never), a flag, a text, or a list of libraries. */
 export type AttributeValue = string | number | boolean | Size | readonly string[]
 
-/** A changed attribute: values for programs, and text as in a manifest for people. No `before` for a new compute. */
+/**
+ * A changed attribute. Its values are given in a form for programs and, as in a manifest, as text for people. For a new
+ * compute there is no `before`.
+ */
 export interface AttributeChange {
-  /** Manifest path. Entries of a map have their own: `postgres.settings.work_mem`. */
+  /** The attribute's path in the manifest. Each entry of a map has its own path: `postgres.settings.work_mem`. */
   readonly path: string
   readonly before?: AttributeValue
   readonly after: AttributeValue
@@ -55,7 +58,7 @@ export interface AttributeChange {
   readonly source?: Source
 }
 
-/** What a size provides: `max_connections` and RAM (GB) at its upper limit. */
+/** What a compute of this size provides at the upper limit of the size: `max_connections`, and RAM in GB. */
 export interface Capacity {
   readonly size: Size
   readonly ramGb: number
@@ -71,24 +74,24 @@ export interface Change {
   readonly id: string
   readonly kind: ChangeKind
   readonly project: string
-  /** The target branch; for a delete, the current one. */
+  /** The branch that the compute will be on. For a delete, the branch that it is on now. */
   readonly branch: BranchName
-  /** The current branch, for a move. */
+  /** For a move, the branch that the compute is on now. */
   readonly from?: BranchName
   readonly compute: PlannedCompute
   readonly attributes: readonly AttributeChange[]
   readonly impact: Impact
-  /** The impact if the compute were not idle. Absent if it is the same. */
+  /** The impact that the change would have if the compute were not idle. Absent if it is the same as `impact`. */
   readonly unlessIdle?: Impact
   /** The main reason comes first. */
   readonly reasons: readonly Reason[]
-  /** Why the change must not be made, regardless of flags: a sentence. */
+  /** Why the change must not be made, as a sentence. No flag can override this. */
   readonly refused?: string
-  /** Restart windows of its steps. */
+  /** The restart windows that its steps wait for. */
   readonly windows?: readonly RestartWindow[]
   readonly before?: Capacity
   readonly after?: Capacity
-  /** The declaration; absent for a prune. */
+  /** Where the compute is declared. Absent if the change prunes an undeclared compute. */
   readonly source?: Source
 }
 
@@ -97,7 +100,7 @@ export type StepKind = 'create' | 'update' | 'move' | 'delete'
 /** An API request, exactly as it will be sent. */
 export interface StepRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
-  /** Below the API root: `/projects/…`. */
+  /** The path below the API root: `/projects/…`. */
   readonly path: string
   readonly body?: { readonly endpoint: WireAttributes & { readonly branch_id?: string; readonly type?: ComputeType } }
 }
@@ -117,7 +120,7 @@ export interface Step {
   /** Consents that the step needs. */
   readonly consents: readonly Consent[]
   readonly refused?: string
-  /** The step runs only while all of these are open, because it may interrupt an active compute. Absent: any time. */
+  /** The step may interrupt an active compute, so it runs only while all of these are open. Absent: at any time. */
   readonly windows?: readonly RestartWindow[]
   readonly reason: Reason
   /** The rule behind the impact, with its source. */
@@ -125,13 +128,16 @@ export interface Step {
   readonly source?: Source
   /** Ids of steps that must be done first. */
   readonly after: readonly string[]
-  /** Those of `after` that only serialize steps: restarts on one branch, or swaps through the same empty branch. */
+  /**
+   * The ids in `after` that only prevent steps from running at the same time: restarts on one branch, or swaps that use
+   * the same empty branch.
+   */
   readonly inTurnAfter?: readonly string[]
   /** Operations that the request is expected to start, for the estimate. */
   readonly actions: readonly string[]
 }
 
-/** A live compute that no manifest declares. It is left alone. */
+/** A live compute that no manifest declares. The plan does not change it. */
 export interface UnmanagedCompute {
   readonly project: string
   readonly branch: BranchName
@@ -139,12 +145,12 @@ export interface UnmanagedCompute {
   readonly size?: Size
 }
 
-/** Estimated duration of all steps of a project, from the durations of its past operations. */
+/** How long all steps of a project will take, estimated from the durations of its past operations. */
 export interface Estimate {
   readonly project: string
   readonly medianMs: number
   readonly p95Ms: number
-  /** Number of past operations behind the estimate. */
+  /** Number of past operations that the estimate is based on. */
   readonly samples: number
 }
 
@@ -155,7 +161,7 @@ export interface PlanSummary {
   readonly move: number
   readonly replace: number
   readonly delete: number
-  /** Computes that restart, including those with other changes as well. */
+  /** Number of computes that restart, including computes that also change in other ways. */
   readonly restarts: number
   readonly mayRestart: number
   readonly disconnects: number
@@ -199,7 +205,7 @@ export interface Plan {
   readonly projectNames?: Readonly<Record<string, string>>
   /** Sorted by project; absent if every project was planned. */
   readonly leftOut?: readonly LeftOutProject[]
-  /** In the order of application; projects in no wave come last. Absent if no manifest defines waves. */
+  /** In the order in which they are applied. Projects in no wave come last. Absent if no manifest defines waves. */
   readonly waves?: readonly PlanWave[]
   /** Absent if the plan covers everything in the manifests. */
   readonly selection?: PlanSelection
@@ -210,7 +216,7 @@ export interface Plan {
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly estimates: readonly Estimate[]
   readonly summary: PlanSummary
-  /** Warnings of the planned projects. */
+  /** Warnings about the planned projects. */
   readonly warnings: readonly Diagnostic[]
   /** Absent if nothing is skipped. */
   readonly skipped?: readonly SkippedChange[]
@@ -218,7 +224,7 @@ export interface Plan {
   readonly expiring?: readonly ExpiringChange[]
   /** Absent in plans of older versions. Ignored when plans are compared. */
   readonly cost?: PlanCost
-  /** Service updates that coincide with changes, in the order of the changes. Absent if there are none. */
+  /** Updates by the service to computes that the plan changes, in the order of the changes. Absent if there is none. */
   readonly maintenance?: readonly PlannedUpdate[]
   /** Results of the policies. Absent if there are none. */
   readonly policies?: PlanPolicies
@@ -246,7 +252,7 @@ export interface ExpiringChange {
   readonly sentence: string
 }
 
-/** A service update that restarts, or may restart, the compute of a change. */
+/** An update by the service that restarts, or may restart, a compute that the plan changes. */
 export interface PlannedUpdate {
   readonly change: string
   readonly project: string
@@ -257,8 +263,8 @@ export interface PlannedUpdate {
 }
 
 /**
- * `ok: false`: some projects cannot be planned. `plan` covers the others and lists these in `leftOut`. `diagnostics`
- * are the errors and warnings of the projects left out, in file order.
+ * If `ok` is false, some projects cannot be planned. `plan` then covers only the others, and names the projects that it
+ * does not cover in `leftOut`. `diagnostics` has the errors and warnings about those projects, in file order.
  */
 export type PlanResult =
   | { readonly ok: true; readonly plan: Plan }

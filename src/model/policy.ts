@@ -1,4 +1,4 @@
-/** Policies: a team's rules for its projects. */
+/** Policies: rules that a team sets for its projects. */
 import type { Source } from './diagnostic.ts'
 
 export type PolicyRule =
@@ -25,7 +25,7 @@ export interface Policy {
   /** Globs for branch names. Absent: all branches. */
   readonly branches?: readonly string[]
   readonly except: readonly string[]
-  /** Ids of the projects whose manifests contain the policy. Absent: it comes from a policy file, for all projects. */
+  /** Ids of the projects whose manifests contain the policy. Absent if it comes from a policy file. */
   readonly within?: readonly string[]
   readonly computes: 'any' | 'primary' | 'replica'
   readonly rule: PolicyRule
@@ -74,9 +74,9 @@ export interface PolicyResult {
 export interface PlanPolicies {
   /** Policy files, as displayed. */
   readonly files: readonly string[]
-  /** The commit that the policies come from, if it is not the planned one. */
+  /** The commit that the policies come from, if it is not the commit that is planned. */
   readonly ref?: string
   readonly results: readonly PolicyResult[]
-  /** How the planned commit changes the policies, which takes effect after the merge; without full stops. */
+  /** How the planned commit changes the policies. The changes take effect once it is merged. No full stops. */
   readonly changes: readonly string[]
 }

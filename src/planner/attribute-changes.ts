@@ -1,4 +1,4 @@
-/** Differences between a declared and a live compute, in manifest terms. */
+/** Finds the differences between a declared and a live compute. They are expressed as attributes of the manifest. */
 import { compare, defined } from '../base/index.ts'
 import {
   ATTRIBUTE_KEYS,

@@ -1,4 +1,4 @@
-/** Rules that depend on the live state, checked before any steps are built. */
+/** Checks the rules that depend on the live state, before any steps are built. */
 import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeAttributes,
@@ -118,7 +118,7 @@ const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[
   })
 }
 
-/** Warns if a replica would be created next to an identical unmanaged one: its key may just have been edited. */
+/** Warns if a replica would be created next to an identical unmanaged one. The user may have renamed its key. */
 const checkRenames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const isReplica = ({ type }: Pick<Claim, 'type'>): boolean => type === 'read_only'
   const missing = groupBy(

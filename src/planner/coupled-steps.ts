@@ -7,7 +7,7 @@ import type { Draft } from './drafts.ts'
 import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { refuse } from './protection.ts'
 
-/** Propagates refusals and consents to the steps that make room. */
+/** A step that makes room for another is refused if that one is refused, and needs the same consents. */
 export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
   const all = drafts.flatMap(({ steps }) => steps)
   const byId = new Map(all.map(({ step }) => [step.id, step]))

@@ -1,4 +1,4 @@
-/** Policy that the manifests declare for a live project. */
+/** What the manifests declare about deleting and interrupting the computes of a live project. */
 import type { Desired, ObservedProject } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import { manifestPolicyOf } from './manifest-policy.ts'

@@ -1,4 +1,4 @@
-/** Every declared attribute of a project with its live value, for the agent's record. */
+/** Lists every declared attribute of a project with its live value. The agent keeps this list in its record. */
 import {
   type AttributeChange,
   type Change,

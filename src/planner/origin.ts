@@ -1,4 +1,4 @@
-/** Whether a change was introduced by the head's manifests or is existing drift. */
+/** Determines whether the manifests on the head branch introduce a change, or the change resolves existing drift. */
 import {
   type AttributeChange,
   type Change,

@@ -1,4 +1,4 @@
-/** Branches on which a primary may wait while others swap slots. */
+/** Finds the branches on which a primary may wait while two others swap branches. */
 import { type BranchName, type Diagnostic, type ObservedProject, problem } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import type { Protection } from './protection.ts'

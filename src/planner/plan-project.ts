@@ -35,11 +35,11 @@ export interface PlanOptions extends MatchOptions {
    * windows and lack of `prune` stay in force. Each weaker setting in the planned manifests causes a warning.
    */
   readonly basePolicy?: Desired | undefined
-  /** Which part of each change to plan; the rest is left alone. Default: everything. */
+  /** Which part of each change to plan. Other parts are left unchanged. Default: everything. */
   readonly select?: (change: Change) => Selected
   /** The selection that `select` implements, for display. */
   readonly selection?: PlanSelection
-  /** Additional checks of a project's plan; an error excludes the project. */
+  /** Additional checks on the plan of a project. If they report an error, the project is left out. */
   readonly check?: (
     project: ObservedProject,
     planned: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },

@@ -1,4 +1,4 @@
-/** What must not be deleted, moved or replaced, regardless of flags. */
+/** Determines which computes must not be deleted, moved or replaced, whatever flags are given. */
 import { type Desired, type Diagnostic, type Observed, type ObservedBranch, warning } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'
 import type { Draft } from './drafts.ts'

@@ -1,4 +1,4 @@
-/** Live computes that the base's manifests declare and the head's do not. */
+/** Live computes that the manifests on the base branch declare and those on the head branch do not. */
 import { compare } from '../base/index.ts'
 import type { Desired, Observed, ReleasedCompute } from '../model/index.ts'
 import { declarationsOf } from './declarations.ts'

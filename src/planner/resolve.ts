@@ -22,7 +22,7 @@ export interface ResolvedBranch {
   readonly branch: ObservedBranch
   readonly shape: DesiredShape
   readonly prune: boolean
-  /** The document's window, for undeclared computes. */
+  /** The window from the document's defaults. Applies to undeclared computes. */
   readonly restartWindow?: DeclaredWindow
   readonly skipExpiring?: number
   readonly source: Source

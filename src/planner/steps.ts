@@ -1,4 +1,4 @@
-/** The API calls that make changes, exactly as they will be sent. */
+/** Builds the API calls that make the changes, exactly as they will be sent. */
 import { defined } from '../base/index.ts'
 import {
   type AttributeKey,
@@ -62,7 +62,7 @@ const stepOf = (change: Change, position: number, { kind, request, rule, ...rest
   ...rest,
 })
 
-/** @param replaced compute whose settings are carried over where the manifest declares none. */
+/** @param replaced the compute whose `settings` the new one keeps, except where the manifest declares others. */
 export const createStep = (
   { branch, type, desired }: Claim,
   change: Change,

@@ -1,4 +1,4 @@
-/** Applies a plan with all the checks of the command line. */
+/** Applies a plan with the same checks as `espalier apply`. */
 import { systemClock } from '../base/index.ts'
 import type { ApplyEvent, Consent, Diagnostic, Outcome, Plan } from '../model/index.ts'
 import { apply as applyPlanned, savedPlanOf } from '../workflow/index.ts'
@@ -7,27 +7,27 @@ import { clients, plans } from './internals.ts'
 import type { Planned } from './plan.ts'
 
 export interface ApplyOptions {
-  /** What may happen to connections and computes. Default: `['restart']`. */
+  /** The kinds of disruption that steps may cause. Default: `['restart']`. */
   readonly allow?: readonly Consent[]
-  /** Limits for the plan. Nothing is changed if it exceeds one of them. */
+  /** Limits on what the plan may do. If it exceeds one of them, nothing is changed. */
   readonly budgets?: {
     readonly maxRestarts?: number
     readonly maxDeletes?: number
     readonly maxCuIncrease?: number
   }
-  /** If some projects cannot be planned, applies the others. */
+  /** Whether to apply the other projects if some cannot be planned. Default: no. */
   readonly keepGoing?: boolean
-  /** Ignores restart windows. */
+  /** Whether to run steps now even if their restart windows are closed. Default: no. */
   readonly now?: boolean
-  /** Projects processed concurrently. Default 16. */
+  /** How many projects to process at the same time. Default: 16. */
   readonly concurrency?: number
-  /** How long to wait for the operations of a step. Default: ten minutes. */
+  /** How long to wait for the operations that a step starts. Default: ten minutes. */
   readonly operationTimeoutMs?: number
-  /** On abort, no new step starts, and running steps complete. */
+  /** When this is aborted, no new step starts, and the steps already running are completed. */
   readonly signal?: AbortSignal
-  /** Path of a journal file. Each event is written before the action it announces. */
+  /** Path of a journal file. Each event is written to it before the action that the event announces. */
   readonly journal?: string
-  /** Awaited before the action that the event announces. If it rejects, nothing new starts. */
+  /** Awaited before the action that the event announces. If the promise rejects, no new step starts. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
 }
 

@@ -5,19 +5,19 @@ import { clients } from './internals.ts'
 
 export interface ClientOptions {
   readonly apiKey: string
-  /** The root of the control API, including the version. Default: that of the public API. */
+  /** Root URL of the control API, including the version. Default: the URL of the public API. */
   readonly baseUrl?: string
-  /** How many programs share the account's request limits; this one uses only its share. Default 1. */
+  /** How many programs share the account's rate limits. This one uses only its share. Default: 1. */
   readonly sharedBy?: number
 }
 
-/** Read-only. */
+/** A client that can only read. */
 export interface ReadClient {
   listProjects(): Promise<readonly { readonly id: string; readonly name: string }[]>
   close(): Promise<void>
 }
 
-/** Required by `apply`. */
+/** A client that can also make changes. `apply` requires one. */
 export interface WriteClient extends ReadClient {
   readonly canWrite: true
 }

@@ -13,9 +13,9 @@ import type { ReadClient } from './clients.ts'
 import { clients, manifests as internals, plans } from './internals.ts'
 
 export interface LoadOptions {
-  /** Base of relative paths. Default: the current directory. */
+  /** The directory that relative paths start from. Default: the current directory. */
   readonly cwd?: string
-  /** A git ref: reads the manifests of that commit without checking it out. */
+  /** A git ref. The manifests are read from that commit, without checking it out. */
   readonly ref?: string
 }
 
@@ -23,14 +23,14 @@ export interface LoadOptions {
 export interface Manifests {
   /** Ids of the declared projects, without duplicates. */
   readonly projects: readonly string[]
-  /** Errors and warnings, with file, line and column. If there is an error, nothing is planned. */
+  /** Errors and warnings, each with its file, line and column. If there is an error, nothing can be planned. */
   readonly diagnostics: readonly Diagnostic[]
-  /** Every manifest file read. */
+  /** Every manifest file that was read. */
   readonly files: readonly string[]
 }
 
 /**
- * Reads files, directories and globs. Default: `espalier.yaml`, `espalier.yml` or `espalier/`.
+ * Reads manifests from files, directories and globs. Default: `espalier.yaml`, `espalier.yml` or `espalier/`.
  *
  * @throws {EspalierError} `E_NO_MANIFESTS` if no manifest is found; `E_GIT` if the ref cannot be read.
  */
@@ -45,11 +45,11 @@ export const loadManifests = async (
 }
 
 export interface PlanOptions {
-  /** Manifests of the base branch, to separate introduced changes from existing drift. */
+  /** The manifests on the base branch, to distinguish the changes that `manifests` introduces from existing drift. */
   readonly base?: Manifests
-  /** Estimates the duration, from past operations. Default: yes. */
+  /** Whether to estimate how long the steps will take, based on past operations. Default: yes. */
   readonly estimate?: boolean
-  /** Projects read concurrently. Default 16. */
+  /** How many projects to read at the same time. Default: 16. */
   readonly concurrency?: number
 }
 
@@ -61,13 +61,16 @@ export interface Planned {
   readonly diagnostics: readonly Diagnostic[]
   /** The snapshot on which the plan is based. */
   readonly observed: Observed
-  /** With `base`: which changes are introduced, and which are drift. */
+  /** Which changes are introduced and which are drift. Only set if `base` was given. */
   readonly origin?: Origin
-  /** With `base`: each protection that these manifests remove, branch that they newly prune and window they change. */
+  /**
+   * Each protection that the manifests remove, each branch that they newly prune, and each window that they change,
+   * compared with `base`. Only set if `base` was given.
+   */
   readonly policyRemovals?: readonly Diagnostic[]
 }
 
-/** Reads live projects by id. Those that cannot be read are in `missing` or `unreadable`. */
+/** Reads live projects by id. Projects that cannot be read are listed in `missing` or `unreadable`. */
 export const observe = async (
   client: ReadClient,
   projects: readonly string[],
@@ -82,7 +85,7 @@ export const plan = async (client: ReadClient, manifests: Manifests, options: Pl
 export const planFrom = (observed: Observed, manifests: Manifests, options: Pick<PlanOptions, 'base'> = {}): Planned =>
   published(planSnapshot(observed, usable(manifests), inside(options)))
 
-/** The content of a plan file, for `espalier apply FILE`. */
+/** Returns the content of a plan file that `espalier apply FILE` can apply. */
 export const savePlan = (planned: Planned): string => encodeSavedPlan(plans.of(planned))
 
 const inside = ({ base, ...options }: PlanOptions) => ({

@@ -5,14 +5,14 @@ import { markdownPlan, terminalDiagnostics, terminalOutcome, terminalPlan } from
 import type { Planned } from './plan.ts'
 
 export interface TextStyle {
-  /** Default: no. */
+  /** Whether to use colors. Default: no. */
   readonly color?: boolean
-  /** In columns. Default: 100. */
+  /** Width of the text, in columns. Default: 100. */
   readonly width?: number
 }
 
 export interface BaseName {
-  /** Display name of the base: `main`. */
+  /** Display name of the base branch, such as `main`. */
   readonly ref?: string
 }
 
@@ -22,17 +22,17 @@ const sinceOf = ({ origin }: Planned, { ref = 'the base' }: BaseName) =>
   origin === undefined ? {} : { since: { ref, origin } }
 
 export const render = {
-  /** As `espalier plan` prints it. */
+  /** The text that `espalier plan` prints. */
   terminal: (planned: Planned, options: TextStyle & BaseName = {}): string =>
     terminalPlan(planned.plan, styleOf(options), {
       takenAt: planned.observed.takenAt,
       now: new Date().toISOString(),
       ...sinceOf(planned, options),
     }),
-  /** For a pull request, a chat or a ticket. */
+  /** Markdown for a pull request, a chat or a ticket. */
   markdown: (planned: Planned, options: BaseName = {}): string =>
     markdownPlan(planned.plan, { takenAt: planned.observed.takenAt, ...sinceOf(planned, options) }),
-  /** As `schemas/plan.schema.json` describes it. */
+  /** JSON that conforms to `schemas/plan.schema.json`. */
   json: ({ plan }: Planned): string => jsonPlan(plan),
   /** The outcome of each step, as `espalier apply` prints it. */
   outcome: (plan: Plan, outcome: Outcome, options: TextStyle = {}): string =>
