@@ -1,4 +1,4 @@
-/** JSON with sorted keys: equal values give equal text. */
+/** JSON with sorted keys, so equal values give equal text. */
 export const canonicalJson = (value: unknown): string => JSON.stringify(value, sortKeys)
 
 const sortKeys = (_key: string, value: unknown): unknown =>

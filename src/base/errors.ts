@@ -25,7 +25,7 @@ export class EspalierError extends Error {
   readonly hint: string | undefined
   readonly exitCode: ExitCode
 
-  /** `code` is stable; `message` says what is wrong, `hint` what to do next. Must not contain secrets. */
+  /** `code` is stable, `message` says what is wrong, and `hint` says what to do next. None may contain a secret. */
   constructor(
     code: string,
     message: string,

@@ -1,4 +1,4 @@
-/** Makes untrusted text (names, paths, messages of the service) safe to display. */
+/** Makes untrusted text, such as names, paths and messages from the service, safe to display. */
 
 /**
  * Characters that are invisible or change the text direction: bidi controls, everything that Unicode calls ignorable

@@ -35,7 +35,7 @@ export const readIfPresent = (path: string): string | undefined => {
  * Makes a folder for the program's state, and makes git ignore it, because it may be inside the repository of the
  * manifests and contain keys or another repository. An existing folder is not changed.
  *
- * @param mode of a new folder.
+ * @param mode the file mode of a new folder.
  */
 export const makeStateFolder = (folder: string, mode: number): void => {
   const isNew = mkdirSync(folder, { recursive: true, mode }) !== undefined
@@ -49,7 +49,7 @@ export const makeFolder = async (folder: string): Promise<void> => {
   })
 }
 
-/** The input exceeds the limit. */
+/** Thrown if the input exceeds the limit. */
 export class TooLongError extends Error {
   constructor(limitBytes: number) {
     super(`it is larger than ${Math.round(limitBytes / 1024 / 1024)} MiB`)
@@ -86,8 +86,8 @@ export const readBoundedFile = async (path: string, limitBytes: number): Promise
 export const PRIVATE = 0o600
 
 /**
- * A commit can contain a symlink in place of an output file, and writing through it would change another file. Links to
- * a pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
+ * Rejects links to files. A commit can contain a symlink in place of an output file, and writing through the link would
+ * change another file. Links to a pipe or a terminal (`/dev/stdout`, `>(…)`) are allowed.
  *
  * @throws {Error} if `path` is a link to a file.
  */

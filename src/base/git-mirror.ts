@@ -1,14 +1,14 @@
-/** A local mirror of one ref of a repository: fetched, never checked out. git handles the credentials. */
+/** A local mirror of one ref of a repository. It is fetched but never checked out. git handles the credentials. */
 import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { EspalierError } from './errors.ts'
 import { git } from './git.ts'
 
 const FETCHED = 'refs/espalier/fetched'
-/** Limit for all objects: more than any repository of manifests needs. */
+/** Limit on the total size of all objects. No repository of manifests needs this much. */
 const MAX_BYTES = 2 * 1024 ** 3
 const SIZE_CHECK_MS = 1_000
-/** Each fetch adds a pack, and git is slow with thousands of them. */
+/** Each fetch adds a pack, and git becomes slow with thousands of packs. */
 const MAX_PACKS = 50
 
 export interface Mirror {
@@ -19,7 +19,7 @@ export interface Mirror {
   readonly maxBytes: number
 }
 
-/** Not worth a retry, because fetching again would fail in the same way. */
+/** The repository exceeds the limit. A retry would fail in the same way. */
 export class RepositoryTooLarge extends EspalierError {}
 
 /** @param folder created if it does not exist. */

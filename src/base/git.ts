@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { defined } from './defined.ts'
 import { EspalierError } from './errors.ts'
 
-/** Enough to list any real tree. Stops maliciously large ones. */
+/** Enough output to list any real tree. Larger output is assumed to be malicious. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 const LOCAL_TIMEOUT_MS = 120_000
 const REMOTE_TIMEOUT_MS = 600_000
@@ -126,7 +126,7 @@ const start = async (cwd: string, args: readonly string[], options: GitOptions):
   }
 }
 
-/** Errors of git that need a hint: git's output, our message, our hint. */
+/** Errors from git that need a hint. Each entry has a pattern for git's output, our message, and our hint. */
 const KNOWN_ERRORS: readonly (readonly [RegExp, (cwd: string) => string, string])[] = [
   [
     /not a git repository/,
@@ -241,7 +241,7 @@ export const fetchCommit = async (cwd: string, sha: string, depth: number): Prom
   await git(cwd, args, { isRemote: true })
 }
 
-/** Programs of individual remotes. They cannot be overridden without knowing the names of all remotes. */
+/** Settings of individual remotes that name a program. To override them, the names of all remotes must be known. */
 const REMOTE_COMMAND = /^remote\..*\.(uploadpack|receivepack|vcs)$/s
 
 const rejectCommands = async (cwd: string): Promise<void> => {

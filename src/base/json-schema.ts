@@ -23,7 +23,7 @@ export const flag = (more: Keywords = {}): Schema<boolean> => ({ type: 'boolean'
 
 export const number = (more: Keywords = {}): Schema<number> => ({ type: 'number', ...more })
 
-/** An enum. Without values, a schema that rejects every value, because an `enum` must not be empty. */
+/** An enum. If there are no values, the schema rejects every value, because an `enum` must not be empty. */
 export const oneOf = <const T extends string | number>(values: readonly T[], more: Keywords = {}): Schema<T> =>
   values.length === 0 ? { not: {}, ...more } : { enum: values, ...more }
 
@@ -60,7 +60,7 @@ export const mapOr = <M, V>(form: Schema<M>, plain: Schema<V>, more: Keywords = 
   ...more,
 })
 
-/** One value, or a list of such values. Distinguished like {@link mapOr}. */
+/** One value, or a list of such values. The two forms are distinguished as in {@link mapOr}. */
 export const oneOrList = <T>(one: Schema<T>, more: Keywords = {}): Schema<T | readonly T[]> => ({
   ...when({ type: 'array' }, list(one, { minItems: 1 }), one),
   ...more,

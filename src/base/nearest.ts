@@ -1,4 +1,4 @@
-/** "Did you mean": the known word nearest to a mistyped one. */
+/** Finds the known word that is most similar to a mistyped one, for "Did you mean" hints. */
 import { distance } from 'fastest-levenshtein'
 
 /** `undefined` if no known word is similar enough. */

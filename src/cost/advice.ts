@@ -68,7 +68,7 @@ type Found = Omit<Advice, 'project' | 'branch' | 'compute' | 'edit'> & {
   readonly after: string
 }
 
-/** The best advice for each compute, largest saving first. Only one each, because the savings would not add up. */
+/** The best advice for each compute, largest saving first. There is one per compute, because savings do not add up. */
 export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: AdviceContext): readonly Advice[] => {
   const total = costs.reduce((sum, { cost }) => sum + (cost.expected ?? 0), 0)
   const least = Math.max(LEAST_HOURS, LEAST_SHARE * total)

@@ -15,7 +15,7 @@ import type { Share, Usage } from './usage.ts'
 /** A compute in the context of its branch. */
 export interface Costed {
   readonly settings: ComputeSettings
-  /** Absent: no usable history. */
+  /** Absent if there is no usable history. */
   readonly usage?: Usage | undefined
   /** Hours that the branch exists in the coming month, at most 730. */
   readonly hours: number

@@ -1,4 +1,4 @@
-/** How a plan changes the cost of its projects. Pure. */
+/** Calculates how a plan changes the cost of its projects. */
 import { groupBy } from '../base/index.ts'
 import {
   addCosts,

@@ -89,9 +89,9 @@ const part = (hours: number, of: number): number => (of <= 0 ? 0 : Math.min(1, h
 
 interface Counted {
   readonly compute: ObservedCompute
-  /** When it could first be active. */
+  /** The earliest time at which the compute can have been active. */
   readonly from: number
-  /** Active hours according to its operations; absent if they do not go back far enough. */
+  /** Active hours according to the compute's operations. Absent if the operations do not go back far enough. */
   readonly hours: number | undefined
   readonly suspends: number | undefined
 }

@@ -7,15 +7,15 @@ export interface ManifestFile {
 }
 
 export interface LoadOptions {
-  /** Base of relative paths, and the tree that `extends` must not leave. Default: the current folder. */
+  /** The folder that relative paths start from. `extends` must stay within it. Default: the current folder. */
   readonly cwd?: string
   readonly sizeTable?: SizeTable | undefined
 }
 
 export interface LoadedManifests {
-  /** From the documents that could be read. Do not plan with it if there are errors. */
+  /** The desired state from all documents that could be read. Do not plan with it if there are errors. */
   readonly desired: Desired
-  /** In the order of files and lines. */
+  /** Sorted by file and line. */
   readonly diagnostics: readonly Diagnostic[]
   /** All manifests that were read, including shared files. */
   readonly files: readonly string[]

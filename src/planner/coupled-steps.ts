@@ -7,7 +7,7 @@ import type { Draft } from './drafts.ts'
 import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { refuse } from './protection.ts'
 
-/** A step that makes room for another is refused if that one is refused, and needs the same consents. */
+/** If a step is refused or needs consents, the same applies to the step that makes room for it. */
 export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
   const all = drafts.flatMap(({ steps }) => steps)
   const byId = new Map(all.map(({ step }) => [step.id, step]))

@@ -1,4 +1,4 @@
-/** The effect of a change to the policies themselves, once merged. */
+/** Describes how a change to the policies themselves will take effect once it is merged. */
 import { formatDuration, type Policy, type PolicyRule } from '../model/index.ts'
 
 /** One sentence, without a full stop, per policy added, removed or changed; sorted by name. */

@@ -5,7 +5,7 @@ import type { PolicyProject } from './state.ts'
 
 export interface JudgedProject {
   readonly after: PolicyProject
-  /** Absent: there is no earlier state, so every violation is new. */
+  /** If absent, there is no earlier state, so every violation is new. */
   readonly before?: PolicyProject
 }
 
@@ -15,7 +15,7 @@ export interface Judgement extends PolicyResult {
 
 export interface Judged {
   readonly results: readonly Judgement[]
-  /** Policies with an unknown value, by name. */
+  /** Names of the policies that cannot be decided because a value is unknown. */
   readonly undecided: readonly string[]
 }
 
@@ -44,7 +44,7 @@ export const judgePolicies = (
   return { results, undecided: [...undecided].sort() }
 }
 
-/** `undefined`: nothing to report. A change that does not increase the excess is never blocked. */
+/** `undefined` if there is nothing to report. A change is never blocked unless it increases the excess. */
 const outcomeOf = (
   { level }: Policy,
   { excess, isNew }: Measure,

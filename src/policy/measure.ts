@@ -19,13 +19,13 @@ export interface Measure {
   readonly key: string
   readonly branch?: string
   readonly compute?: string
-  /** Amount above the limit. 0: allowed; `undefined`: unknown. */
+  /** By how much the value exceeds the limit. 0 if it is allowed, and `undefined` if that is unknown. */
   readonly excess: number | undefined
   /** `4 CU for primary on preview/checkout`: the text after "denies". */
   readonly what: string
   /** `at most 0.25 CU`. */
   readonly limit: string
-  /** The plan itself makes the value unknown. */
+  /** Whether the value is unknown because of a change in the plan. */
   readonly isNew: boolean
   readonly source: Source | undefined
 }

@@ -1,4 +1,4 @@
-/** What policies are evaluated on: a project's current or planned state. */
+/** The state of a project, current or planned, on which policies are evaluated. */
 import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
 
 export interface ExpectedCuHours {
@@ -8,7 +8,7 @@ export interface ExpectedCuHours {
   readonly isComplete: boolean
 }
 
-/** An absent value is unknown. Without live projects, many values are. */
+/** If a value is absent, it is unknown. Many values are unknown if no live projects are read. */
 export interface PolicyProject {
   readonly id: string
   readonly name?: string
@@ -39,6 +39,6 @@ export interface PolicyCompute {
   /** Whether the plan creates it: if so, an unknown size can be fixed by setting it in the manifest. */
   readonly isNew?: boolean
   readonly source?: Source
-  /** Where its values are declared. */
+  /** Where the compute's values are declared. */
   readonly sources?: { readonly size?: Source; readonly scaleToZero?: Source }
 }

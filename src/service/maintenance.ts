@@ -1,11 +1,11 @@
-/** Maintenance restarts by the service, and how they coincide with a plan's restarts. */
+/** Restarts by the service for maintenance, and how they relate to the restarts in a plan. */
 import { type ObservedCompute, type ProjectSettings, SCALE_TO_ZERO_NEVER } from '../model/index.ts'
 
 const DAY_MS = 86_400_000
-/** Updates restart only computes that have been active this long. */
+/** An update restarts only computes that have been active for at least this long. */
 const UPDATE_AFTER_DAYS = 30
 
-/** The next service update, milliseconds since the epoch. One that is more than a day overdue no longer counts. */
+/** When the next service update is due, in milliseconds since the epoch. Ignores one that is over a day overdue. */
 export const updateDue = (settings: ProjectSettings | undefined, now: number): number | undefined => {
   const due = settings?.maintenanceScheduledFor === undefined ? Number.NaN : parseUtc(settings.maintenanceScheduledFor)
   return Number.isNaN(due) || due < now - DAY_MS ? undefined : due
@@ -23,7 +23,7 @@ export const updateRestarts = (compute: ObservedCompute, due: number): 'yes' | '
   return compute.attributes.scaleToZero === SCALE_TO_ZERO_NEVER ? 'yes' : 'maybe'
 }
 
-/** How a plan's restart and the service's coincide. */
+/** How a restart in the plan relates to a restart by the service. */
 export type Meeting = 'takes-update' | 'restarts-twice' | 'same-time'
 
 /**

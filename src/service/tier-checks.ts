@@ -1,4 +1,4 @@
-/** Whether the account's plan allows the requested settings. */
+/** Checks whether the account's plan allows the requested settings. */
 import {
   type ComputeSettings,
   formatDuration,
@@ -23,7 +23,7 @@ export interface TierProblem {
   readonly hint: string
 }
 
-/** Settings that the tier does not allow; absent ones are not checked. */
+/** Finds the settings that the tier does not allow. Settings that are absent are not checked. */
 export const checkTierSettings = (
   { size, scaleToZero }: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>,
   tier: Tier,
@@ -33,7 +33,7 @@ export const checkTierSettings = (
   ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier, version)),
 ]
 
-/** @param count replicas in the project afterwards. */
+/** @param count how many replicas the project will have after the change. */
 export const checkTierReplicas = (
   count: number,
   { title, replicas }: Tier,
@@ -50,7 +50,7 @@ export const checkTierReplicas = (
         },
       ]
 
-/** @param expected CU-hours per month of the project; `null`: unknown. */
+/** @param expected CU-hours per month that the project is expected to use; `null` if unknown. */
 export const checkTierCuHours = (expected: number | null, { title, cuHours }: Tier): readonly TierProblem[] =>
   cuHours === undefined || expected === null || expected <= cuHours.max
     ? []

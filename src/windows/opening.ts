@@ -6,7 +6,7 @@ export interface Opening {
   readonly isOpen: boolean
   /** The next time at which all windows are open, ISO 8601 in UTC; absent if there is none within a year. */
   readonly opensAt?: string
-  /** The same in the first window's time zone: `Sun 2026-11-22 02:00`. */
+  /** The same time in the time zone of the first window: `Sun 2026-11-22 02:00`. */
   readonly opensLocally?: string
 }
 

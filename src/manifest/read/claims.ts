@@ -1,4 +1,4 @@
-/** Conflicts between documents: a branch declared twice, a compute pinned twice, a project with two prices. */
+/** Finds conflicts between documents: branches declared twice, computes pinned twice, projects with two prices. */
 import { groupBy } from '../../base/index.ts'
 import {
   type DesiredDocument,

@@ -31,7 +31,7 @@ export interface Layer {
   /** Seconds. */
   readonly skipExpiring?: Sourced<number>
   readonly policies: readonly Policy[]
-  /** Includes the document's `restartWindow`, with lower precedence. */
+  /** Includes the document's `restartWindow`, which a `restartWindow` under `defaults` overrides. */
   readonly defaults: AttributeSet
   readonly profiles: ReadonlyMap<string, AttributeSet>
   readonly branches: ReadonlyMap<string, ShapeLayer>

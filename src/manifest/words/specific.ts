@@ -178,7 +178,7 @@ const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
 
 export const timezoneProblem = (value: string): Words => {
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
-  // Users may write only the city.
+  // Users may give only the city of a time zone.
   const city = value.replaceAll(' ', '_').toLowerCase()
   const zone = zones.find((one) => one.toLowerCase().endsWith(`/${city}`))
   const hint = zone === undefined ? didYouMean(value, zones) : `Did you mean \`${zone}\`?`

@@ -1,4 +1,4 @@
-/** The canonical order of keys and spelling of values, from the definition. */
+/** The canonical order of keys and the canonical form of values, both from the definition. */
 import type { JsonSchema } from '../../base/index.ts'
 import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
 import { manifestSchema } from '../definition/index.ts'

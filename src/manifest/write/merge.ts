@@ -1,4 +1,4 @@
-/** Writes values into an existing manifest. Everything else is kept byte for byte. */
+/** Writes values into an existing manifest. The rest of the text is not changed. */
 import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'

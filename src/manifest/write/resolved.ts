@@ -1,4 +1,4 @@
-/** Manifests with defaults, profiles and shared files merged in, and the source of each value. */
+/** Manifests with defaults, profiles and shared files merged in, and where each value is declared. */
 import { Document, Scalar, YAMLMap } from 'yaml'
 import { defined, plainText } from '../../base/index.ts'
 import {
@@ -16,7 +16,7 @@ import { windowOf } from './attributes.ts'
 import { policyValue } from './policy.ts'
 import { toText } from './style.ts'
 
-/** A value in a manifest's format, and its source. Without a source, it is the default. */
+/** A value in a manifest's format, and where it is declared. If there is no source, the value is the default. */
 export interface ResolvedValue {
   readonly value: unknown
   readonly source?: Source
@@ -128,7 +128,7 @@ interface Line {
   readonly source?: Source
 }
 
-/** Manifests without `defaults`, `profiles` and `extends`. A comment on each line names its source. */
+/** Manifests without `defaults`, `profiles` and `extends`. A comment on each line names where its value comes from. */
 export const resolvedText = ({ documents, waves }: ResolvedManifests): string => {
   const waveLines = waves.flatMap(({ name, projects, source }, index): readonly Line[] => [
     { path: ['waves', index, 'name'], value: name, source },

@@ -1,7 +1,7 @@
 import type { LineCounter } from 'yaml'
 import type { Source } from '../../model/index.ts'
 
-/** Limits the length of a marked range on very long lines. */
+/** The maximum length of a marked range, for very long lines. */
 const LONGEST_MARK = 1_000
 
 /** The position of a text range. A range of several lines is cut at the end of its first line. */

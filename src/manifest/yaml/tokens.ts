@@ -6,7 +6,7 @@ import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
 import { MAX_DEPTH } from '../files/limits.ts'
 import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
-/** Returns `undefined` if the document has anything else or may have an error. It must then be composed. */
+/** Returns `undefined` if the document contains anything else, or may have an error. It must then be composed. */
 export const readTokens = ({ start, value, end = [] }: CST.Document): Content | undefined => {
   try {
     if (value?.type !== 'block-map') return undefined
@@ -84,7 +84,7 @@ const readValue = (
   throw new NotSimple()
 }
 
-/** A key may be an error if it is longer: YAML allows 1,024 characters. */
+/** A longer key may be an error, because YAML limits keys to 1,024 characters. */
 const LONGEST_KEY = 1_000
 
 const isWord = (token: CST.Token): token is CST.FlowScalar =>
