@@ -1,4 +1,4 @@
-/** Runs a plan: one wave after another, projects concurrently, and one step at a time within a project. */
+/** Runs a plan wave by wave. Projects run concurrently, and within a project one step runs at a time. */
 
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
@@ -33,19 +33,19 @@ export interface ApplyOptions {
   readonly clock: Clock
   /** The snapshot that the plan was made from. A step is sent only if the state that it relies on is unchanged. */
   readonly observed: Observed
-  /** Also run steps outside their restart windows, and record that. */
+  /** Whether to run steps even outside their restart windows. An event records each step that did. */
   readonly ignoreWindows?: boolean
-  /** Projects processed concurrently. Default 16. */
+  /** How many projects are processed concurrently. The default is 16. */
   readonly concurrency?: number | undefined
-  /** Once more steps than this have failed, no other step starts. Default: no limit. */
+  /** If more steps than this have failed, no other step starts. By default, there is no limit. */
   readonly maxFailures?: number | undefined
-  /** How long to wait for the operations of a step, in milliseconds. Default ten minutes. */
+  /** How long to wait for the operations of a step, in milliseconds. The default is ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** Aborted: no new step starts, running steps complete. */
+  /** Once this is aborted, running steps complete, but no new step starts. */
   readonly stop?: AbortSignal
-  /** Aborted: everything stops immediately. */
+  /** Once this is aborted, everything stops immediately. */
   readonly abort?: AbortSignal
-  /** Awaited before the call that an event announces. If it rejects, no new step starts. */
+  /** Receives each event. Awaited before the call that the event announces. If it rejects, no new step starts. */
   readonly onEvent?: (event: ApplyEvent) => void | Promise<void>
   /** Plans again once all steps are done, to check whether the project has converged. */
   readonly replan?: Replan
@@ -54,7 +54,7 @@ export interface ApplyOptions {
 /** @returns the outcome of every step. Failures of the API are outcomes, not exceptions. */
 export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const { plan, clock, onEvent, observed } = options
-  // Every pending request adds a listener to these signals. Node would report the number of listeners as a leak.
+  // Every pending request adds a listener to these signals, and Node would otherwise warn that they leak.
   for (const signal of [options.stop, options.abort]) if (signal !== undefined) setMaxListeners(0, signal)
   const recorder = new Recorder(clock, onEvent)
   const outcomes = new Map<string, StepOutcome>()
@@ -104,7 +104,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   }
 
   const ended = plan.steps.map(({ id }) => outcomes.get(id)).filter((outcome) => outcome !== undefined)
-  // If every step is done, Ctrl-C came too late to interrupt anything.
+  // If every step is done, the Ctrl-C came too late to interrupt anything.
   const isStopped = options.stop?.aborted === true && ended.some(({ status }) => status !== 'done')
   const isInterrupted = isStopped || options.abort?.aborted === true
   const aliases = successors(plan, outcomes)
@@ -133,15 +133,16 @@ const perform = async (step: Step, context: RunContext, recorder: Recorder): Pro
     await recorder.emit({ type: 'step-start', step })
     return await runStep(step, context)
   } catch (error) {
-    // The only error expected here is that an event could not be recorded, and then the step must not run.
+    // The only expected error is that an event could not be recorded, in which case the step must not run.
     if (recorder.broken === undefined) throw error
     return interrupted(step, recorder.broken)
   }
 }
 
 /**
- * A step without impact may start, because its impact is checked again right before its request. A disruptive step
- * waits even if its compute has become idle, since nobody has consented to running it now.
+ * The outcome of a step that has to wait for its restart window. A step without impact does not wait, because its
+ * impact is checked again right before its request. A disruptive step waits even if its compute has become idle,
+ * because nobody has consented to running it now.
  */
 const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): StepOutcome | undefined => {
   if (ignoreWindows || step.impact === 'none') return undefined
@@ -149,7 +150,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
   return opening.isOpen ? undefined : scheduledStep(step, opening)
 }
 
-/** A refused step does not run, whatever consents are given. */
+/** The outcome of a step that is not allowed. A refused step does not run, even with every consent. */
 const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undefined => {
   if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
   const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
@@ -157,7 +158,7 @@ const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undef
   return notStarted(step, 'not-allowed', 'not-consented', `Not allowed without --allow ${missing}.`)
 }
 
-/** The outcome if a step that this one needs was not done. */
+/** The outcome of a step that needs another step which was not done. */
 const blockedBy = (
   step: Step,
   steps: ReadonlyMap<string, Step>,
@@ -165,7 +166,7 @@ const blockedBy = (
 ): StepOutcome | undefined => {
   const statusOf = (id: string) => outcomes.get(id)?.status
   const undone = step.after.filter((id) => statusOf(id) !== 'done')
-  // An unsent step that merely came earlier in the order blocks nothing.
+  // A step that was not sent does not block a step that only comes after it and does not depend on it.
   const blocking = undone.filter((id) => {
     const wasNotSent = statusOf(id) === 'scheduled' || statusOf(id) === 'stale'
     return !wasNotSent || step.inTurnAfter?.includes(id) !== true
@@ -187,7 +188,7 @@ const blockedBy = (
     : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
 }
 
-/** Coupled steps are completed even after the window closes: otherwise, a branch could be left without a primary. */
+/** Coupled steps are completed even after the window closes. Otherwise, a branch could be left without a primary. */
 const isContinuation = (
   step: Step,
   steps: ReadonlyMap<string, Step>,
@@ -215,13 +216,13 @@ const tooManyFailures = (step: Step, failed: number, most: number): StepOutcome 
   return notStarted(step, 'skipped', 'too-many-failures', message)
 }
 
-/** Adds the time to events and passes them on. Once that fails, no further step runs. */
+/** Adds the time to events and passes them on. If passing one on fails, no further step runs. */
 class Recorder {
   readonly #clock: Clock
   readonly #onEvent: ApplyOptions['onEvent']
   /** Why an event could not be recorded. */
   broken: string | undefined
-  /** Steps that ran outside their windows. */
+  /** The ids of the steps that ran outside their windows. */
   readonly overridden = new Set<string>()
 
   constructor(clock: Clock, onEvent: ApplyOptions['onEvent']) {
@@ -229,7 +230,7 @@ class Recorder {
     this.#onEvent = onEvent
   }
 
-  /** @throws if the event cannot be recorded, so that the call that it announces is not made. */
+  /** Records an event. @throws if that fails, so that the call that the event announces is not made. */
   async emit(event: UntimedEvent): Promise<void> {
     if (event.type === 'window-overridden') this.overridden.add(event.step)
     try {
@@ -243,7 +244,7 @@ class Recorder {
     }
   }
 
-  /** Records an event that has already happened: a failure only prevents later steps. */
+  /** Records an event that has already happened. If that fails, it only prevents later steps. */
   async record(event: UntimedEvent): Promise<void> {
     await this.emit(event).catch(() => undefined)
   }

@@ -1,4 +1,4 @@
-/** Decides whether a step may be sent, by re-reading the state that it changes and relies on. */
+/** Decides whether a step may be sent. For that, the state that the step changes and relies on is read again. */
 import { defined } from '../base/index.ts'
 import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
@@ -6,28 +6,28 @@ import { findInPlace, findPrimary, type Search } from './find-created.ts'
 import { compare, movedForDelete, unmetBy } from './verify.ts'
 
 export type Assessment =
-  /** Nothing has changed since the plan. `live` is the compute that the request changes; absent for a create. */
+  /** Nothing has changed since the plan. `live` is the compute that the request changes. A create has none. */
   | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
-  /** Already done: by a request of this step whose response was lost, or by another client. */
+  /** Already in effect, through a request of this step whose response was lost or through another client. */
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
   | MovedAssessment
 
 interface MovedAssessment {
   readonly kind: 'moved'
   readonly moved: readonly Moved[]
-  /** The computes that changed. */
+  /** The ids of the computes that have changed. */
   readonly ids: readonly string[]
 }
 
 /** The new state of a compute that no longer exists. */
 export const DELETED = 'deleted'
 
-/** A read may be stale, so an apparent change is read again. */
+/** A read may be stale, so if something seems to have changed, it is read again after these delays. */
 const CONFIRM_DELAYS_MS = [250, 1_000]
 
-/** The possible effects of this step's own requests. */
+/** What is known about the effects that this step's own requests may have had. */
 export interface Trail extends Search {
-  /** A response to this step was lost, so a compute found where the step creates one is probably its own. */
+  /** Whether a response was lost. If so, a compute found where this step creates one is probably its own. */
   readonly isLost: boolean
 }
 
@@ -75,7 +75,7 @@ const assessDelete = async (step: Step, context: RunContext, trail: Trail): Prom
   const { before, live } = subject
   const moved = movedForDelete(before, live, successor !== undefined)
   if (moved.length > 0) return { kind: 'moved', moved: named(moved, context), ids: [live.id] }
-  // If its successor cannot be created, the compute must not be deleted.
+  // The compute must not be deleted if its successor cannot be created.
   if (successor !== undefined && place !== undefined && place.id !== live.id) return taken(successor, place)
   return { kind: 'send', body: undefined, live }
 }
@@ -119,7 +119,7 @@ const subjectOf = async (
   return live === undefined ? { kind: 'gone' } : { kind: 'live', before, live }
 }
 
-/** Shows branches by name. */
+/** Replaces the ids of branches with their names. */
 const named = (moved: readonly Moved[], { knowledge }: RunContext): readonly Moved[] =>
   moved.map((one) =>
     one.what === 'branch'

@@ -1,12 +1,12 @@
 import { computeTitle, type Plan } from '../model/index.ts'
 
-/** Absolute limits for one run. */
+/** Limits on what one run may change. */
 export interface Budgets {
   readonly maxRestarts?: number | undefined
   readonly maxDeletes?: number | undefined
-  /** Increase in the sum of upper limits, in CU. */
+  /** The maximum increase in the sum of the computes' upper size limits, in CU. */
   readonly maxCuIncrease?: number | undefined
-  /** Increase in expected CU-hours a month; for a compute without an expected value, in the upper bound. */
+  /** The maximum increase in expected CU-hours per month. If a value is unknown, its upper bound counts. */
   readonly maxCuHoursIncrease?: number | undefined
 }
 
@@ -49,7 +49,7 @@ const overCuHours = (cost: Plan['cost'], changes: Plan['changes'], limit: number
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** A compute that is created without a size gets the project's default, which the plan does not know. */
+/** The problem with computes that are created without a size: they get the project's default, which is unknown. */
 const unsized = (changes: Plan['changes']): readonly string[] =>
   changes
     .filter(({ kind, after }) => (kind === 'create' || kind === 'replace') && after === undefined)

@@ -1,11 +1,11 @@
-/** Shared by all steps of a run. */
+/** The context that all steps of a run share. */
 import type { WriteApi } from '../api/index.ts'
 import type { ApplyEvent, Clock, Consent, FailureReason, Step, StepOutcome } from '../model/index.ts'
 import type { Opening } from '../windows/index.ts'
 import type { Knowledge } from './knowledge.ts'
 import type { Timings } from './timings.ts'
 
-/** An event without its time. */
+/** An event to which the time has not been added yet. */
 export type UntimedEvent = ApplyEvent extends infer Event
   ? Event extends ApplyEvent
     ? Omit<Event, 'time'>
@@ -24,18 +24,18 @@ export interface RunContext {
   readonly knowledge: Knowledge
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
-  /** The create step of a replacement, given its delete step. */
+  /** Given the delete step of a replacement, returns its create step. */
   readonly successorOf: (step: Step) => Step | undefined
   /** Whether a step's restart windows are open. A step without windows counts as open. */
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean
-  /** Called before an action. Rejects if the event cannot be recorded, so that the action is not taken. */
+  /** Records an event before the action that it announces. If that fails, it rejects, and the action is not taken. */
   readonly emit: (event: UntimedEvent) => Promise<void>
-  /** Called after something has happened. Never rejects. */
+  /** Records an event that has already happened. Never rejects. */
   readonly record: (event: UntimedEvent) => Promise<void>
 }
 
-/** The outcome of a step that was not started. */
+/** Returns the outcome of a step that was not started. */
 export const notStarted = (
   { id }: Step,
   status: 'skipped' | 'not-allowed' | 'scheduled',

@@ -1,4 +1,4 @@
-/** Checks at the end whether the projects are as declared. */
+/** Checks, at the end of a run, whether the projects are as declared. */
 import { defined } from '../base/index.ts'
 import {
   type Change,
@@ -13,18 +13,18 @@ import {
 } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
-/** A compute that was read by id: never staler than the list of computes. */
+/** A compute that was read by its id. Such a read is never older than the list of computes. */
 export interface ReadCompute {
   readonly project: string
   readonly id: string
-  /** Absent if it no longer exists. */
+  /** Absent if the compute no longer exists. */
   readonly compute?: ObservedCompute
 }
 
-/** @param read computes that replace those in the list. */
+/** Plans again. @param read computes that replace those in the list of computes. */
 export type Replan = (pinAliases: Readonly<Record<string, string>>, read: readonly ReadCompute[]) => Promise<PlanResult>
 
-/** Pauses between checks, because the list of computes may lag behind the reads by id. */
+/** The pauses between checks. They are needed because the list of computes may be older than the reads by id. */
 const DELAYS_MS = [0, 250, 1_000, 3_000]
 
 export const converge = async (
@@ -59,7 +59,7 @@ export const converge = async (
 
 type Touched = Omit<ReadCompute, 'compute'>
 
-/** The computes of changes that are done. A new plan that contains such a change may be based on a stale list. */
+/** The computes whose changes are done. If a new plan contains such a change again, its list may have been stale. */
 const doneBy = (plan: Plan, outcomes: readonly StepOutcome[]): ReadonlyMap<string, readonly Touched[]> => {
   const ended = new Map(outcomes.map((outcome) => [outcome.step, outcome]))
   const done = new Map<string, readonly Touched[]>()

@@ -1,8 +1,8 @@
 import { EXIT, type ExitCode, isAllDone, isScheduled, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
 
 /**
- * 0: all done and converged. 5: the rest waits for restart windows. 130: interrupted. 3: anything else, including a
- * project left out.
+ * Returns the exit code of a run: 0 if all steps are done and the projects have converged, 5 if the remaining steps
+ * wait for restart windows, 130 if the run was interrupted, and 3 otherwise, for example if a project was left out.
  */
 export const exitCodeOf = (outcome: Outcome, plan: Pick<Plan, 'leftOut'> = {}): ExitCode => {
   if (outcome.interrupted) return EXIT.interrupted

@@ -1,19 +1,20 @@
-/** Finds a compute where a step would create one. A lost request or another client may have created it. */
+/** Finds a compute in the place where a step would create one. A lost request or another client may have created it. */
 import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
 import type { RunContext } from './context.ts'
 
 /** What a search has ruled out so far. */
 export interface Search {
-  /** Ids of computes that were read and do not match. */
+  /** The ids of computes that were read and do not match. */
   readonly others: Set<string>
 }
 
-/** The create's operation is among the newest, although the control plane may have started a few others since. */
+/** How many operations to read. The one of the create is among the newest, even if a few others have started since. */
 const OPERATIONS = 20
 
 /**
- * Finds the primary of the branch, or the replica with the requested name, that the plan did not know about. The list
- * of computes may be stale, so computes named only by recent operations are read too. Every candidate is read by id.
+ * Finds a compute that the plan did not know about: the primary of the branch, or the replica with the requested name.
+ * The list of computes may be stale, so computes that only recent operations mention are considered too. Every
+ * candidate is read by its id.
  */
 export const findInPlace = async (
   step: Step,
@@ -45,7 +46,7 @@ export const findInPlace = async (
   return undefined
 }
 
-/** The primary that already exists on the target branch of a primary's move. */
+/** For the move of a primary, finds the primary that already exists on the target branch. */
 export const findPrimary = async (
   step: Step,
   { api, knowledge, abort }: RunContext,
@@ -53,7 +54,7 @@ export const findPrimary = async (
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
     if (id === step.compute.id || knowledge.of(id)?.kind === 'deleted') continue
-    // The list may still show the compute's previous branch.
+    // The list may still show the branch that the compute was on before.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
   }

@@ -1,4 +1,4 @@
-/** Records a run, one event per line. Each is on disk before the call that it announces. */
+/** Records a run in a file with one event per line. An event is on disk before the call that it announces is made. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { rejectLink } from '../base/index.ts'
 import { type ApplyEvent, EspalierError, plainJson } from '../model/index.ts'
@@ -10,9 +10,9 @@ export interface Journal {
 }
 
 /**
- * Appends to `path`. A new file is readable only by its owner.
+ * Opens a journal, and appends to it if it already exists. A new file is readable only by its owner.
  *
- * @throws {EspalierError} `E_JOURNAL` if it cannot be opened.
+ * @throws {EspalierError} `E_JOURNAL` if the file cannot be opened.
  */
 export const openJournal = async (path: string): Promise<Journal> => {
   const failed = (doing: string) => (cause: unknown) => {
@@ -41,7 +41,7 @@ export const openJournal = async (path: string): Promise<Journal> => {
   }
 }
 
-/** A run that was killed may have left an incomplete line. */
+/** Ends the last line, because a run that was killed may have left it incomplete. */
 const endLine = async (handle: FileHandle): Promise<void> => {
   const { size } = await handle.stat()
   if (size === 0) return

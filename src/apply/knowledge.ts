@@ -1,10 +1,10 @@
-/** The expected state of the live computes: the snapshot, plus the changes that the run's own steps have made since. */
+/** Holds the expected state of the live computes: the snapshot, with the changes that this run has made since. */
 import type { Operation } from '../api/index.ts'
 import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../model/index.ts'
 import { askedSize } from './verify.ts'
 
 type Known =
-  /** As in the snapshot, with the changes of our own steps. */
+  /** The compute as in the snapshot, with the changes that steps of this run have made. */
   | { readonly kind: 'live'; readonly compute: ObservedCompute }
   | { readonly kind: 'made' }
   | { readonly kind: 'deleted' }
@@ -25,7 +25,7 @@ export class Knowledge {
     return this.#computes.get(id)
   }
 
-  /** The compute before the step that is about to run. */
+  /** The expected state of a compute before the step that is about to run. */
   before(id: string | undefined): ObservedCompute | undefined {
     const known = id === undefined ? undefined : this.#computes.get(id)
     return known?.kind === 'live' ? known.compute : undefined
@@ -39,7 +39,7 @@ export class Knowledge {
     this.#computes.set(id, { kind: 'made' })
   }
 
-  /** Records the requested values, not those read afterwards, so that later changes by others are noticed. */
+  /** Records the values that a step requested, not those read later, so that changes by other clients are noticed. */
   done({ kind, compute: { id }, request }: Step): void {
     const before = this.before(id)
     if (before === undefined) return

@@ -1,16 +1,16 @@
-/** Waits for operations. Each round reads one list for all of them. */
+/** Waits for operations. Each round reads a single list for all of them. */
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
 import { defined } from '../base/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../model/index.ts'
 import type { Timings } from './timings.ts'
 
-/** Used if no durations are known. */
+/** The first pause between reads, if it is unknown how long the operations usually take. */
 const FIRST_ROUND_MS = 250
-/** The interval that the public API reference suggests. */
+/** The longest pause between reads, which is the interval that the public API reference suggests. */
 const LONGEST_ROUND_MS = 5_000
-/** The first read is not later than this, because a user may be watching. */
+/** The first read takes place after this time at the latest, because a user may be watching. */
 const LONGEST_FIRST_MS = 15_000
-/** If an operation is late, it is read again after this share of its expected duration. */
+/** If an operation takes longer than expected, it is read again after this fraction of its expected duration. */
 const LATE_SHARE = 0.05
 const SHORTEST_ROUND_MS = 100
 const PAGE = 100
@@ -19,7 +19,7 @@ type WaitResult<Verified> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
-      /** The result of `verify`, if it was read in the same round as the end of the operations. */
+      /** The result of `verify`, if it was read in the round in which the operations were found to have ended. */
       readonly verified?: { readonly value: Verified }
     }
   | {
@@ -35,7 +35,7 @@ interface WaitOptions {
   readonly project: string
   readonly timeoutMs: number
   readonly signal: AbortSignal | undefined
-  /** Expected durations, so that one read is usually enough. */
+  /** The expected durations of operations. If they are known, one read is usually enough. */
   readonly timings?: Timings
   /** Called when an operation's status or failure count changes. */
   readonly onProgress: (operation: OperationProgress) => Promise<void>
@@ -47,10 +47,10 @@ interface Reading {
 }
 
 /**
- * Resolves once every operation has ended, one has failed, or the timeout has passed.
+ * Waits until every operation has ended, one of them has failed, or the timeout has passed.
  *
- * @param verify reads the effect of the operations. Called once, together with the first read of the operations, when
- *   they have probably ended.
+ * @param verify reads the effect of the operations. It is called once, together with the first read of the operations,
+ *   because by then they have probably ended.
  */
 export const waitForOperations = async <Verified = never>(
   started: readonly Operation[],
@@ -94,7 +94,7 @@ export const waitForOperations = async <Verified = never>(
   }
 }
 
-/** When to read first, if durations are known, and the pause after that. */
+/** When to read for the first time, if durations are known, and how long to wait between reads after that. */
 const paceOf = (
   open: readonly Operation[],
   { timings, project }: WaitOptions,
@@ -103,13 +103,16 @@ const paceOf = (
   const expected = timings?.expectMs(project, actions)
   if (expected === undefined) return { firstMs: undefined, round: FIRST_ROUND_MS }
   return {
-    // The operations started before our request was answered, and a read takes time to arrive: one round trip in total.
+    // The operations started before the response arrived, and a read takes time to arrive too: one round trip in total.
     firstMs: Math.min(LONGEST_FIRST_MS, Math.max(0, expected - (timings?.roundTripMs ?? 0))),
     round: Math.max(SHORTEST_ROUND_MS, expected * LATE_SHARE),
   }
 }
 
-/** The list may be stale and contains only the newest operations, so operations missing from it are read by id. */
+/**
+ * Reads the open operations. The list may be stale and contains only the newest operations, so those that are missing
+ * from it are read by id.
+ */
 const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: WaitOptions,
@@ -125,7 +128,7 @@ const readOpen = async (
   return found.filter((operation) => operation !== undefined)
 }
 
-/** A failed read says nothing about the operation, so the next round tries again, until the timeout. */
+/** Ignores a failed read, because it says nothing about the operation. The next round reads again. */
 const unlessTransient = async <T>(read: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> => {
   try {
     return await read
@@ -162,7 +165,10 @@ const failed = (operations: readonly Operation[], reason: FailureReason, message
   operations: operations.map(toProgress),
 })
 
-/** Causes come before consequences, because operations are cancelled when an earlier one fails. */
+/**
+ * The statuses in the order in which they are reported. If an operation fails, later ones are cancelled, so the failure
+ * comes first.
+ */
 const CAUSES = ['error', 'failed', 'cancelling', 'cancelled']
 
 const causeOf = (operations: readonly Operation[]): readonly Operation[] => {
@@ -179,7 +185,7 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` Also ended: ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
 }
 
-/** Without its full stop, for use inside a sentence. */
+/** The text on one line and without its full stop, for use inside a sentence. */
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
 
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {

@@ -1,4 +1,4 @@
-/** Overridden policies, for the journal and the outcome. */
+/** Lists the policies that were overridden, for the journal and the outcome. */
 import { groupBy } from '../base/index.ts'
 import type { Plan } from '../model/index.ts'
 
@@ -10,7 +10,7 @@ export interface Overridden {
   readonly violations: readonly string[]
 }
 
-/** One for each policy and project. */
+/** One entry for each policy and project. */
 export const overriddenOf = ({ policies }: Pick<Plan, 'policies'>): readonly Overridden[] => {
   const overridden = (policies?.results ?? []).filter(({ override }) => override !== undefined)
   return [...groupBy(overridden, ({ policy, project }) => `${policy} ${project}`).values()].flatMap((all) => {

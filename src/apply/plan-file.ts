@@ -22,7 +22,7 @@ export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' |
   readonly manifests?: readonly string[]
 }
 
-/** The header comes first, for people who open the file. */
+/** Encodes a plan file. The header comes first, for people who open the file. */
 export const encodePlanFile = (parts: PlanFileParts): string => {
   const { espalier, createdAt, observed, plan, ...rest } = parts
   const header = { kind: 'espalier-plan', formatVersion: PLAN_FORMAT_VERSION, espalier, createdAt }
@@ -30,16 +30,16 @@ export const encodePlanFile = (parts: PlanFileParts): string => {
 }
 
 export interface PrintedExtra {
-  /** Which changes are introduced, and which are drift. */
+  /** Which changes are introduced, and which correct drift. */
   readonly origin?: Origin & {
-    /** The commit of the base. */
+    /** The base's commit. */
     readonly base: string
   }
-  /** The shard of the fleet: `2/5`. */
+  /** The shard of the fleet, such as `2/5`. */
   readonly shard?: string
 }
 
-/** As `schemas/plan.schema.json` describes it. */
+/** Encodes a plan in the format that `schemas/plan.schema.json` describes. */
 export const jsonPlan = (plan: Plan, extra: PrintedExtra = {}): string => encode({ ...plan, ...extra })
 
 /** The digest covers the document as JSON, without keys that are `undefined`. */
@@ -52,14 +52,14 @@ const SAVE_HINT = 'Write one with `espalier plan --out FILE`.'
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan, or is one of another version; `E_PLAN_EDITED` if it
- *   has been changed since.
+ * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan or has another format version. `E_PLAN_EDITED` if it
+ *   was changed after it was saved.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile =>
   decode(planFileShape, valueIn(text, name), name, SAVE_HINT)
 
 /**
- * Reads either form.
+ * Reads a saved plan, or a plan as `plan --format json` prints it.
  *
  * @param name the file's name, for messages.
  * @throws {EspalierError} as {@link decodePlanFile}.
@@ -96,13 +96,13 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
   return parsed.data
 }
 
-/** Checks the value as read, so that unknown keys count too. */
+/** Checks the digest of the value as it was read, so that it covers unknown keys too. */
 const isIntact = (value: unknown): boolean => {
   const { digest, ...rest } = value as Readonly<Record<string, unknown>>
   try {
     return digest === digestOf(rest)
   } catch (error) {
-    // Nested too deeply for us to have written it.
+    // The value is nested too deeply to have been written by Espalier.
     if (error instanceof RangeError) return false
     throw error
   }

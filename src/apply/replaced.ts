@@ -1,7 +1,7 @@
-/** Replaced computes, and pins that are out of date. */
+/** Finds the computes that were replaced, and the pins that are out of date because of that. */
 import type { Plan, StepOutcome } from '../model/index.ts'
 
-/** Replaced computes, old id to new. */
+/** Maps the ids of replaced computes to the ids of their successors. */
 export const successors = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,
@@ -16,7 +16,7 @@ export const successors = (
   )
 }
 
-/** Notes on the pins that users must edit after a replacement. */
+/** Notes about the pins that a user must edit after a replacement. */
 export const pinNotes = (
   plan: Plan,
   outcomes: ReadonlyMap<string, StepOutcome>,

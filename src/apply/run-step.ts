@@ -19,10 +19,10 @@ import { staleStep } from './stale.ts'
 import { startedBy } from './started.ts'
 import { type Unmet, unmetBy } from './verify.ts'
 
-/** Reads may be stale for a while after the operation has ended. */
+/** The result is read again after these delays, because reads may be stale for a while after an operation has ended. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
-/** State of a running step, so that a failure can report it. */
+/** The state of a running step, which is reported if it fails. */
 interface Progress extends Sending {
   computeId: string | undefined
   operations: readonly OperationProgress[]
@@ -68,7 +68,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
       const ended = end('failed', reasonOf(error), sentences.filter(Boolean).join(' '))
       return defined({ ...ended, httpStatus: error.status })
     }
-    // The journal cannot be written, so the step ends. A request that was already sent may still take effect.
+    // The step ends because the journal cannot be written. A request that was already sent may still take effect.
     if (!(error instanceof EspalierError) || !progress.sent) throw error
     return end(
       'failed',
@@ -78,7 +78,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
   }
 }
 
-/** After the request was accepted: waits for its operations and checks the result. */
+/** Completes a step whose request was accepted: waits for its operations and checks the result. */
 const complete = async (
   step: Step,
   sent: Extract<Sent, { kind: 'answered' | 'found' }>,
@@ -130,7 +130,7 @@ const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
 const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string | undefined): string =>
   `The request whose response was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
 
-/** Account plans limit sizes and scale to zero. */
+/** The message if a change did not take effect. The account's plan may limit sizes and scale to zero. */
 const notEffective = (missing: readonly Unmet[]): string => {
   const isLimit = missing.some(({ path, got }) => got !== undefined && (path === 'size' || path === 'scaleToZero'))
   const words = missing.map((one) => one.words).join('; ')
@@ -160,7 +160,7 @@ const read = async (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
-/** Requested values that the compute still does not show. */
+/** The requested values that the compute does not show even after several reads. */
 const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
   for (let round = 0; ; round += 1) {
     const missing = unmet(step, await read(computeId, step, context), context)

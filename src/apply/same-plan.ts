@@ -1,8 +1,8 @@
 import type { Plan } from '../model/index.ts'
 
 /**
- * Whether two plans would do the same thing. It makes no difference if a compute was suspended or started, because a
- * plan covers both cases, and each step checks again when it runs.
+ * Whether two plans do the same. It does not matter whether a compute has been suspended or started in the meantime,
+ * because a plan covers both cases, and each step checks again when it runs.
  */
 export const isSamePlan = (one: Plan, other: Plan): boolean => actionsOf(one) === actionsOf(other)
 

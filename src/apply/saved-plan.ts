@@ -1,4 +1,4 @@
-/** Decides whether a saved plan may run: it must do and show the same as a plan made now. */
+/** Decides whether a saved plan may run. It must do and show the same as a plan that is made now. */
 import { canonicalJson, type Difference, differences, groupBy } from '../base/index.ts'
 import {
   type Change,
@@ -14,21 +14,21 @@ import type { PlanFile } from './shapes.ts'
 
 export type SavedPlanVerdict =
   | { readonly kind: 'current' }
-  /** The project, the manifests or the program have changed: a sentence each. */
+  /** The project, the manifests or the program have changed. `moved` has a sentence for each change. */
   | { readonly kind: 'stale'; readonly moved: readonly string[] }
-  /** Nothing has changed, and yet the plan differs from a new one: a sentence for each place. */
+  /** Nothing has changed, and yet the plan differs from a new one. `where` has a sentence for each difference. */
   | { readonly kind: 'edited'; readonly where: readonly string[] }
 
 export interface Present {
   readonly observed: Observed
   readonly manifestDigest: string
   readonly espalierVersion: string
-  /** The plan as of now. */
+  /** A plan that was made now. */
   readonly fresh: PlanResult
   /**
-   * The same plan, but with each compute active or idle as it was when the plan was saved. The file is compared with
-   * this one, since impacts, counts and the order of moves depend on activity, and each step checks activity again when
-   * it runs.
+   * A plan that was made now, but with each compute active or idle as it was when the plan was saved. The saved plan is
+   * compared with this one, because impacts, counts and the order of moves depend on which computes are active. Each
+   * step checks again when it runs.
    */
   readonly rewound: PlanResult
 }
@@ -51,8 +51,8 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const messages = errors.filter(({ severity }) => severity === 'error').map(({ message }) => message)
     return { kind: 'stale', moved: [...causes, ...sentences(moved.computes, file), ...new Set(messages)] }
   }
-  // Whoever wrote the file chose its digest and version. A mismatch in these may explain a difference, but the plan is
-  // refused all the same.
+  // Whoever wrote the file could choose its digest and version. If these do not match, that may explain why the plans
+  // differ, but the plan is refused all the same.
   const isSame = causes.length === 0
   const actions = differences(actionsOf(file.plan), actionsOf(rewound.plan))
   if (actions.length > 0) {
@@ -72,18 +72,18 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   }
   const renamed = renamedIn(file.plan, fresh.plan)
   if (renamed.length > 0) return { kind: 'stale', moved: renamed }
-  // Which live compute a declared replica is matched with may depend on which ones are idle.
+  // Which live compute a declared replica is matched with may depend on which computes are idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
 }
 
-/** Changes that are skipped now, but were not in the saved plan: as time passes, more branches are about to expire. */
+/** The changes that are skipped now but were not when the plan was saved, because a branch is now about to expire. */
 const newlySkipped = (saved: Plan, { skipped = [] }: Plan): readonly string[] => {
   const known = new Set(saved.skipped?.map(({ change }) => change))
   return [...new Set(skipped.filter(({ change }) => !known.has(change)).map(({ sentence }) => `${sentence}.`))]
 }
 
-/** A name that is unknown now, for example because another key is used, cannot be compared. */
+/** The projects that were renamed. A name that is unknown now, for example with another key, cannot be compared. */
 const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
   const now = new Map(Object.entries(fresh.projectNames ?? {}))
   return Object.entries(saved.projectNames ?? {}).flatMap(([id, name]) => {
@@ -92,7 +92,10 @@ const renamedIn = (saved: Plan, fresh: Plan): readonly string[] => {
   })
 }
 
-/** A policy has changed, an override is missing or new, or an expected cost now exceeds its limit. */
+/**
+ * The denials that differ. The reason may be that a policy has changed, that an override is missing or new, or that an
+ * expected cost now exceeds its limit.
+ */
 const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
   const [then, now] = [deniedIn(saved), deniedIn(fresh)]
   return [
@@ -106,7 +109,7 @@ const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
 
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
-/** Changes and steps, with everything displayed about them. */
+/** The changes and steps of a plan, with everything that is displayed about them. */
 const actionsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => ({
   waves: waves.map(({ name, projects: own }) => [name, own.filter((project) => projects.includes(project))]),
   changes: byId(changes, (change) => change),
@@ -117,7 +120,7 @@ const actionsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => (
 const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
   Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
 
-/** A declaration may move within its file without changing anything. */
+/** Removes source positions, because a declaration may move within its file without any effect. */
 const withoutSource = (item: Change | Step): unknown => {
   const { source: _own, ...rest } = item
   return 'attributes' in rest
@@ -126,8 +129,8 @@ const withoutSource = (item: Change | Step): unknown => {
 }
 
 /**
- * Everything else that a reader relies on. Computes that the plan does not touch, such as previews and unmanaged ones,
- * may have changed since. Those that have are left out of the comparison.
+ * What a reader of the plan relies on, apart from changes and steps. Computes that the plan does not touch, such as
+ * previews and unmanaged computes, may have changed since the plan was saved. Those that have changed are left out.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
   const { formatVersion, projects, unmanaged, summary, warnings } = plan
@@ -144,7 +147,7 @@ const shownOf = (plan: Plan, moved: Moved): unknown => {
   }
 }
 
-/** The change made by the plan itself, independent of other changes in capacity. */
+/** The capacity that the plan itself adds, which does not depend on how capacity has changed otherwise. */
 const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   computes: after.computes - before.computes,
   minCu: after.minCu - before.minCu,
@@ -153,7 +156,7 @@ const addedBy = ({ before, after }: Plan['summary']['capacity']): unknown => ({
   maxConnections: after.maxConnections - before.maxConnections,
 })
 
-/** Warnings about rules also depend on other branches. */
+/** Whether a warning depends only on the changes. Warnings about rules also depend on other branches. */
 const isOfChanges = ({ code }: Diagnostic): boolean => code !== 'W_RULE_UNUSED' && code !== 'W_RULE_SHADOWED'
 
 /** The compute that each change is matched with, and its attributes, regardless of activity. */
@@ -170,7 +173,7 @@ interface Touched {
   readonly after: Change | undefined
 }
 
-/** Changes that differ, or whose steps differ. */
+/** The changes that differ between the plans, or whose steps differ. */
 const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
   const [before, after] = [textsOf(saved), textsOf(fresh)]
   return [...new Set([...before.keys(), ...after.keys()])]
@@ -186,7 +189,7 @@ const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly chang
   return new Map(changes.map((change) => [change.id, { change, text: textOf(change) }]))
 }
 
-/** Whether the compute may explain the difference: it is the same compute, or on the same branch. */
+/** Whether the compute may explain the difference, because it is the same compute or is on the same branch. */
 const concerns = ({ id, project, branches }: MovedCompute, { before, after }: Touched): boolean =>
   [before, after].some(
     (change) =>
@@ -208,7 +211,7 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
   return `${where}${changeTitle(after)}: ${first === undefined ? 'other steps are planned' : inWords(first)}`
 }
 
-/** With attributes by path, for the message. */
+/** The change with its attributes by path, which makes the message readable. */
 const readable = ({ source: _source, ...change }: Change): unknown => ({
   ...change,
   attributes: Object.fromEntries(

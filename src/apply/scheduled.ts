@@ -1,4 +1,4 @@
-/** Disruptive steps wait for their restart windows. */
+/** Decides whether a disruptive step has to wait for its restart window. */
 import { defined } from '../base/index.ts'
 import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
@@ -6,12 +6,12 @@ import { notStarted } from './context.ts'
 
 const OPEN: Opening = { isOpen: true }
 
-/** Whether a step's windows are open now: they may open or close during the run. */
+/** Returns a function that tells whether a step's windows are open now. They may open or close during the run. */
 export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
   return ({ windows }) => {
     if (windows === undefined) return OPEN
-    // The opening of a closed window is computed only once.
+    // The time at which a closed window opens is computed only once.
     const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
@@ -35,6 +35,6 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 
-/** Whether the windows allow any step at `at`, in milliseconds since the epoch. */
+/** Whether the windows allow any of the steps to run at `at`, which is in milliseconds since the epoch. */
 export const isAnyDue = ({ steps }: Plan, at: number): boolean =>
   steps.some(({ windows, impact }) => windows === undefined || impact === 'none' || openingOf(windows, at).isOpen)

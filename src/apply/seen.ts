@@ -1,4 +1,4 @@
-/** What a saved plan records of the live projects, so that later changes can be shown. */
+/** Defines what a saved plan records about the live projects, so that later changes to them can be shown. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson, defined } from '../base/index.ts'
@@ -11,14 +11,14 @@ const compute = z.strictObject({
   type: z.enum(['read_write', 'read_only']),
   state: z.string(),
   pendingState: z.string().exactOptional(),
-  /** By manifest path, formatted for people. */
+  /** The values of attributes by manifest path, formatted for people. */
   attributes: z.record(z.string(), z.string()),
 })
 
 export const seenShape = z.record(
   z.string(),
   z.strictObject({
-    /** Covers ids, names, protection and expiry, and the maintenance window. */
+    /** A fingerprint of the branches' ids, names, protection and expiry, and of the project's maintenance window. */
     branches: FINGERPRINT,
     computes: z.record(z.string(), compute),
   }),
@@ -26,10 +26,10 @@ export const seenShape = z.record(
 
 type SeenCompute = z.infer<typeof compute>
 
-/** By project id. */
+/** What was recorded about each project, by project id. */
 export type Seen = z.infer<typeof seenShape>
 
-/** @param planned ids of the planned projects; others may have been read as well. */
+/** @param planned the ids of the projects that were planned. Other projects may have been read as well. */
 export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen =>
   Object.fromEntries(
     projects
@@ -60,8 +60,8 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
       ATTRIBUTE_KEYS.flatMap((key) => {
         const value = attributes[key]
         if (value === undefined) return []
-        // Settings may hold secrets, and others may read the file, so only a fingerprint is recorded. It covers everything
-        // that a request with settings sends.
+        // Settings may contain secrets, and other people may read the file, so only a fingerprint is recorded. It
+        // covers everything that a request with settings sends.
         const row = rowOf(key)
         const text = row.isSecret === true ? fingerprint([value, others]) : row.format(value)
         return [[row.path, text] as const]
@@ -89,27 +89,27 @@ const withActivity = (live: ObservedCompute, then: SeenCompute | undefined): Obs
   return defined({ ...live, state: then.state, pendingState: then.pendingState })
 }
 
-/** A map, since ids from a file could be names like `__proto__`. */
+/** Converts to a map, because ids in a file could be names such as `__proto__`. */
 const mapOf = <T>(record: Readonly<Record<string, T>> | undefined): ReadonlyMap<string, T> =>
   new Map(Object.entries(record ?? {}))
 
-/** A compute that has changed; becoming active or idle does not count. */
+/** A compute that has changed. Becoming active or idle does not count as a change. */
 export interface MovedCompute {
   readonly id: string
   readonly project: string
-  /** Its branches before and now. */
+  /** The branch that the compute was on before, and the branch that it is on now. */
   readonly branches: readonly string[]
-  /** `ep-1 (primary on main): size 1 CU → 4 CU`. */
+  /** For example, `ep-1 (primary on main): size 1 CU → 4 CU`. */
   readonly sentence: string
 }
 
 export interface Moved {
   readonly computes: readonly MovedCompute[]
-  /** A branch was created, deleted, renamed, or its protection or expiry changed; or the maintenance window changed. */
+  /** Whether the branches or the maintenance window have changed. */
   readonly branches: boolean
 }
 
-/** A sentence for each id in the plan that is missing from `seen`, although both come from the same snapshot. */
+/** A sentence for each id in the plan that is missing from `seen`, although both should come from the same snapshot. */
 export const unseenIn = (seen: Seen, { projects, changes, unmanaged }: Plan): readonly string[] => {
   const known = mapOf(seen)
   const named = [...changes, ...unmanaged].flatMap(({ project, compute: { id } }) =>

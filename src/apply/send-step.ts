@@ -1,4 +1,7 @@
-/** Sends a step's request once. The step is assessed again before each attempt, and whenever a response was lost. */
+/**
+ * Sends the request of a step, so that it takes effect once. The step is assessed again before each attempt, and
+ * whenever a response was lost.
+ */
 import { ApiError, type Mutation, type Turn } from '../api/index.ts'
 import { defined } from '../base/index.ts'
 import {
@@ -15,28 +18,31 @@ import { type Assessment, assess, type Trail } from './assess.ts'
 import type { RunContext } from './context.ts'
 
 export type Sent =
-  /** The control API's response. */
+  /** The control API has responded. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
-  /** In effect without a response: through our request sent at `lostAt`, or through another client. */
+  /** The change took effect without a response, through the request sent at `lostAt` or through another client. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
   | { readonly kind: 'stale'; readonly moved: readonly Moved[]; readonly ids: readonly string[] }
   | { readonly kind: 'outside-window'; readonly opening: Opening }
   | { readonly kind: 'not-consented'; readonly consent: string }
 
-/** State while a request is being sent, so that a failure can report it. */
+/** The state of a request that is being sent, which is reported if it fails. */
 export interface Sending {
-  /** Whether a request went out that may have taken effect. */
+  /** Whether a request that may have taken effect was sent. */
   sent: boolean
-  /** Requests whose responses were lost and whose effects have not shown. */
+  /** The number of requests whose responses were lost and whose effects have not been seen. */
   lost: number
 }
 
 const RESENDS = 3
-/** The effect of a lost request may take a while to show, so it is read several times before the request is sent again. */
+/** The effect of a lost request may take a while to show. It is read after each of these delays before a repetition. */
 const READ_BACK_DELAYS_MS = [1_000, 2_000, 4_000]
-/** A repeated update or delete does no harm. A repeated create makes a second compute, so it waits half a minute. */
+/**
+ * The delays before a create is repeated, half a minute in total. Repeating an update or a delete does no harm, but
+ * repeating a create makes a second compute.
+ */
 export const LONG_READ_BACK_DELAYS_MS = [...READ_BACK_DELAYS_MS, 8_000, 15_000]
-/** Rejections that may be caused by another client's change right before the request. */
+/** The statuses of rejections that may be caused by a change that another client made right before the request. */
 const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
@@ -66,7 +72,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     return { send: assessment.body }
   }
 
-  /** If the project cannot be read either, the rejection is the more useful message. */
+  /** Assesses the step after a rejection. If the project cannot be read, the rejection is the more useful message. */
   const assessAfterRefusal = (): Promise<Assessment | undefined> =>
     assessNow().catch((error) => {
       if (lost === undefined && error instanceof ApiError) return undefined
@@ -104,7 +110,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   }
 }
 
-/** Checks consent and windows against the current state: a compute that was idle in the plan may be in use now. */
+/** Checks consent and windows for the current state, because a compute that was idle in the plan may be in use now. */
 const blockedNow = async (
   step: Step,
   live: ObservedCompute | undefined,
@@ -121,20 +127,20 @@ const blockedNow = async (
   const opening = context.openingOf(step)
   if (opening.isOpen) return undefined
   if (!context.ignoreWindows) return { kind: 'outside-window', opening }
-  // If the plan already says that the step interrupts, the override was recorded before the step started.
+  // If the plan already says that the step drops connections, the override was recorded before the step started.
   if (isWorse && step.impact === 'none') {
     await context.emit({ type: 'window-overridden', step: step.id, windows: step.windows ?? [] })
   }
   return undefined
 }
 
-/** The impact in the current state: nobody is connected to an idle compute. */
+/** The impact of the step in the current state. If the compute is idle, nobody is connected to it. */
 const impactNow = ({ kind, impact, unlessIdle }: Step, live: ObservedCompute): Impact => {
   if (!isIdle(live)) return unlessIdle ?? impact
   return kind === 'update' ? 'none' : impact
 }
 
-/** @throws {ApiError} that names the lost request, if the read fails. */
+/** Reads the effect of a lost request. @throws {ApiError} that also describes the lost request, if the read fails. */
 const readBack = async <T>(lost: ApiError, read: () => Promise<T>): Promise<T> => {
   try {
     return await read()

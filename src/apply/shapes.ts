@@ -1,4 +1,4 @@
-/** Zod schemas for plans: they check plan files, and generate `schemas/`. */
+/** Zod schemas for plans. Plan files are checked with them, and `schemas/` is generated from them. */
 import { z } from 'zod'
 import {
   CHANGE_KINDS,
@@ -88,7 +88,7 @@ const change = z.strictObject({
   source: source.exactOptional(),
 })
 
-/** The API's `settings`, including unknown parts. */
+/** The `settings` of the API, including parts that Espalier does not know. */
 export const settingsShape = z.looseObject({
   pg_settings: z.record(z.string(), z.string()).exactOptional(),
   preload_libraries: z
@@ -135,7 +135,7 @@ export const step = z.strictObject({
 
 const diagnostic = z.strictObject({
   severity: z.enum(['error', 'warning']),
-  // Any code: a later version may have written the plan.
+  // Any code is accepted, because a later version of Espalier may have written the plan.
   code: z.string().regex(/^[EW](_[A-Z0-9]+)+$/) as z.ZodType<Diagnostic['code'], string>,
   message: z.string(),
   hint: z.string().exactOptional(),
@@ -156,7 +156,7 @@ const selection = z.strictObject({
   leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
 })
 
-/** A sentence about a change. */
+/** The fields of a sentence about a change. */
 const note = { change: z.string(), project: z.string(), sentence: z.string() }
 
 export const planShape = z.strictObject({
@@ -198,7 +198,7 @@ const shard = z
   .regex(/^[1-9]\d*\/[1-9]\d*$/)
   .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
 
-/** SHA-256 over the rest of the document, as JSON with sorted keys. */
+/** The SHA-256 hash of the document without this field, as JSON with sorted keys. */
 const digest = FINGERPRINT
 
 export const planFileShape = z.strictObject({
@@ -206,24 +206,24 @@ export const planFileShape = z.strictObject({
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
   espalier: z.string(),
   createdAt: z.iso.datetime(),
-  /** SHA-256 of the manifests. */
+  /** The SHA-256 hash of the manifests. */
   manifestDigest: FINGERPRINT,
-  /** The paths of the manifests as given, so that `apply FILE` finds them. */
+  /** The paths of the manifests as they were given, so that `apply FILE` can find them. */
   manifests: z.array(z.string()).exactOptional(),
-  /** From `plan --shard`, so that `apply FILE` uses the same shard. */
+  /** The shard given with `plan --shard`, so that `apply FILE` uses the same shard. */
   shard: shard.exactOptional(),
-  /** The Action's input `label`, which distinguishes it from other plans of one workflow. */
+  /** The Action's input `label`, which distinguishes the plan from other plans of the same workflow. */
   label: z.string().exactOptional(),
-  /** The live projects when the plan was made, by id. */
+  /** What was recorded about the live projects when the plan was made, by project id. */
   seen: seenShape,
   plan: planShape,
   digest,
 })
 
-/** A plan as `plan --out` writes it. */
+/** A plan in the form that `plan --out` writes. */
 export type PlanFile = z.infer<typeof planFileShape>
 
-/** The JSON Schema in `schemas/`. */
+/** Converts to the JSON Schema that is published in `schemas/`. */
 export const published = (shape: z.ZodType, name: string, title: string): object => ({
   ...z.toJSONSchema(shape, { target: 'draft-2020-12' }),
   $id: schemaAddress(name),
@@ -232,9 +232,9 @@ export const published = (shape: z.ZodType, name: string, title: string): object
 
 const changes = z.array(change)
 
-/** A plan as `plan --format json` prints it. */
+/** A plan in the form that `plan --format json` prints. */
 export const printedPlanShape = planShape.extend({
-  /** With `--base`: which changes are introduced, and which are drift. */
+  /** Which changes are introduced, and which correct drift. Only present if `--base` was given. */
   origin: z
     .object({
       base: z.string(),
@@ -245,7 +245,7 @@ export const printedPlanShape = planShape.extend({
       gaps: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),
-  /** With `--shard`. */
+  /** Only present if `--shard` was given. */
   shard: shard.exactOptional(),
   digest,
 })

@@ -7,7 +7,7 @@ import type { RunContext } from './context.ts'
 import { toProgress } from './operations.ts'
 import type { Sent } from './send-step.ts'
 
-/** @param wasLost whether the response to an earlier request of the step was lost, so the change may be its own. */
+/** @param wasLost whether the response to an earlier request was lost, so the change may be the step's own. */
 export const staleStep = async (
   step: Step,
   { moved, ids }: Extract<Sent, { kind: 'stale' }>,
@@ -31,7 +31,7 @@ export const staleStep = async (
 const wordsOf = ({ what, before, after }: Moved): string =>
   after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
-/** The latest operation by another client on one of these computes. Optional, because it only explains the outcome. */
+/** The latest operation that another client started on one of these computes. Used only to explain the outcome. */
 const latestOperation = async (
   { project }: Step,
   ids: readonly string[],

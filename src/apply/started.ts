@@ -1,4 +1,4 @@
-/** Finds the compute and the operations of an accepted request. */
+/** Finds the compute and the operations that belong to an accepted request. */
 import { hasEnded, type Operation } from '../api/index.ts'
 import { isIdle, type ObservedCompute, type Step } from '../model/index.ts'
 import type { RunContext } from './context.ts'
@@ -6,7 +6,7 @@ import { findInPlace } from './find-created.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
 
 interface Started {
-  /** Absent if a create was accepted, but its compute has not appeared. */
+  /** `undefined` if a create was accepted but its compute has not appeared yet. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
 }
@@ -29,7 +29,7 @@ export const startedBy = async (
   const computeId = compute?.id ?? named
   const isAnswered = compute !== undefined || step.kind === 'delete'
   if (isAnswered || (computeId !== undefined && operations.length > 0)) return { computeId, operations }
-  // Accepted, but the response does not name the compute or the operations.
+  // The request was accepted, but the response does not name the compute or the operations.
   const live = isCreate
     ? await findMade(step, context)
     : await context.api.getCompute(step.project, step.compute.id ?? '', { signal: context.abort })
@@ -45,7 +45,7 @@ const fromCompute = async (
   since: number | undefined,
 ): Promise<Started> => ({ computeId: compute.id, operations: await operationsOf(compute, step, context, since) })
 
-/** A create that was accepted is never sent again, so keep looking for its compute. */
+/** Looks for the compute of an accepted create several times, because such a create is never sent again. */
 const findMade = async (step: Step, context: RunContext): Promise<ObservedCompute | undefined> => {
   const search = { others: new Set<string>() }
   for (const delayMs of [0, ...LONG_READ_BACK_DELAYS_MS]) {
@@ -60,14 +60,14 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   return undefined
 }
 
-/** The clocks of this machine and of the service may differ, and the API reports whole seconds. */
+/** How far times may differ. The clocks of this machine and the service differ, and the API reports whole seconds. */
 const CLOCK_SKEW_MS = 5_000
 
 /**
- * The operations of a change whose response was lost. The list of operations may be stale, so the
- * compute's pending state, or the kind of change, determines whether an operation is expected.
+ * Finds the operations of a change whose response was lost. The list of operations may be stale. Whether an operation
+ * is expected is therefore determined from the compute's pending state or from the kind of change.
  *
- * @param since when this run sent the request; absent if somebody else made the change.
+ * @param since when this run sent the request. Absent if another client made the change.
  */
 const operationsOf = async (
   compute: ObservedCompute,
@@ -91,7 +91,7 @@ const operationsOf = async (
   return []
 }
 
-/** A new size restarts a compute that is not idle, and a new compute starts. */
+/** Whether the step starts an operation. A new compute starts, and a new size restarts a compute that is not idle. */
 const startsOperation = ({ kind, request }: Step, live: ObservedCompute): boolean => {
   const endpoint = request.body?.endpoint
   if (isIdle(live) || endpoint?.disabled === true) return false

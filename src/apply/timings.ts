@@ -1,26 +1,26 @@
-/** Expected durations of operations, from past operations and from those of this run. */
+/** Estimates how long operations take, from past operations and from the operations of this run. */
 import { type Operation, operationMs } from '../api/index.ts'
 import type { Observed } from '../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 
-/** Only the newest samples count, so that a change in speed takes effect after a few steps. */
+/** How many samples count. Only the newest do, so that the estimate adapts to a change in speed after a few steps. */
 const KEPT = 20
-/** With fewer samples, the slow end is not reliable. */
+/** With fewer samples than this, it is not known how long slow operations take. */
 const ENOUGH = 5
 /**
- * The first read is when nearly all similar operations had ended, but not much later than the median, because waiting
- * for the slowest would delay all others.
+ * The first read takes place at a time by which nearly all similar operations had ended, but not much later than the
+ * median. Waiting for the slowest operations would delay all others.
  */
 const NEARLY_ALL = 0.95
 const LATER_SHARE = 0.1
 const LATER_MS = 200
-/** Timers and clocks are not exact, and a read that is slightly too early costs another one. */
+/** Added because timers and clocks are not exact, and a read that is slightly too early has to be repeated. */
 const SLACK_MS = 40
 
 /**
- * If samples disagree, the run's own observations take precedence over past operations, and a project's own durations
- * over those of others.
+ * Holds samples of durations. If they disagree, observations in this run take precedence over past operations, and the
+ * durations in a project take precedence over those in other projects.
  */
 export class Timings {
   readonly #seen = new Map<string, number[]>()
@@ -40,10 +40,10 @@ export class Timings {
   }
 
   /**
-   * Ignores operations that were retried.
+   * Adds a sample. An operation that was retried is ignored.
    *
-   * @param elapsedMs how long this run has waited for it. If the service reports far more, its clock runs differently, as
-   *   in a sandbox that is faster than real time, and its durations are not used.
+   * @param elapsedMs how long this run has waited for the operation. If the service reports a much longer duration, its
+   *   clock runs differently, as in a sandbox that is faster than real time, and its durations are not used.
    */
   learn(project: string, operation: Timed, elapsedMs = Number.POSITIVE_INFINITY): void {
     if (operation.status !== 'finished' || operation.failuresCount > 0) return
@@ -53,7 +53,7 @@ export class Timings {
     }
   }
 
-  /** The shortest round trip so far; 0 if none is known. */
+  /** The shortest round trip so far, or 0 if none is known. */
   get roundTripMs(): number {
     return this.#roundTripMs ?? 0
   }
@@ -63,8 +63,8 @@ export class Timings {
   }
 
   /**
-   * How many milliseconds operations that were just started probably take. They run one after the other, because of the
-   * project's lock. `undefined` if one of them is unknown.
+   * How many milliseconds the operations that were just started will probably take. They run one after the other,
+   * because they lock the project. `undefined` if the duration of one of them is unknown.
    */
   expectMs(project: string, actions: readonly string[]): number | undefined {
     if (this.#isOtherClock) return undefined
@@ -82,7 +82,7 @@ export class Timings {
     return this.#known(own) ?? this.#known(any)
   }
 
-  /** Combines new and past samples while the new ones are within the range of the past ones. */
+  /** Combines new samples with past samples, as long as the new ones are within the range of the past ones. */
   #known(key: string): readonly number[] | undefined {
     const [seen, past] = [this.#seen.get(key), this.#past.get(key)]
     if (seen === undefined || past === undefined) return seen ?? past

@@ -1,4 +1,4 @@
-/** Compares a compute with a request, and with its earlier state. */
+/** Compares a compute with what was requested, and with its earlier state. */
 import { isDeepStrictEqual } from 'node:util'
 import { defined } from '../base/index.ts'
 import {
@@ -18,7 +18,7 @@ type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 
 const NOTHING = 'nothing'
 
-/** Values as text, by manifest path. Each Postgres setting has its own path. */
+/** The values as text, by manifest path. Each Postgres setting has a path of its own. */
 const textsOf = (keys: readonly AttributeKey[], attributes: ComputeAttributes): ReadonlyMap<string, string> =>
   new Map(
     keys.flatMap((key): readonly (readonly [string, string])[] => {
@@ -34,7 +34,7 @@ const textsOf = (keys: readonly AttributeKey[], attributes: ComputeAttributes): 
 const textOf = (key: AttributeKey, attributes: ComputeAttributes): string | undefined =>
   attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key])
 
-/** A request may set only one of the two limits. */
+/** The size that is requested. If the request sets only one of the two limits, the other is the live one. */
 export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pick<ComputeAttributes, 'size'> => {
   const min = endpoint.autoscaling_limit_min_cu ?? live.size?.min
   const max = endpoint.autoscaling_limit_max_cu ?? live.size?.max
@@ -42,7 +42,7 @@ export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pi
   return named && min !== undefined && max !== undefined ? { size: { min, max } } : {}
 }
 
-/** The attributes that a request changes. It may also send unchanged values, which are ignored. */
+/** The attributes that a request changes. It may also contain unchanged values, which are ignored. */
 const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttributes => {
   const asked = { ...attributesFromWire(endpoint), ...askedSize(endpoint, before) }
   const keys = differingKeys(asked, before)
@@ -59,13 +59,13 @@ const changesOf = (endpoint: Endpoint, before: ComputeAttributes): ComputeAttrib
 export interface Unmet {
   /** A manifest path, or `branch`. */
   readonly path: string
-  /** `undefined` if it has no value. */
+  /** The live value. `undefined` if there is none. */
   readonly got: string | undefined
-  /** `path: before …, requested …, got …` */
+  /** For messages: `path: before …, requested …, got …` */
   readonly words: string
 }
 
-/** Requested changes that the compute does not show; empty if all are in effect. */
+/** The requested changes that the compute does not show. Empty if all of them are in effect. */
 export const unmetBy = (
   live: ObservedCompute,
   { body }: StepRequest,
@@ -89,12 +89,12 @@ export const unmetBy = (
 }
 
 export type Comparison =
-  /** Every value is as before or as requested, but not all are as requested: send this body with the missing ones. */
+  /** Every value is as before or as requested, but some are not as requested yet. `body` requests these. */
   | { readonly kind: 'unchanged'; readonly body: StepRequest['body'] }
   | { readonly kind: 'in-effect' }
   | { readonly kind: 'moved'; readonly moved: readonly Moved[] }
 
-/** For an update or a move. Attributes that the request does not change are ignored. */
+/** Compares for an update or a move. Attributes that the request does not change are ignored. */
 export const compare = ({ body }: StepRequest, before: ObservedCompute, live: ObservedCompute): Comparison => {
   const endpoint: Endpoint = body?.endpoint ?? {}
   const changes = changesOf(endpoint, before.attributes)
@@ -112,7 +112,7 @@ const movedBranch = (asked: string | undefined, before: ObservedCompute, live: O
     ? []
     : [{ what: 'branch', before: before.branchId, after: live.branchId }]
 
-/** Values that are neither as before nor as requested. */
+/** The values that are neither as before nor as requested. */
 const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: ObservedCompute): readonly Moved[] =>
   differingKeys(changes, live.attributes)
     .filter((key) => {
@@ -129,7 +129,7 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
       })
     })
 
-/** A delete relies on the compute having the same branch and name. */
+/** What has changed before a delete. A delete relies on the compute's branch and name being the same. */
 export const movedForDelete = (
   before: ObservedCompute,
   live: ObservedCompute,
@@ -137,7 +137,7 @@ export const movedForDelete = (
 ): readonly Moved[] => [
   ...movedBranch(undefined, before, live),
   ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
-  // A successor gets the compute's settings as they were when planning, so newer ones would be lost.
+  // The successor gets the settings that the compute had when the plan was made, so newer settings would be lost.
   ...(!isReplaced || before.settings === undefined || isDeepStrictEqual(before.settings, live.settings)
     ? []
     : [movedWhole('postgresSettings', before, live)]),

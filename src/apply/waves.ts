@@ -1,4 +1,4 @@
-/** Waves: a wave starts once every step of the earlier waves is done. */
+/** Divides a plan into waves. A wave starts only when every step of the earlier waves is done. */
 import type { Plan, Step, StepOutcome } from '../model/index.ts'
 import { notStarted } from './context.ts'
 
@@ -7,7 +7,7 @@ export interface Wave {
   readonly steps: readonly Step[]
 }
 
-/** The steps by wave, in order; all in one wave if the plan has none. */
+/** The steps by wave, in order. If the plan has no waves, all steps are in one. */
 export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   const position = new Map(waves.flatMap(({ projects }, at) => projects.map((project) => [project, at] as const)))
   const last = waves.length
@@ -17,7 +17,7 @@ export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   })
 }
 
-/** Why a wave must not start; `undefined` if the earlier waves are done. */
+/** Why a wave must not start, or `undefined` if the earlier waves are done. */
 export const waveBlockedBy = (
   { waves = [], leftOut = [] }: Plan,
   wave: Wave,

@@ -1,4 +1,4 @@
-/** Adds live values to an existing manifest, and preserves its hand-written parts. */
+/** Writes live values into an existing manifest, and preserves the parts of it that were written by hand. */
 import {
   type AdoptOptions,
   adoptInto,
@@ -29,7 +29,7 @@ export interface Adoption {
   readonly leftOut: readonly string[]
   readonly notLive: readonly string[]
   readonly toRename: readonly string[]
-  /** Ids of the changes that still have to be applied: creates and renames. */
+  /** The ids of the changes that still have to be applied, which are creates and renames. */
   readonly pending: ReadonlySet<string>
 }
 
@@ -40,9 +40,9 @@ export interface NotAdopted {
 }
 
 /**
- * The new text of a manifest. Its plan contains at most the creates and renames in `pending`.
+ * Returns the new text of a manifest. The plan of that text contains nothing but the creates and renames in `pending`.
  *
- * @param file its path is relative to `cwd`, with forward slashes.
+ * @param file the manifest. Its path is relative to `cwd` and has forward slashes.
  * @throws {EspalierError} `E_IMPORT` if the plan would contain other changes, or there is nothing to import.
  */
 export const adoptFile = async (
@@ -95,7 +95,7 @@ const adopt = (
   }
 }
 
-/** After the import, `apply` still has to create missing computes, and rename those whose live name is in `renamedFrom`. */
+/** After the import, `apply` still has to create computes that are missing, and to rename those with `renamedFrom`. */
 const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
   kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
 
@@ -125,11 +125,11 @@ export const nothingToImport = (branches: readonly string[] | undefined): Espali
   })
 
 /**
- * Finds an unexpected change in the plan of the new manifests.
+ * Looks for an unexpected change in the plan of the new manifests.
  *
- * @param files the manifest and its shared files.
- * @param pending ids of the changes that may be left: creates and renames.
- * @returns an error message, the id of a change, or `undefined`.
+ * @param files the manifest and the shared files that it extends.
+ * @param pending the ids of the creates and renames that the plan may contain.
+ * @returns an error message, the id of an unexpected change, or `undefined` if there is none.
  */
 const changeLeft = (
   files: readonly ManifestFile[],

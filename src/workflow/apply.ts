@@ -1,4 +1,4 @@
-/** The whole apply, for the CLI, the Action and the public API. It has every check, so that no caller can skip one. */
+/** Applies a plan, for the CLI, the Action and the public API. Makes every check, so that no caller can skip one. */
 import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
@@ -36,47 +36,47 @@ import { select } from './selection.ts'
 
 export interface ApplyRequest {
   readonly manifests: Manifests
-  /** Called once the manifests are known to be valid. */
+  /** Opens the client. Called once the manifests are known to be valid. */
   readonly open: () => Promise<OpenClient<WriteApi>>
   readonly clock: Clock
-  /** Applied exactly, or not at all. */
+  /** A saved plan, which is applied exactly as saved or not at all. */
   readonly saved?: SavedPlan | undefined
-  /** The folder in which to run git, if a saved plan's selection has a ref. Default: the process's folder. */
+  /** The folder to run git in, if the saved plan's selection has a ref. The default is the current folder. */
   readonly cwd?: string | undefined
-  /** A fresh plan, which is applied unchanged. The caller checks whether the projects have converged. */
+  /** A new plan, which is applied unchanged. The caller has to check whether the projects have converged. */
   readonly planned?: Planned | undefined
-  /** What may run, or a function that asks the user about the plan and returns `undefined` if the user declines. */
+  /** What may run. A function can ask the user about the plan, and returns `undefined` if the user declines. */
   readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
   readonly budgets?: Budgets | undefined
-  /** If some projects cannot be planned, apply the others. */
+  /** Whether to apply the other projects if some projects cannot be planned. */
   readonly keepGoing?: boolean | undefined
   readonly ignoreWindows?: boolean | undefined
-  /** Once more steps than this have failed, no other step starts. */
+  /** If more steps than this have failed, no other step starts. */
   readonly maxFailures?: number | undefined
-  /** Projects processed concurrently. Default 16. */
+  /** How many projects are processed concurrently. The default is 16. */
   readonly concurrency?: number | undefined
-  /** Default: ten minutes. */
+  /** How long to wait for the operations of a step. The default is ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** File to which each event is written before the call that it announces. */
+  /** The file to which each event is written, before the call that it announces is made. */
   readonly journal?: string | undefined
-  /** For Ctrl-C and SIGTERM while steps run. Default: Node handles them. */
+  /** Intercepts Ctrl-C and SIGTERM while steps run. By default, Node handles them. */
   readonly onSignal?: OnSignal | undefined
-  /** Once aborted, no new step starts, and running steps complete. */
+  /** Once this is aborted, running steps complete, but no new step starts. */
   readonly signal?: AbortSignal | undefined
-  /** Receives messages for users while steps run, for example that the run is stopping. */
+  /** Receives messages for the user while steps run, for example that the run is stopping. */
   readonly notify?: (message: string) => void
-  /** Progress of reading the projects, before a plan is shown. */
+  /** Receives the progress of reading the projects, before a plan is shown. */
   readonly onReading?: OnReading | undefined
-  /** Called with each plan before the user is asked. `again`: the project changed after the previous plan was shown. */
+  /** Called with each plan before the user is asked. `again` is set if the project has changed since the last plan. */
   readonly onPlan?: (planned: PlannedApply, again: boolean) => void | Promise<void>
-  /** Called once all checks have passed; the result receives the events. */
+  /** Called once all checks have passed. The returned watcher receives the events. */
   readonly watch?: (planned: PlannedApply) => Watcher
 }
 
 export interface Watcher {
   /** Awaited before the call that the event announces. If it rejects, no new step starts. */
   event(event: ApplyEvent): void | Promise<void>
-  /** Called at the end of every run, while signals are still intercepted. */
+  /** Called at the end of a run, however it ends, while signals are still intercepted. */
   end(outcome: Outcome | undefined): Promise<void>
 }
 
@@ -88,19 +88,19 @@ export interface PlannedApply extends Planned {
 }
 
 export type Applied =
-  /** The manifests have errors; no request was sent. */
+  /** The manifests have errors, so no request was sent. */
   | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
-  /** Some projects cannot be planned, so none was changed. */
+  /** Some projects cannot be planned, so no project was changed. */
   | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
   | { readonly kind: 'declined' }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
-/** How many times to ask if the project changes while the user decides. */
+/** How often the user is asked at most, if the project keeps changing before the user answers. */
 const MOST_QUESTIONS = 3
 
 /**
- * @throws {EspalierError} `E_STALE`, `E_PLAN_EDITED` for a saved plan that must not run; `E_BUDGET`; `E_STALE` if the
- *   project changed each time that the user was asked; `E_JOURNAL`; errors of the control API.
+ * @throws {EspalierError} `E_STALE` or `E_PLAN_EDITED` for a saved plan that must not run, `E_STALE` if the project
+ *   changed each time that the user was asked, `E_BUDGET`, `E_JOURNAL`, and errors from the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded
@@ -109,7 +109,7 @@ export const apply = async (request: ApplyRequest): Promise<Applied> => {
   return withClient(request.open(), (api) => planAndApply({ ...request, manifests }, api))
 }
 
-/** Restricts the manifests to the projects and the selection that the saved plan was made from. */
+/** Restricts the manifests to the projects and the selection that the saved plan was made for. */
 const asSaved = async ({ manifests, saved, cwd }: ApplyRequest): Promise<Manifests> => {
   if (saved === undefined) return manifests
   const { plan } = saved.file
@@ -126,10 +126,10 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
-    // The user may have taken a while to answer, and consented only to the plan that was shown.
+    // The user consented only to the plan that was shown, and the project may have changed before the answer.
     const fresh = await planOf(request, api)
     if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // A compute may have become active in the meantime, so that its change now counts as a restart.
+      // If a compute has become active in the meantime, its change now counts as a restart.
       enforceBudgets(fresh.plan, request.budgets)
       return run(request, fresh, answer.consent, api)
     }
@@ -166,8 +166,8 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
   if (isEmptyPlan(plan) || (!ignoreWindows && !isAnyDue(plan, at))) {
-    // The plan is empty or every step waits for its window, so there is nothing to ask. The clock is stopped, so that
-    // no window opens during the run and lets a step run without consent.
+    // The plan is empty, or every step waits for its window, so there is nothing to ask. The clock is stopped: if a
+    // window opened during the run, a step could run without consent.
     return {
       consent: { allow: new Set(CONSENTS) },
       clock: { ...clock, now: () => at, date: () => at },
@@ -202,7 +202,7 @@ const run = async (
   const interruption = onInterrupt(
     (message) => {
       notify?.(message)
-      // If the journal cannot be written, the run stops anyway.
+      // If the journal cannot be written, the run stops in any case.
       void emit({ time: time(), type: 'interrupt', message }).catch(() => undefined)
     },
     request.onSignal,
@@ -236,7 +236,7 @@ const run = async (
       await journal?.close()
       await watcher?.end(outcome)
     } finally {
-      // Only once everything is written, so that another Ctrl-C cannot hide the outcome.
+      // Signals are released only after everything is written, so that another Ctrl-C cannot hide the outcome.
       interruption.release()
     }
   }
@@ -248,7 +248,7 @@ export const replanner =
   async (pinAliases, read) =>
     (await planLive(api, manifests, { concurrency, estimate: false, pinAliases, read })).result
 
-/** @param option the name of the flag or input. */
+/** Says that nothing was changed, and which option applies the other projects. @param option a flag or an input. */
 export const nothingChanged = ({ projects }: Plan, option: string): string => {
   const count = projects.length
   if (count === 0) return 'Nothing was changed.'

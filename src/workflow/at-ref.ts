@@ -1,4 +1,4 @@
-/** The manifests at a commit, read as git blobs: nothing is checked out, and no code from the commit runs. */
+/** Reads the manifests at a commit as git blobs. Nothing is checked out, and no code from the commit runs. */
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
@@ -10,14 +10,14 @@ import { POLICY_FILES } from './policies.ts'
 
 const YAML = /\.ya?ml$/
 const GLOB = /[*?[\]{}!]/
-/** Git modes of regular files. */
+/** The git file modes of regular files. */
 const PLAIN_FILE = /^100(644|755)$/
 /**
- * Git file modes of symlinks and submodules. Neither is read, because symlinks may point anywhere, and the files of
- * submodules are not in the commit.
+ * The git file modes of symlinks and submodules. Neither are read, because a symlink may point anywhere, and the files
+ * of a submodule are not in the commit.
  */
 const NOT_READ = /^(120|160)000$/
-/** Git never creates a tree with such names, but accepts one that another program created. */
+/** Matches names that lead out of the folder. Git never creates them itself, but accepts them from another program. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
 const MAX_FILES = 50_000
@@ -25,17 +25,17 @@ const MAX_BLOB_BYTES = 32 * 1024 * 1024
 const MAX_TREE_BYTES = 256 * 1024 * 1024
 
 export interface AtRefOptions {
-  /** Base of relative paths, inside a git repository. Default: the current folder. */
+  /** The folder that paths are relative to, in a git repository. The default is the current folder. */
   readonly cwd?: string | undefined
   /**
-   * What to do about paths that do not exist at the commit. `ignore`: leave them out, because a file may be new in a
-   * pull request. `report`: an error, as for files on disk; links and submodules are errors too. Default: `ignore`.
+   * What to do about paths that do not exist at the commit. `ignore`, the default, leaves them out, because a pull
+   * request may add a file. `report` reports an error, as for files on disk, and also for links and submodules.
    */
   readonly missing?: 'ignore' | 'report'
 }
 
 /**
- * The same paths at `ref`; by default, the first of {@link DEFAULT_PATHS} that exists.
+ * Reads the same paths at `ref`. By default, reads the first of {@link DEFAULT_PATHS} that exists there.
  *
  * @throws {EspalierError} `E_GIT` if there is no repository or no such commit, or its YAML files exceed the limits.
  *   `E_OUTSIDE` if one of the paths is a link or in a submodule, because it would seem to declare nothing.
@@ -51,7 +51,7 @@ export const manifestsAt = async (
       hint: 'Use paths inside the current folder.',
     })
   }
-  // A policy file outside the folder is not in the repository, so it is read from disk.
+  // A policy file outside the folder cannot be read at the commit, so it is read from disk.
   const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
   const { files, closed } = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
@@ -82,7 +82,7 @@ const defaultPath = (isThere: (path: string) => boolean, closed: readonly string
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether `path` may name this link or submodule, or a file behind it. */
+/** Whether `path` may refer to this link or submodule, or to a file behind it. */
 const leadsThrough = (path: string, link: string): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
@@ -121,11 +121,11 @@ const splitBy = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [
 
 interface Tree {
   readonly files: readonly Entry[]
-  /** Paths of links and submodules. */
+  /** The paths of links and submodules. */
   readonly closed: readonly string[]
 }
 
-/** The YAML files below the current folder, and the named files. Other sizes are not read, as each costs a lookup. */
+/** Lists the YAML files below the current folder, and the named files. Other files would only cost time. */
 const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
   const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
@@ -146,14 +146,14 @@ const listTree = async (cwd: string, commit: string, named: readonly string[]): 
   return { files, closed }
 }
 
-/** In bytes, in the order given. */
+/** The sizes of the files in bytes, in the order in which the files are given. */
 const sizesOf = async (cwd: string, files: readonly { readonly id: string }[]): Promise<readonly number[]> => {
   if (files.length === 0) return []
   const output = await git(cwd, ['cat-file', '--batch-check=%(objectsize)'], { input: lines(files) })
   return output.toString().trim().split('\n').map(Number)
 }
 
-/** A base with missing files must not seem to declare nothing. */
+/** An error is necessary, because without its files the base would seem to declare nothing. */
 const missingFiles = (commit: string): EspalierError =>
   new EspalierError('E_GIT', `This is a partial clone without the files of ${commit.slice(0, 12)}.`, {
     hint: 'Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).',
@@ -173,7 +173,7 @@ const writeFiles = async (cwd: string, files: readonly Entry[], folder: string):
       await writeBatch(cwd, batch, folder)
     }
     for (const { path, bytes } of files.filter((file) => file.bytes > MAX_BLOB_BYTES)) {
-      // Too large to read: only the size is needed for the error.
+      // The file is too large to be read. The error needs only its size.
       write(folder, path, '')
       truncateSync(join(folder, path), bytes)
     }
@@ -183,7 +183,7 @@ const writeFiles = async (cwd: string, files: readonly Entry[], folder: string):
   }
 }
 
-/** Limits how much is in memory at once. */
+/** Splits the files into batches, to limit how much is in memory at once. */
 const batches = function* (files: readonly Entry[]): Iterable<readonly Entry[]> {
   let batch: Entry[] = []
   let bytes = 0

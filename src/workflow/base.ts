@@ -1,24 +1,25 @@
-/** Compares manifests with those of a base: a git ref, or the base of a pull request. */
+/** Compares manifests with those of a base, which is a git ref or the base of a pull request. */
 import { type Diagnostic, hasErrors, leftOutIds, type Observed, type Origin, type Plan } from '../model/index.ts'
 import { originOf, plan, policyRemovals, projectIds, releasedSince } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface BaseComparison {
   readonly origin: Origin
-  /** A warning for each protection and restart window that the head removes, and each `prune` it adds. */
+  /** A warning for each protection and restart window that the head removes, and for each `prune` that it adds. */
   readonly policyRemovals: readonly Diagnostic[]
 }
 
-/** Projects that only the base declares. They are read too, to list the computes that are no longer managed. */
+/** The projects that only the base declares. They are read too, to list the computes that are no longer managed. */
 export const removedProjects = (base: Manifests, head: Manifests): readonly string[] => {
   const declared = new Set(projectIds(head.loaded.desired))
   return isUsableBase(base) ? projectIds(base.loaded.desired).filter((id) => !declared.has(id)) : []
 }
 
 /**
- * Uses one snapshot for both sides, so that a concurrent change is not attributed to the manifests.
+ * Compares the plans of the base and the head. Both are planned from the same snapshot, so that a concurrent change is
+ * not attributed to the manifests.
  *
- * @param headPlan was planned from `observed`.
+ * @param headPlan the plan of the head, which was also made from `observed`.
  */
 export const compareWithBase = (
   base: Manifests,
@@ -43,9 +44,9 @@ export const compareWithBase = (
 }
 
 /**
- * The plan of the base's manifests for these projects.
+ * Plans the base's manifests for these projects.
  *
- * @returns `undefined` if the base's manifests have errors.
+ * @returns the plan, or `undefined` if the base's manifests have errors.
  */
 export const planOfBase = (base: Manifests, projects: readonly string[], observed: Observed): Plan | undefined => {
   if (!isUsableBase(base)) return undefined
@@ -54,7 +55,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   return plan({ documents }, observed, { sizeTable: base.sizeTable }).plan
 }
 
-/** A base without manifests is valid: the first manifest may be new. */
+/** Whether the base can be compared with. A base without manifests can, because the pull request may add the first. */
 export const isUsableBase = ({ loaded, paths }: Manifests): boolean =>
   paths.length === 0 || !hasErrors(loaded.diagnostics)
 
@@ -66,8 +67,8 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
 }
 
 /**
- * The plan shows the effect of the merge, so it ignores the base's protection and windows. These warnings show
- * reviewers what the head removes.
+ * Warns about the protection and the windows that the head removes. The plan itself ignores those of the base, because
+ * it shows the effect of the merge.
  */
 const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []

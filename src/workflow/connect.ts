@@ -1,4 +1,4 @@
-/** The control API of a run: the service, or an embedded sandbox that stops with the run. */
+/** Connects a run to the control API, which is the service's or that of an embedded sandbox that stops with the run. */
 import { type ApiOptions, createReadApi, createWriteApi, type ReadApi, type WriteApi } from '../api/index.ts'
 import { defined } from '../base/index.ts'
 
@@ -7,26 +7,26 @@ export type Target =
   | { readonly sandbox: SandboxTarget }
 
 export interface SandboxTarget {
-  /** Default: its state is discarded. */
+  /** The folder for the sandbox's state. By default, the state is discarded. */
   readonly stateDir?: string | undefined
   /** The seed file. */
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
-  /** Whether it suspends idle computes and runs maintenance, as the service does. Default: yes. */
+  /** Whether the sandbox suspends idle computes and runs maintenance, as the service does. On by default. */
   readonly background?: boolean | undefined
 }
 
 export interface Connection {
   readonly options: ApiOptions
-  /** Log lines of the sandbox, for users. */
+  /** Log lines from the sandbox that should be shown to the user. */
   readonly warnings: readonly string[]
-  /** The sandbox already had a state, so its seed was not used. */
+  /** Whether the seed was not used, because the sandbox already had a state. */
   readonly isSeedUnused: boolean
   /** Stops the sandbox, if there is one. */
   close(): Promise<void>
 }
 
-/** @throws {EspalierError} if the sandbox cannot start. */
+/** @throws {EspalierError} if the sandbox cannot be started. */
 export const connect = async (target: Target, options: Omit<ApiOptions, 'apiKey' | 'baseUrl'>): Promise<Connection> => {
   if ('sandbox' in target) return embedded(target.sandbox, options)
   const { apiKey, baseUrl } = target
@@ -63,7 +63,7 @@ export interface OpenClient<Api> {
 export const openReadClient = (connection: Connection): OpenClient<ReadApi> =>
   closing(createReadApi(connection.options), connection)
 
-/** @param lockTimeoutMs how long to wait for a locked project. Default: ten minutes. */
+/** @param lockTimeoutMs how long to wait for a locked project. The default is ten minutes. */
 export const openWriteClient = (connection: Connection, lockTimeoutMs?: number): OpenClient<WriteApi> =>
   closing(createWriteApi({ ...connection.options, ...defined({ lockTimeoutMs }) }), connection)
 
@@ -75,7 +75,7 @@ const closing = <Api extends ReadApi>(api: Api, connection: Connection): OpenCli
   },
 })
 
-/** Runs `use`, then closes the client. */
+/** Calls `use`, and then closes the client. */
 export const withClient = async <Api, T>(
   opening: Promise<OpenClient<Api>>,
   use: (api: Api) => Promise<T>,

@@ -5,7 +5,7 @@ import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index
 const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
 
 /**
- * `restart` is always allowed, unless `none` is given.
+ * Parses a list of consents. `restart` is always allowed, unless the list contains `none`.
  *
  * @param name the name of the flag or input.
  * @throws {EspalierError} `E_USAGE` for an unknown word.
@@ -25,7 +25,7 @@ export const allowed = (values: readonly string[], name = '--allow'): ReadonlySe
   return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
 }
 
-/** @throws {EspalierError} `E_BUDGET` if the plan exceeds one. */
+/** @throws {EspalierError} `E_BUDGET` if the plan exceeds a budget. */
 export const enforceBudgets = (plan: Plan, budgets: Budgets = {}): void => {
   const over = checkBudgets(plan, budgets)
   if (over.length === 0) return

@@ -1,4 +1,4 @@
-/** Estimates the cost of live projects, and finds the manifest lines that could save money. */
+/** Estimates the cost of live projects, and finds lines in manifests whose change would save money. */
 import { pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import { defined, groupBy, mapConcurrently } from '../base/index.ts'
 import { type CostReport, costReport, type DeclaredPlace, type SavingKey } from '../cost/index.ts'
@@ -20,7 +20,7 @@ export interface CostOptions {
   readonly concurrency?: number
   readonly clock?: Clock
   readonly price?: Price | undefined
-  /** The advice names lines in these manifests. */
+  /** The manifests whose lines the advice refers to. */
   readonly manifests?: Manifests
 }
 
@@ -41,7 +41,10 @@ export const costLive = async (
   return { observed, report }
 }
 
-/** The service counts usage by branch. Operations split it by compute, and show how often a compute was suspended. */
+/**
+ * Whether the operations must be read. The service counts usage only by branch. The operations allow splitting it by
+ * compute, and show how often a compute was suspended.
+ */
 const needsOperations = ({ computes }: ObservedProject): boolean =>
   new Set(computes.map(({ branchId }) => branchId)).size < computes.length ||
   computes.some(({ attributes: { scaleToZero = 0 } }) => scaleToZero > SCALE_TO_ZERO_DEFAULT_SECONDS)

@@ -37,6 +37,6 @@ export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 export { checkOffline } from './validate.ts'
 
-/** Loaded on demand, since it needs the whole sandbox. */
+/** Loads the rehearsal only when it is needed, because it imports the whole sandbox. */
 export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>
   (await import('./rehearse.ts')).rehearse(planned, clock)

@@ -1,18 +1,18 @@
-/** The effects of the first and the second Ctrl-C. SIGTERM counts as Ctrl-C. */
+/** Handles the first and the second Ctrl-C. SIGTERM is treated like Ctrl-C. */
 import { abortWith, type OnSignal } from '../base/index.ts'
 
 export interface Interruption {
-  /** Aborted by the first: no new step starts. */
+  /** Aborted by the first Ctrl-C. From then on, no new step starts. */
   readonly stop: AbortSignal
-  /** Aborted by the second: everything stops immediately. */
+  /** Aborted by the second Ctrl-C, which stops everything immediately. */
   readonly abort: AbortSignal
-  /** Restores Node's own handling. */
+  /** Restores Node's own handling of signals. */
   release(): void
 }
 
 /**
- * @param onSignal if absent, signals are not handled here.
- * @param stopping counts as the first Ctrl-C, without a message.
+ * @param onSignal intercepts signals. If absent, signals are not handled here.
+ * @param stopping has the same effect as the first Ctrl-C when it is aborted, but shows no message.
  */
 export const onInterrupt = (
   notify: (message: string) => void,

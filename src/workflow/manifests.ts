@@ -1,4 +1,4 @@
-/** Reads the manifests of a run, and its policies. */
+/** Reads the manifests and policies that a run uses. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
@@ -13,39 +13,39 @@ export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
   readonly sizeTable?: SizeTable | undefined
-  /** Policy files that the user named. */
+  /** The policy files that the user named. */
   readonly policyPaths?: readonly string[]
-  /** `loaded.desired` holds only this shard of the fleet. */
+  /** If given, `loaded.desired` contains only this shard of the fleet. */
   readonly shard?: Shard
-  /** Price, tier and policies for reviewing the plan. */
+  /** The price, tier and policies that the plan is reviewed with. */
   readonly review?: ReviewOptions
-  /** Restricts planning to this selection. */
+  /** If given, only this selection is planned. */
   readonly selecting?: Selecting
 }
 
-/** A selection, ready for planning. */
+/** A selection with everything that is needed to plan it. */
 export interface Selecting {
   readonly selection: Selection
   /** The manifests at `introducedSince`. */
   readonly since?: Manifests
-  /** Declared projects that are not selected. */
+  /** The number of declared projects that are not selected. */
   readonly leftOutProjects: number
-  /** A caller's own filter of changes, used instead of `selection`. */
+  /** A caller's own filter for changes, which is used instead of `selection`. */
   readonly choose?: (change: Change) => Selected
 }
 
 export interface ManifestOptions {
   readonly sizeTablePath?: string | undefined
-  /** Used instead of reading a table. */
+  /** The size table to use, instead of reading one from a file. */
   readonly sizeTable?: SizeTable
-  /** Default: the current folder. */
+  /** The folder that paths are relative to. The default is the current folder. */
   readonly cwd?: string
-  /** Policy files in addition to the one in the folder. */
+  /** Policy files to read in addition to the one in the folder. */
   readonly policyPaths?: readonly string[]
 }
 
 /**
- * Reads files, directories and globs; by default the first of {@link DEFAULT_PATHS} that exists.
+ * Reads manifests from files, directories and globs. By default, reads the first of {@link DEFAULT_PATHS} that exists.
  *
  * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
  */
@@ -58,7 +58,7 @@ export const readManifests = async (
   return withPolicies({ loaded: await loadManifests(paths, { cwd, sizeTable }), paths, sizeTable }, cwd, policyPaths)
 }
 
-/** An error in a policy file counts as an error in the manifests: nothing is planned. */
+/** Reads the policies. An error in a policy file counts as an error in the manifests, so nothing is planned. */
 export const withPolicies = async (
   manifests: Manifests,
   cwd: string,
@@ -81,9 +81,9 @@ export const withPolicies = async (
 }
 
 /**
- * The given paths, or the first of {@link DEFAULT_PATHS} that exists.
+ * Returns the given paths or, if there are none, the first of {@link DEFAULT_PATHS} that exists.
  *
- * @throws {EspalierError} if none is given and none exists.
+ * @throws {EspalierError} if no path is given and none of the default paths exists.
  */
 export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> =>
   given.length > 0 ? given : [await defaultPath(cwd)]
@@ -93,12 +93,12 @@ const defaultPath = async (cwd: string): Promise<string> => {
     const found = await stat(join(cwd, path)).catch(() => undefined)
     if (found !== undefined) return path
   }
-  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ here.', {
+  throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ in the current folder.', {
     hint: 'Pass files, directories or globs.',
   })
 }
 
-/** The manifests with only these projects. Errors in the others are still reported. */
+/** The manifests with only these projects. Errors in other projects are still reported. */
 export const onlyProjects = (manifests: Manifests, isKept: (project: string) => boolean): Manifests => {
   const { loaded } = manifests
   const documents = loaded.desired.documents.filter(({ project }) => isKept(project))
@@ -108,7 +108,7 @@ export const onlyProjects = (manifests: Manifests, isKept: (project: string) => 
 export const withoutProjects = (manifests: Manifests, projects: readonly string[]): Manifests =>
   onlyProjects(manifests, (project) => !projects.includes(project))
 
-/** A note for each file among the manifests that is not a manifest. */
+/** A note for each file that was found among the manifests but is not a manifest. */
 export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
   const used = review?.policies?.files ?? []
   return [

@@ -1,4 +1,4 @@
-/** Merges the plans of a fleet's shards, made by several runs, into one plan. */
+/** Merges the plans of a fleet's shards, which several runs have made, into one plan. */
 import { decodePlan, type PlanFile, type PrintedPlan } from '../apply/index.ts'
 import { defined } from '../base/index.ts'
 import { EspalierError, leftOutIds, type Origin, type Plan, parseShard } from '../model/index.ts'
@@ -7,11 +7,11 @@ import { readPlanText } from './saved-plan.ts'
 
 export interface Merged {
   readonly plan: Plan
-  /** Present if the plans were made with a base, which must be the same for all of them. */
+  /** Present if the plans were made with a base. The base must be the same for all of them. */
   readonly origin?: Origin & { readonly base: string }
-  /** Shards that have no plan among the files. */
+  /** The shards for which none of the files contains a plan. */
   readonly missing: readonly string[]
-  /** When the oldest saved plan was made; absent if none of them is a saved plan. */
+  /** When the oldest of the saved plans was made. Absent if none of the files is a saved plan. */
   readonly createdAt?: string
 }
 
@@ -24,8 +24,8 @@ interface Part {
 }
 
 /**
- * @throws {EspalierError} `E_PLAN_FILE` if a file is not a plan; `E_MERGE` if the plans do not belong to one fleet: a
- *   project appears twice, a shard is missing, or manifests or bases differ.
+ * @throws {EspalierError} `E_PLAN_FILE` if a file is not a plan. `E_MERGE` if the plans do not make up one fleet,
+ *   because a project appears twice, a shard is missing, or they were made from different manifests or bases.
  */
 export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> => {
   const merged = await mergePresentPlans(paths)
@@ -38,7 +38,7 @@ export const mergePlanFiles = async (paths: readonly string[]): Promise<Merged> 
   )
 }
 
-/** Like {@link mergePlanFiles}, but the caller reports missing shards. */
+/** Like {@link mergePlanFiles}, but leaves it to the caller to report missing shards. */
 export const mergePresentPlans = async (paths: readonly string[]): Promise<Merged> => {
   const parts = await Promise.all(paths.map(readPart))
   checkProjects(parts)
@@ -71,11 +71,11 @@ const checkProjects = (parts: readonly Part[]): void => {
   }
 }
 
-/** If one plan is a shard, all must be, because a missing shard must not look as if it had no changes. */
+/** Finds missing shards. If one plan is for a shard, all must be, or a missing shard would seem to have no changes. */
 const missingShards = (parts: readonly Part[]): readonly string[] => {
   if (parts.every(({ shard }) => shard === undefined)) return []
   const plain = parts.find(({ shard }) => shard === undefined)
-  if (plain !== undefined) throw wrong(`${plain.path} is not a shard, but the others are.`, AGAIN)
+  if (plain !== undefined) throw wrong(`${plain.path} is not the plan of a shard, but other files are.`, AGAIN)
   checkSame(parts, 'numbers of shards', ({ shard }) => shard?.split('/')[1])
   const here = new Set(parts.map(({ shard }) => shard))
   const count = parseShard(parts[0]?.shard ?? '')?.count ?? 0
@@ -98,7 +98,8 @@ const originOf = (parts: readonly Part[]): Merged['origin'] => {
   const base = origins[0]?.base
   if (base === undefined) return undefined
   const without = parts.find(({ origin }) => origin === undefined)
-  if (without !== undefined) throw wrong(`${without.path} was planned without --base, unlike others.`, AGAIN)
+  if (without !== undefined)
+    throw wrong(`${without.path} was planned without --base, but other plans were planned with it.`, AGAIN)
   checkSame(parts, 'bases', ({ origin }) => origin?.base)
   return { base, ...mergeOrigins(origins) }
 }

@@ -1,4 +1,4 @@
-/** Makes a plan from manifests and live projects. */
+/** Plans how to bring live projects in line with manifests. */
 import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
@@ -24,32 +24,32 @@ export interface Planned {
   /** The snapshot that the plan was made from. */
   readonly observed: Observed
   readonly result: PlanResult
-  /** Present if a base was given. */
+  /** The comparison with the base, if a base was given. */
   readonly comparison?: BaseComparison
 }
 
 export interface PlanOptions {
-  /** Projects read concurrently. Default 16. */
+  /** How many projects are read concurrently. The default is 16. */
   readonly concurrency?: number | undefined
-  /** Read past operations of each project that changes, to estimate durations. Default: yes. */
+  /** Whether to read the past operations of each project that changes, to estimate durations. On by default. */
   readonly estimate?: boolean
-  /** Manifests to compare with: those of a git ref, or of a pull request's base. */
+  /** The manifests to compare with, which are those at a git ref or on a pull request's base. */
   readonly base?: Manifests | undefined
-  /** Also apply the base's protection, prune settings and restart windows to the plan: for untrusted pull requests. */
+  /** Whether the base's protection, prune settings and windows also apply. Used for untrusted pull requests. */
   readonly enforceBasePolicy?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
-  /** Computes read by id, which replace those in the list of computes because they are newer. */
+  /** Computes that were read by id. They replace those in the list of computes, which may be older. */
   readonly read?: readonly ReadCompute[]
 }
 
-/** Reads the projects that the manifests declare, and plans against them. */
+/** Reads the projects that the manifests declare, and plans the changes to them. */
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
-  // The plan does not depend on these projects, so they may have been deleted.
+  // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // For a few projects, reading operations together with the snapshot saves a round trip. For a large fleet, only the
   // operations of changed projects are read, because of the rate limit.
@@ -77,8 +77,8 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
 }
 
 /**
- * The policies of the base decide, so that a pull request cannot relax them for itself. If the base has none, policies
- * added by the pull request cause only warnings.
+ * Reviews the plan with the policies on the base, so that a pull request cannot relax them for itself. If the base has
+ * no policies, policies that the pull request adds cause only warnings.
  */
 const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
   const { manifests, observed, result, comparison } = planned
@@ -115,7 +115,7 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
 const NO_POLICIES: Policies = { files: [], policies: [] }
 
 /**
- * If the base's policies cannot be read, it is unknown what they deny.
+ * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.
  *
  * @throws {EspalierError} `E_POLICY_BASE`
  */
@@ -130,7 +130,7 @@ const requirePolicies = (base: Manifests | undefined): void => {
   )
 }
 
-/** Plans the selected projects against a snapshot of them. */
+/** Plans the changes to the selected projects, from a snapshot of these projects. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
   reviewed(planUnreviewed(observed, manifests, options), options)
 
@@ -159,7 +159,7 @@ const planUnreviewed = (
   }
 }
 
-/** Restricts a comparison to the changes that are in the plan of the selection. */
+/** Restricts a comparison to the changes that the plan of the selection contains. */
 const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseComparison => {
   const { introduced, drift, ...rest } = comparison.origin
   const ids = new Set(changes.map(({ id }) => id))
@@ -171,7 +171,7 @@ const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseC
   }
 }
 
-/** Plans offline. A project that is not in the snapshot counts as missing. */
+/** Plans offline from a snapshot. A project that is not in the snapshot counts as missing. */
 export const planRecorded = async (
   observed: Observed,
   manifests: Manifests,
@@ -181,7 +181,7 @@ export const planRecorded = async (
   return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
 }
 
-/** The names of the projects that the key can read. */
+/** The names of the projects, as far as the key can read them. */
 export const namesOf = async (
   api: ReadApi,
   ids: readonly string[],
@@ -192,7 +192,7 @@ export const namesOf = async (
   return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
 }
 
-/** If the operations of a project cannot be read, it is planned without an estimate. */
+/** Reads the past operations of a project. If they cannot be read, the project is planned without an estimate. */
 const readPast = (api: ReadApi, project: string) => optionalRead(pastOperations(api, project))
 
 const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {

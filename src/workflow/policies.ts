@@ -1,4 +1,4 @@
-/** Reads the policies of a run, and evaluates them on the state after the plan. */
+/** Reads the policies for a run, and checks them against the state that the plan leads to. */
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined, groupBy } from '../base/index.ts'
@@ -32,24 +32,24 @@ import {
   unusedOverrides,
 } from '../policy/index.ts'
 
-/** Names of the policy files that are read by default. */
+/** The names of the policy files that are read by default. */
 export const POLICY_FILES = ['espalier.policy.yaml', 'espalier.policy.yml'] as const
 
 export interface Policies {
-  /** Paths for messages. */
+  /** The paths of the policy files, for messages. */
   readonly files: readonly string[]
   /** The first error. If there is one, `policies` is incomplete and must not be used to plan. */
   readonly mistake?: Diagnostic
   readonly policies: readonly Policy[]
 }
 
-/** Reads the folder's policy files, the named ones, and the policies in manifests. */
+/** Reads the policies in the folder's policy files, in the files that the user named, and in manifests. */
 export const readPolicies = async (
   cwd: string,
   named: readonly string[],
   desired: Desired,
 ): Promise<Policies & Pick<LoadedManifests, 'diagnostics' | 'lineOf'>> => {
-  // A broken link counts as a file, because an unreadable file is not the same as having no policies.
+  // A broken link counts as a file. It must cause an error, and must not be treated as if there were no policies.
   const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
   const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
   const paths = [...new Set([...own.flat(), ...named])]
@@ -80,18 +80,18 @@ export const warnOnly = ({ files, policies }: Policies): Policies => ({
 
 export interface JudgeOptions {
   readonly policies: Policies
-  /** Reasons by policy name. */
+  /** The reason for each override, by the name of the policy. */
   readonly overrides?: ReadonlyMap<string, string> | undefined
-  /** Who overrides policies. */
+  /** The user who overrides the policies. */
   readonly actor?: string | undefined
-  /** If the base's policies decide: how the pull request changes them, for display. */
+  /** How the pull request changes the base's policies, for display. Set if the base's policies decide. */
   readonly proposed?: ProposedPolicies | undefined
 }
 
 /**
- * Adds policy results to the plan. If a project is denied, all of its changes are refused.
+ * Adds the results of the policies to the plan. If a policy denies a project, all changes to the project are refused.
  *
- * @param base the manifests that policies compare with.
+ * @param base the manifests with which policies compare the plan.
  */
 export const judgePlan = (
   plan: Plan,
@@ -147,7 +147,7 @@ export const judgePlan = (
   }
 }
 
-/** The name of a compute in policy messages. */
+/** The name for a compute in the messages of policies. */
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
@@ -164,7 +164,7 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
     : `${own.message}. ${own.reason.replace(/\.$/, '')}`
 }
 
-/** How the pull request changes policies, and the denials that only its own policies would cause. */
+/** Lists how the pull request changes policies, and the denials that only its own policies would cause. */
 const proposedChanges = (
   { from, to }: ProposedPolicies,
   projects: readonly JudgedProject[],
@@ -203,7 +203,7 @@ const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
   return { known: expected ?? 0, isComplete: unknown === 0 }
 }
 
-/** The project after the changes. */
+/** The state of the project after the changes. */
 const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
@@ -262,8 +262,9 @@ const stateOf = (
 }
 
 /**
- * Windows, protection and prune exist only in manifests, not in the live state. Without a base, they count as unchanged,
- * so policies about them only warn, unless the plan violates them.
+ * Treats windows, protection and prune settings as unchanged. They exist only in manifests and not in the live state,
+ * so without a base it is unknown whether they change. Policies about them then only warn, unless the plan violates
+ * them.
  */
 const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
   const interrupts = new Set(

@@ -1,4 +1,4 @@
-/** Applies the plan to a sandbox copy of the projects, with injected faults. Does not change the live projects. */
+/** Rehearses a plan: applies it to a copy of the projects in a sandbox, with injected faults. */
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
 import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
@@ -7,17 +7,17 @@ import { replanner } from './apply.ts'
 import { withoutProjects } from './manifests.ts'
 import type { Planned } from './plan.ts'
 
-/** The sandbox's clock runs this many times faster than real time. */
+/** How many times faster than real time the sandbox's clock runs. */
 const SPEED = 50
 const SLOW_MS = 20_000
 
 export interface Rehearsal {
   readonly outcome: Outcome
-  /** Every step was done, and the next plan was empty. */
+  /** Whether every step was done and the next plan was empty. */
   readonly isGood: boolean
 }
 
-/** Injects a lock, a slow operation, and one that fails once. */
+/** Rehearses the plan with three faults: a lock, a slow operation, and an operation that fails once. */
 export const rehearse = async ({ result, observed, manifests }: Planned, real: Clock): Promise<Rehearsal> => {
   const { plan } = result
   const sandbox = await startSandbox({ timeScale: SPEED, background: false })
@@ -35,7 +35,7 @@ export const rehearse = async ({ result, observed, manifests }: Planned, real: C
       plan,
       observed,
       api,
-      // Consents, budgets and windows protect live projects only.
+      // Consents, budgets and windows are there to protect live projects, so the rehearsal does not need them.
       consent: { allow: new Set(CONSENTS) },
       ignoreWindows: true,
       clock,

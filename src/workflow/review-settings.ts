@@ -1,4 +1,4 @@
-/** Price, tier, policies and overrides of a run, from flags or inputs. */
+/** Reads the price, tier, policies and overrides for a run from flags or inputs. */
 import { userInfo } from 'node:os'
 import { defined } from '../base/index.ts'
 import { parsePrice } from '../cost/index.ts'
@@ -8,21 +8,21 @@ import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import { type Manifests, readManifestText } from './manifests.ts'
 
 export interface ReviewSettings {
-  /** `0.222USD`. */
+  /** For example, `0.222USD`. */
   readonly price?: string | undefined
   readonly tier?: string | undefined
-  /** A file name. */
+  /** The name of a file with account plans and their limits. */
   readonly tierTable?: string | undefined
-  /** Do not read names and settings of the projects. */
+  /** Whether to skip reading the names and the settings of the projects. */
   readonly noProject?: boolean | undefined
-  /** `NAME=REASON`. */
+  /** Policies to override, as `NAME=REASON`. */
   readonly override?: readonly string[] | undefined
 }
 
 export interface ReviewContext {
   readonly cwd: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Overrides may also name policies of the base, which is read later. */
+  /** Whether there is a base. If so, overrides may also name policies of the base, which is read later. */
   readonly hasBase?: boolean
 }
 
@@ -53,7 +53,7 @@ export const withReview = async (
   return reviewed
 }
 
-/** @throws {EspalierError} `E_OVERRIDE` if the first manifests override a policy that none of the manifests has. */
+/** @throws {EspalierError} `E_OVERRIDE` if the first manifests override a policy that none of the manifests define. */
 export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | undefined)[]]): void =>
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),

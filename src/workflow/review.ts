@@ -27,13 +27,13 @@ export interface ReviewOptions extends TierOptions, Omit<JudgeOptions, 'policies
   readonly policies?: Policies | undefined
 }
 
-/** @param price overrides those of the manifests. */
+/** Returns a function that gives the price for a project. @param price overrides the prices in the manifests. */
 export const pricesOf = ({ documents }: Desired, price?: Price): ((project: string) => Price | undefined) => {
   const declared = new Map(documents.flatMap((one) => (one.price === undefined ? [] : [[one.project, one.price]])))
   return (project) => price ?? declared.get(project)
 }
 
-/** @param base the manifests that policies compare with. */
+/** @param base the manifests with which policies compare the plan. */
 export const reviewPlan = (
   plan: Plan,
   observed: Observed,
@@ -53,12 +53,12 @@ export const reviewPlan = (
   return policies === undefined ? reviewed : judgePlan(reviewed, observed, desired, { ...options, policies }, base)
 }
 
-/** Warns if the expected CU-hours exceed those included or allowed. */
+/** Warns if more CU-hours are expected than the account plan includes or a quota allows. */
 const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): readonly Diagnostic[] => {
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   return (plan.cost?.projects ?? []).flatMap(({ project: id, after, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
-    // The plan adds nothing, so it is not the cause.
+    // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, options)
     const problems = tier === undefined ? [] : checkTierCuHours(after.expected, tier)

@@ -1,4 +1,4 @@
-/** Saved plans: applied exactly, or not at all. */
+/** Reads, checks and writes saved plans, which are applied exactly as saved or not at all. */
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
@@ -10,18 +10,18 @@ import { SNAPSHOT_START } from './snapshot-file.ts'
 
 export interface SavedPlan {
   readonly file: PlanFile
-  /** For messages. */
+  /** The path to show in messages. */
   readonly path: string
 }
 
 /**
- * @param path for messages.
- * @param file its real path.
- * @throws {EspalierError} `E_PLAN_FILE` if it cannot be read, or is not a saved plan.
+ * @param path the path to show in messages.
+ * @param file the path to read from.
+ * @throws {EspalierError} `E_PLAN_FILE` if the file cannot be read, or is not a saved plan.
  */
 export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
   const text = await readPlanText(path, file)
-  // We write the kind first, so the start of the file is enough.
+  // Espalier writes the kind first, so it is enough to look at the start of the file.
   if (SNAPSHOT_START.test(text.slice(0, 100))) {
     throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, not a saved plan.`, {
       hint: '`apply` reads the live project. To plan from a snapshot: `espalier plan --live FILE`.',
@@ -30,7 +30,7 @@ export const readSavedPlan = async (path: string, file = path): Promise<SavedPla
   return { file: decodePlanFile(text, path), path }
 }
 
-/** @throws {EspalierError} `E_PLAN_FILE` if it cannot be read. */
+/** @throws {EspalierError} `E_PLAN_FILE` if the file cannot be read. */
 export const readPlanText = (path: string, file = path): Promise<string> =>
   readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
@@ -40,10 +40,10 @@ export const readPlanText = (path: string, file = path): Promise<string> =>
   })
 
 /**
- * The manifests to read again: the given ones, else those that the plan was made from.
+ * Returns the paths of the manifests to read again. If the user names none, they are the ones that the plan names.
  *
- * @throws {EspalierError} `E_PLAN_FILE` if the latter are neither in the current folder nor in the plan's folder,
- *   because a plan file from someone else must not choose which files are read and quoted in errors.
+ * @throws {EspalierError} `E_PLAN_FILE` if the plan names files outside both the current folder and its own folder. A
+ *   plan file from someone else must not decide which files are read and quoted in errors.
  */
 export const manifestPaths = (
   { file: { manifests = [] }, path }: SavedPlan,
@@ -63,7 +63,7 @@ export const manifestPaths = (
 
 /**
  * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since the plan was saved,
- *   `E_PLAN_EDITED` if nothing has changed and the plan does not match what Espalier plans.
+ *   `E_PLAN_EDITED` if nothing has changed and yet the plan does not match what Espalier plans.
  */
 export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
   const verdict = judgeSavedPlan(file, {
@@ -94,7 +94,7 @@ const listed = (lines: readonly string[]): string =>
     .map((line) => `       - ${plainText(line)}`)
     .join('\n')
 
-/** Digest of a set of files, independent of the order in which they were read. */
+/** The digest of a set of files. It does not depend on the order in which they were read. */
 export const digestOf = (texts: ReadonlyMap<string, string>): string => {
   const hash = createHash('sha256')
   for (const path of [...texts.keys()].sort()) {
@@ -104,7 +104,7 @@ export const digestOf = (texts: ReadonlyMap<string, string>): string => {
   return hash.digest('hex')
 }
 
-/** @param label distinguishes the plan from others of the same workflow. */
+/** @param label distinguishes the plan from the other plans of the same workflow. */
 export const encodeSavedPlan = (
   { manifests: { loaded, paths, shard }, observed, result }: Planned,
   label = '',
@@ -119,7 +119,7 @@ export const encodeSavedPlan = (
     createdAt: new Date().toISOString(),
   })
 
-/** A plan in memory as a saved plan, so that it is checked in the same way. */
+/** Treats a plan in memory as a saved plan, so that it is checked in the same way. */
 export const savedPlanOf = (planned: Planned): SavedPlan => {
   const path = 'in memory'
   return { file: decodePlanFile(encodeSavedPlan(planned), path), path }

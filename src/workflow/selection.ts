@@ -16,12 +16,12 @@ import { manifestsAt } from './at-ref.ts'
 import { isUsableBase, planOfBase } from './base.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 
-/** A selection as given by the user. `introducedSince` is any git ref. */
+/** A selection as the user gives it. `introducedSince` may be any git ref. */
 export type AskedSelection = { readonly [K in keyof Selection]?: Selection[K] | undefined }
 
 /**
- * @throws {EspalierError} `E_USAGE` if a pattern is not a glob, the wave is unknown, or the manifests at the ref have
- *   errors; `E_GIT` if the ref cannot be read.
+ * @throws {EspalierError} `E_USAGE` if a pattern is not a valid glob, the wave is unknown, or the manifests at the ref
+ *   have errors. `E_GIT` if the ref cannot be read.
  */
 export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: string): Promise<Manifests> => {
   const { projects = [], branches = [], wave, introducedSince: ref, changes } = asked
@@ -46,9 +46,9 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
 }
 
 /**
- * The same manifests with only the selected projects.
+ * Returns the same manifests with only the selected projects.
  *
- * @param namesOf called only if a pattern matches no id.
+ * @param namesOf looks up the names of projects. Called only if a pattern matches no id.
  * @throws {EspalierError} `E_USAGE` if a pattern matches no project.
  */
 export const selectProjects = async (
@@ -76,7 +76,7 @@ const matching = async (
   const { found: all, names } = await matchProjects(patterns, ids, namesOf)
   return patterns.flatMap((pattern, at) => {
     const found = all[at] ?? []
-    // The matching projects may all be in other shards.
+    // If only a shard is planned, all matching projects may be in other shards.
     if (found.length > 0 || shard !== undefined) return found
     throw usage(
       `--project ${pattern} matches no project of these manifests.`,
@@ -86,9 +86,9 @@ const matching = async (
 }
 
 /**
- * The projects that each pattern matches, by id or name.
+ * Finds the projects whose id or name each pattern matches.
  *
- * @param namesOf called only if a pattern matches no id.
+ * @param namesOf looks up the names of projects. Called only if a pattern matches no id.
  */
 export const matchProjects = async (
   patterns: readonly string[],
@@ -137,7 +137,7 @@ export const planningOf = (
 
 type Named = Pick<Change['branch'], 'id' | 'name'>
 
-/** Returns whether a branch is selected. @throws {EspalierError} `E_USAGE` for a pattern without a match. */
+/** Returns a test for selected branches. @throws {EspalierError} `E_USAGE` if a pattern matches no branch. */
 export const branchMatcher = (
   patterns: readonly string[] | undefined,
   { projects }: Pick<Observed, 'projects'>,
@@ -158,13 +158,13 @@ export const branchMatcher = (
   return (branch) => matchers.some((isMatch) => isMatch(branch))
 }
 
-/** The introduced attributes, by id of the change. */
+/** The attributes that were introduced, by the id of the change. */
 const introducedIn = (whole: Plan, since: Manifests, observed: Observed): ReadonlyMap<string, ReadonlySet<string>> => {
   const { introduced } = originOf(planOfBase(since, whole.projects, observed), whole)
   return new Map(introduced.map(({ id, attributes }) => [id, new Set(attributes.map(({ path }) => path))]))
 }
 
-/** Describes what a run leaves out; `undefined` if it leaves out nothing. */
+/** Describes what a run leaves out. Returns `undefined` if it leaves out nothing. */
 export const selectionNote = ({ selection }: Plan): string | undefined => {
   if (selection === undefined) return undefined
   const { leftOut } = selection
@@ -181,9 +181,9 @@ export const selectionNote = ({ selection }: Plan): string | undefined => {
 }
 
 /**
- * `Only projects shop*; branches main. Left out: 3 projects.`
+ * Describes a selection, for example `Only projects shop*; branches main. Left out: 3 projects.`
  *
- * @param leftOut counts of left-out items, not all 0.
+ * @param leftOut the number of items of each kind that are left out. At least one of the numbers is not 0.
  */
 export const selectionWords = (
   { projects, branches, wave, introducedSince, changes }: Selection,

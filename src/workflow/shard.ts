@@ -1,11 +1,12 @@
-/** Which shard a project is in. This depends only on its id and the number of shards. */
+/** Assigns projects to shards. The assignment depends only on a project's id and the number of shards. */
 import { createHash } from 'node:crypto'
 import type { Shard } from '../model/index.ts'
 import { type Manifests, onlyProjects } from './manifests.ts'
 
 /**
- * From 1 to `count`. Adding or removing a project moves no other project, and adding a shard only moves projects into
- * the new one. This is the jump consistent hash of Lamping and Veach (2014).
+ * Returns the shard of a project, from 1 to `count`. If a project is added or removed, no other project changes its
+ * shard. If a shard is added, projects move only to the new one. This is the jump consistent hash by Lamping and Veach
+ * (2014).
  */
 export const shardOf = (projectId: string, count: number): number => {
   let key = createHash('sha256').update(projectId).digest().readBigUInt64BE()
@@ -18,7 +19,7 @@ export const shardOf = (projectId: string, count: number): number => {
   return at + 1
 }
 
-/** The manifests with only the shard's projects. Errors in the others are still reported. */
+/** The manifests with only the projects in the shard. Errors in other projects are still reported. */
 export const selectShard = (manifests: Manifests, shard: Shard | undefined): Manifests => {
   if (shard === undefined) return manifests
   return { ...onlyProjects(manifests, (project) => shardOf(project, shard.count) === shard.index), shard }

@@ -1,4 +1,4 @@
-/** Reads and writes snapshot files, to plan offline. */
+/** Reads and writes snapshot files, from which a plan can be made offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
@@ -27,7 +27,7 @@ const attributes = z.strictObject(
   }),
 )
 const id = z.string().regex(ID)
-// Unknown fields are ignored: another version may have written the file.
+// Unknown fields are ignored, because another version of Espalier may have written the file.
 const compute = z.object({
   id,
   branchId: id,
@@ -99,10 +99,10 @@ const fileShape = z.object({
 export const encodeSnapshot = (seen: Observed): string =>
   `${plainJson({ kind: KIND, formatVersion: FORMAT, espalier: VERSION, observed: seen }, 2)}\n`
 
-/** The start of a snapshot file. */
+/** Matches the start of a snapshot file. */
 export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
-/** @throws {EspalierError} `E_SNAPSHOT` if it cannot be read, or is not a snapshot. */
+/** @throws {EspalierError} `E_SNAPSHOT` if the file cannot be read, or is not a snapshot. */
 export const readSnapshot = async (path: string): Promise<Observed> => {
   const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
     throw wrong(path, cause.code ?? cause.message, cause)

@@ -1,4 +1,4 @@
-/** Checks manifests without the network: limits of a named tier, and policies on declared values. */
+/** Checks manifests offline, against the limits of a named tier and against policies about declared values. */
 import { defined } from '../base/index.ts'
 import {
   computesDeclaredBy,
@@ -21,7 +21,7 @@ import type { Manifests } from './manifests.ts'
 
 export interface OfflineChecks {
   readonly diagnostics: readonly Diagnostic[]
-  /** Names of policies that need live values, so that only `plan` can check them. */
+  /** The names of the policies that only `plan` can check, because they need live values. */
   readonly undecided: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): O
   const tier = word === undefined ? undefined : tierOf(word, table)
   const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
   const all = [...(tier === undefined ? [] : checkTier(desired, tier, table)), ...judged.diagnostics]
-  // A document for several projects repeats its diagnostics for each.
+  // A document for several projects has the same diagnostics for each of them.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
   return { diagnostics: [...distinct.values()], undecided: judged.undecided }
 }
@@ -63,7 +63,7 @@ const judgeDeclared = (
     for (const document of desired.documents) {
       const { project, prune, source, sources } = document
       if (policy.within !== undefined && !policy.within.includes(project)) continue
-      // The project's name is unknown offline.
+      // The policy may name the project by its name, which is unknown offline.
       if (!globFilter(policy.projects)(project)) {
         undecided.add(policy.name)
         continue
@@ -83,7 +83,10 @@ const judgeDeclared = (
   return { diagnostics, undecided: [...undecided].sort() }
 }
 
-/** A rule's branches certainly match a policy only if the policy's pattern covers the rule's pattern. */
+/**
+ * The branches that a policy certainly applies to. It applies to all branches of a rule only if its pattern covers the
+ * rule's pattern.
+ */
 const branchesFor = (
   policy: Policy,
   { branches, rules }: DesiredDocument,
@@ -93,7 +96,7 @@ const branchesFor = (
   const isCovered = ({ match, except }: DesiredRule): boolean =>
     (included === undefined || included.some((glob) => covers(glob, match))) &&
     policy.except.every((glob) => except.includes(glob))
-  // The name of a branch that is declared by id is unknown.
+  // If a branch is declared by its id, its name is unknown.
   const isId = ({ ref }: DesiredBranch): boolean =>
     ref.startsWith('br-') && (included !== undefined || policy.except.length > 0)
   const covered = policy.rule.kind === 'maxProjectCu' ? [] : rules.filter(isCovered)
