@@ -4,7 +4,7 @@ import { type FlagValues, number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
   'no-color': toggle('Output:', 'Disable colours'),
-  debug: toggle('Output:', 'Show requests (without the key) and stack traces of bugs on stderr'),
+  debug: toggle('Output:', 'Log requests (without the API key) and stack traces of internal errors to stderr'),
 } as const
 
 export const MANIFEST_FLAGS = {
@@ -94,7 +94,7 @@ export const CONNECTION_FLAGS = {
     type: 'string',
     group: 'Sandbox:',
     describe:
-      'Use an embedded control plane instead of the service: --sandbox[=DIR]. Its state is kept in DIR (default: .espalier/sandbox)',
+      'Use an embedded control plane instead of the service. --sandbox=DIR keeps its state in DIR (default: .espalier/sandbox)',
   },
   seed: text('Sandbox:', 'File with the initial state of a new sandbox'),
   'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),

@@ -1,6 +1,6 @@
 import { compare, nearest } from '../base/index.ts'
 
-/** Suggests the closest known name; `otherwise` if none is close. */
+/** A suggestion for the closest known name, or `otherwise` if no name is close enough. */
 export const didYouMean = (wanted: string, known: readonly string[], otherwise: string): string => {
   const near = nearest(wanted, known)
   return near === undefined ? otherwise : `Did you mean \`${near}\`?`

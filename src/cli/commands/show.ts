@@ -7,7 +7,7 @@ export const showCommand = {
   summary: 'Show a saved plan or resolved manifests, without network access or a key',
   positionals: { ref: { describe: 'A file that plan --out wrote. With --resolved, a manifest, directory or glob' } },
   flags: {
-    format: text('Output:', 'Output format. With --resolved, only terminal (which prints YAML) and json', {
+    format: text('Output:', 'Output format. With --resolved, only terminal (which prints YAML) and json are allowed', {
       choices: ['terminal', 'json', 'markdown', 'html'],
       default: 'terminal',
     }),

@@ -110,7 +110,7 @@ const checkIds = (tree: Tree, { branches, parkOn }: Layer): void => {
     tree.report(
       'E_ONE_PROJECT',
       source,
-      `${what} belongs to one project, but this file or document is for several.`,
+      `${what} can be set only for a single project, but this file or document applies to several.`,
       hint,
     )
   }

@@ -80,5 +80,8 @@ const reasonIn = (lines: readonly string[]): string => {
     /FATAL|ERROR|PANIC|DETAIL|LOG: {2}(invalid|unrecognized|parameter)/.test(line),
   )
   const chosen = relevant.length > 0 ? relevant : lines.slice(-2)
-  return chosen.map((line) => line.replace(/^.*?(FATAL|ERROR|PANIC|DETAIL|LOG): +/, '')).join('; ') || 'Postgres ended'
+  return (
+    chosen.map((line) => line.replace(/^.*?(FATAL|ERROR|PANIC|DETAIL|LOG): +/, '')).join('; ') ||
+    'Postgres exited without logging a reason'
+  )
 }
