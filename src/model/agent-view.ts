@@ -142,7 +142,7 @@ export interface ApplyView {
   readonly version: string
   /** Titles of the completed steps. */
   readonly done: readonly string[]
-  /** How many of them disrupted connections. */
+  /** How many of the completed steps disrupted connections. */
   readonly interruptions: number
 }
 

@@ -23,7 +23,7 @@ export const parseJson = (text: string): ParsedJson => {
   }
 }
 
-/** An upper bound: marks inside strings are counted too. */
+/** An upper bound, because punctuation inside strings is counted too. */
 const countMarks = (text: string): number => {
   let count = 1
   for (const mark of [',', ':', '[', '{']) {

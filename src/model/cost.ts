@@ -33,7 +33,7 @@ export interface CostBasis {
   /** `settings`: no measurement was needed, because the compute is new or never idle. */
   readonly kind: 'measured' | 'settings' | 'unknown'
   readonly activeHoursPerDay: number | null
-  /** ISO 8601: start of the measurement. */
+  /** When the measurement started (ISO 8601). */
   readonly since: string | null
   /** Average size while active. */
   readonly averageCu: number | null
@@ -70,7 +70,7 @@ export interface CostSummary {
   readonly before: CostTotal
   readonly after: CostTotal
   readonly delta: CostTotal
-  /** Absent without a price, and in totals over several prices. */
+  /** Absent if no price is known, and in totals of computes with different prices. */
   readonly money?: Money
 }
 

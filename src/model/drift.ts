@@ -16,7 +16,7 @@ export interface Difference {
   /** Absent if the whole compute differs: it must be created, moved, replaced or deleted. */
   readonly attribute?: AttributeChange
   readonly mover: Mover
-  /** The most recent operation that may have caused it. The API does not show who started it. */
+  /** The most recent operation that may have caused the difference. The API does not show who started an operation. */
   readonly lastOperation?: DriftOperation
 }
 

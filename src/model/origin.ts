@@ -4,7 +4,7 @@ import type { Change, UnmanagedCompute } from './plan.ts'
 
 /** A live compute that the base's manifests declare and the head's do not. It stays as it is. */
 export interface ReleasedCompute extends UnmanagedCompute {
-  /** The declaration in the base. */
+  /** Where the manifests on the base branch declare it. */
   readonly source: Source
 }
 

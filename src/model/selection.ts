@@ -12,14 +12,14 @@ export interface Selection {
   readonly changes?: readonly string[]
 }
 
-/** A selection and how much it leaves out. */
+/** A selection, and how much of the manifests and changes it leaves out. */
 export interface PlanSelection extends Selection {
   readonly leftOut: {
     /** Declared projects that were not read. */
     readonly projects: number
     /** Changes that were not selected, entirely or in part. */
     readonly changes: number
-    /** Of these, changes that were selected but depend on one that was not. */
+    /** How many of them were selected but depend on a change that was not. */
     readonly dependent: number
   }
 }

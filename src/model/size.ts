@@ -10,7 +10,7 @@ export interface SizeStep {
   readonly maxConnections: number
 }
 
-/** Versioned, so that an older program can use a newer table. */
+/** The table is versioned, so that an older program can use a newer table. */
 export interface SizeTable {
   readonly version: string
   readonly steps: readonly SizeStep[]

@@ -32,7 +32,7 @@ export interface Tier {
   readonly scaleToZero?: TierScaleToZero
   /** Per project. */
   readonly replicas?: TierLimit
-  /** Included per project and month. The service suspends all computes when they are used up. */
+  /** CU-hours included per project and month. Once they are used up, the service suspends all computes. */
   readonly cuHours?: TierLimit
 }
 

@@ -1,4 +1,4 @@
-/** The order of projects in a rollout. */
+/** The order in which the projects of a fleet are applied. */
 import type { DesiredWave } from './desired.ts'
 import { globMatches } from './glob.ts'
 

@@ -7,7 +7,7 @@ import { protectedByService, protectionOf } from './protection.ts'
 export interface ComputePolicy {
   /** Why the compute must not be deleted, as a clause. */
   readonly undeletable?: string
-  /** When the compute may be disrupted; absent: at any time. */
+  /** When the compute may be disrupted. If absent, at any time. */
   readonly window?: RestartWindow
 }
 

@@ -13,7 +13,7 @@ import { type Matched, type MatchOptions, match } from './match.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 
 export interface Declarations extends ResolvedProject, Matched {
-  /** Unclaimed computes to delete. */
+  /** Computes to delete because no declaration claims them. */
   readonly departures: readonly Departure[]
   /** The window that `restartWindow: service` resolves to. */
   readonly serviceWindow: RestartWindow

@@ -30,11 +30,11 @@ import {
   type StepDraft,
 } from './steps.ts'
 
-/** A change with its steps, independent of other changes. */
+/** A change with its steps, built without regard to other changes. */
 export interface Draft {
   readonly change: Change
   readonly steps: readonly StepDraft[]
-  /** Slot of the claim; absent for an unclaimed compute. */
+  /** The slot of the claim. Absent if no declaration claims the compute. */
   readonly slot?: string
 }
 

@@ -16,9 +16,9 @@ import type { Claim, MatchOptions } from './match.ts'
 export interface Fact {
   /** Same format as {@link differenceKey}. */
   readonly key: string
-  /** As text. `null`: declared absent. */
+  /** The declared value, as text. `null` if it is declared absent. */
   readonly want: string | null
-  /** As text. `null`: absent. */
+  /** The live value, as text. `null` if there is none. */
   readonly live: string | null
   readonly agrees: boolean
 }

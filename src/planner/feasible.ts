@@ -1,7 +1,7 @@
 /** Whether a live compute can be changed to match a declaration. */
 import { type ComputeAttributes, differingKeys, SCALE_TO_ZERO_NEVER, type SizeTable } from '../model/index.ts'
 
-/** A change must not lead to a compute above 16 CU that scales to zero, because the service does not allow it. */
+/** The service does not allow a compute above 16 CU to scale to zero, so no change may lead to one. */
 export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes, table: SizeTable): boolean => {
   const changed = differingKeys(desired, live)
   if (!changed.includes('size') && !changed.includes('scaleToZero')) return true

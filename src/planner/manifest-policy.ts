@@ -1,4 +1,4 @@
-/** What the manifests allow in one project: deleting, moving and disrupting live computes. */
+/** When the manifests allow the live computes of one project to be disrupted, and what they say about each branch. */
 import type { DeclaredWindow, RestartWindow } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import type { ResolvedBranch } from './resolve.ts'

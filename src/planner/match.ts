@@ -21,7 +21,7 @@ import {
 import { canBecome } from './feasible.ts'
 import type { ResolvedBranch } from './resolve.ts'
 
-/** A declared compute and the live one that it claims. Without a live one, it is created. */
+/** A declared compute and the live compute that it claims. If it claims none, the compute is created. */
 export interface Claim {
   readonly branch: ObservedBranch
   readonly type: ComputeType
@@ -33,11 +33,11 @@ export interface Claim {
 
 export interface Matched {
   readonly claims: readonly Claim[]
-  /** Not claimed by any declaration; sorted by id. */
+  /** Live computes that no declaration claims, sorted by id. */
   readonly unclaimed: readonly ObservedCompute[]
   /**
-   * Unclaimed computes that match a declaration as well as the claimed one does. By id, why `prune` must not delete
-   * them.
+   * Unclaimed computes that match a declaration as well as the compute it claims. Maps the id of each to the reason why
+   * `prune` must not delete it.
    */
   readonly ambiguous: ReadonlyMap<string, string>
   readonly diagnostics: readonly Diagnostic[]
@@ -93,7 +93,7 @@ export const match = (
     }
   }
 
-  /** Pairs the remaining declarations with the remaining computes, fewest changes first. */
+  /** Pairs the remaining declarations with the remaining computes. Pairs that need the fewest changes come first. */
   const adopt = (open: readonly Slot[], replicas: readonly ObservedCompute[]): void => {
     const pairs = pairsOf(open, () => replicas, sizeTable).filter(({ cost }) => cost < INFEASIBLE)
     const costs = new Map<Slot, number>()
@@ -164,7 +164,7 @@ const pairsOf = (
     )
     .sort((a, b) => a.cost - b.cost || Number(isIdle(a.compute)) - Number(isIdle(b.compute)))
 
-/** Higher than the cost of any difference that a call can resolve. */
+/** Higher than the cost of any difference that an API call can resolve. */
 const INFEASIBLE = 1_000
 
 /** The highest impact counts first, then the number of differences. On an idle compute, only the number counts. */

@@ -98,7 +98,7 @@ const mergeNames = (plans: readonly Plan[]): Pick<Plan, 'projectNames'> => {
   return Object.keys(names).length === 0 ? {} : { projectNames: names }
 }
 
-/** Every shard has the same waves, with its own projects. */
+/** All shards have the same waves, but each shard lists only its own projects in them. */
 const mergeWaves = (plans: readonly Plan[]): Pick<Plan, 'waves'> => {
   const all = plans.flatMap(({ waves }) => waves ?? [])
   if (all.length === 0) return {}

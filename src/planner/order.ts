@@ -7,7 +7,7 @@ import { type PrimarySlots, roomFor } from './primary-slots.ts'
 import { parkingSteps, type StepDraft } from './steps.ts'
 
 export interface Ordered {
-  /** In execution order. */
+  /** In the order in which they will run. */
   readonly steps: readonly Step[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -15,7 +15,7 @@ export interface Ordered {
 interface Node {
   readonly step: StepDraft['step']
   readonly after: Set<string>
-  /** Subset of `after`. */
+  /** A subset of `after`. */
   readonly inTurnAfter: Set<string>
 }
 
@@ -47,7 +47,7 @@ export const order = (drafts: readonly StepDraft[], slots: PrimarySlots, [place]
   return { steps: sortTopologically(nodes), diagnostics: [] }
 }
 
-/** One restart at a time per branch, so that the other computes remain available. After a failure, the rest stay up. */
+/** Restarts one compute of a branch at a time, so that the others stay available, also if a restart fails. */
 const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
   const last = new Map<string, string>()
   const restarts = [...nodes.values()].filter(

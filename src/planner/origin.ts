@@ -79,7 +79,7 @@ const keyOf = ({ project, compute, id }: Pick<Change, 'project' | 'compute' | 'i
 const changesByCompute = (plan: Plan | undefined): ReadonlyMap<string, Change> =>
   new Map((plan?.changes ?? []).map((change) => [keyOf(change), change]))
 
-/** Same action on the compute, with the same target. */
+/** Whether both changes do the same to the compute, with the same target. */
 const isSameAction = (a: Change, b: Change): boolean => a.kind === b.kind && a.branch.id === b.branch.id
 
 const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>

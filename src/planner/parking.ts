@@ -4,8 +4,8 @@ import type { Declarations } from './declarations.ts'
 import type { Protection } from './protection.ts'
 
 /**
- * A branch to park on has no primary and will not get one. A primary that will leave the branch does not count: it may
- * have been parked there by an interrupted apply.
+ * A primary can be parked on a branch that has no primary and will not get one. A primary that will leave the branch
+ * does not count, because an interrupted apply may have parked it there.
  */
 export const parkingPlaces = (
   { computes }: ObservedProject,

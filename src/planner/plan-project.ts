@@ -53,7 +53,7 @@ export interface ProjectPlan {
   readonly expiring: readonly ExpiringChange[]
   readonly unmanaged: readonly UnmanagedCompute[]
   readonly managed: number
-  /** Changes excluded by the selection. */
+  /** Changes that the selection excludes. */
   readonly leftOut: SelectedDrafts['leftOut']
   /** If these include an error, the other fields are meaningless. */
   readonly diagnostics: readonly Diagnostic[]
@@ -151,6 +151,6 @@ const pinReplaced = ({ kind, compute, project, source }: Change): readonly Diagn
   ]
 }
 
-/** By branch name, primary before replicas, then by id. */
+/** Sorts by branch name, then the primary before replicas, then by id. */
 const byPlace = (a: Change, b: Change): number =>
   compare(a.branch.name, b.branch.name) || compare(b.compute.type, a.compute.type) || compare(a.id, b.id)

@@ -1,11 +1,11 @@
-/** Determines which steps wait until another step frees a branch's primary slot, of which there is only one. */
+/** Determines which steps must wait for a branch's only primary slot, until another step frees it. */
 import { compare } from '../base/index.ts'
 import type { StepDraft } from './steps.ts'
 
 export interface PrimarySlots {
   /** The step that empties a branch's primary slot, by branch id. */
   readonly freedBy: ReadonlyMap<string, StepDraft>
-  /** Cycles of moves, each of which waits for the slot that the next one frees. As step ids. */
+  /** Cycles of moves, as step ids. Each move waits for the slot that the next move in the cycle frees. */
   readonly rings: readonly (readonly string[])[]
 }
 

@@ -4,7 +4,7 @@ import { declarationsOf } from './declarations.ts'
 import type { Draft } from './drafts.ts'
 import { type ManifestPolicy, manifestPolicyOf } from './manifest-policy.ts'
 
-/** Why a branch is protected, by branch id, phrased as the end of a sentence. */
+/** Maps the id of each protected branch to the reason, phrased as the end of a sentence. */
 export type Protection = ReadonlyMap<string, string>
 
 export const protectionOf = (head: ManifestPolicy, base?: ManifestPolicy): Protection => {
@@ -18,7 +18,7 @@ export const protectionOf = (head: ManifestPolicy, base?: ManifestPolicy): Prote
   ])
 }
 
-/** A warning for each protection that the head removes from a branch, and for each branch that it newly prunes. */
+/** Warns about each protection that the head's manifests remove, and about each branch that they newly prune. */
 export const removedPolicies = (project: string, head: ManifestPolicy, base: ManifestPolicy): readonly Diagnostic[] => {
   const removed = (branch: ObservedBranch, what: string): Diagnostic =>
     warning(

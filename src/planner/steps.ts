@@ -21,7 +21,7 @@ import {
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
 
-/** A step before ordering. `frees` and `fills`: the branches whose primary slot it empties or takes. */
+/** A step, not yet ordered. `frees` and `fills` are the branches whose primary slot the step empties or takes. */
 export interface StepDraft {
   readonly step: Omit<Step, 'after'>
   readonly frees?: string
@@ -47,7 +47,7 @@ const CREATE_RULE = 'creating a compute interrupts no connections'
 
 type Parts = Pick<Step, 'kind' | 'request' | 'rule' | 'impact' | 'unlessIdle' | 'consents' | 'actions'>
 
-/** @param position within its change, from 1. */
+/** @param position the step's position within its change, counted from 1. */
 const stepOf = (change: Change, position: number, { kind, request, rule, ...rest }: Parts): StepDraft['step'] => ({
   id: `${change.id}#${position}`,
   change: change.id,
@@ -158,7 +158,7 @@ export const parkingSteps = (
   { ...step, id: `${step.change}#2` },
 ]
 
-/** A declared compute as displayed in plans. */
+/** A declared compute, as plans show it. */
 export const plannedCompute = (
   { type, desired }: Pick<Claim, 'type' | 'desired'>,
   live?: ObservedCompute,
@@ -167,7 +167,7 @@ export const plannedCompute = (
   return { type, ...defined({ name, id: live?.id, host: live?.host, state: live?.state }) }
 }
 
-/** A live compute as displayed in plans. */
+/** A live compute, as plans show it. */
 export const livePlanned = ({ type, attributes: { name }, id, host, state }: ObservedCompute): PlannedCompute => ({
   type,
   ...defined({ name }),

@@ -18,7 +18,7 @@ import {
 
 export const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 
-/** Before and after the changes. Computes of unknown size are not counted. */
+/** The totals before and after the changes. Computes of unknown size are not counted. */
 export const capacityTotals = (
   projects: readonly ObservedProject[],
   changes: readonly Change[],
@@ -43,7 +43,7 @@ export const capacityTotals = (
   return { before, after }
 }
 
-/** Adds estimates from past operations. Nothing else in a plan depends on them. */
+/** Adds estimates based on past operations. Nothing else in the plan depends on these estimates. */
 export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {
   const live = new Map(projects.map((project) => [project.id, project]))
   const estimates = [...groupBy(plan.steps, ({ project }) => project)].flatMap(([id, steps]): readonly Estimate[] => {

@@ -1,4 +1,4 @@
-/** When disruptive steps may run: in the windows of their compute and of the computes that they make room for. */
+/** Determines when disruptive steps may run: in the windows of their compute and of the computes they make room for. */
 import { compare } from '../base/index.ts'
 import { type Diagnostic, formatWindow, type RestartWindow, warning } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
@@ -13,7 +13,7 @@ type Windows = Map<string, RestartWindow>
  * Assigns windows to each step that is disruptive, or would be if its compute were active. A step that makes room for
  * another waits for the windows of both, because the branch has no primary between the two.
  *
- * @param base its windows apply until the head is merged.
+ * @param base the manifests on the base branch. Their windows apply until the head branch is merged.
  */
 export const assignWindows = (
   drafts: readonly Draft[],

@@ -25,7 +25,7 @@ export interface Measure {
   readonly what: string
   /** `at most 0.25 CU`. */
   readonly limit: string
-  /** Whether the value is unknown because of a change in the plan. */
+  /** Whether the plan creates the compute. If so, an unknown value counts as a violation. */
   readonly isNew: boolean
   readonly source: Source | undefined
 }

@@ -62,7 +62,7 @@ export interface AttributeRow<
   readonly type: T
   /** Path below a compute in a manifest: `size`, or `pooler.mode` in a group. */
   readonly path: string
-  /** Specific to each compute, so not allowed in defaults and profiles. */
+  /** Whether the attribute is specific to each compute. If so, it is not allowed in defaults and profiles. */
   readonly isOwn?: true
   /** Values may be passwords, so files that others can read contain only a fingerprint of them. */
   readonly isSecret?: true
@@ -75,7 +75,7 @@ export interface AttributeRow<
   readonly rule: string
   /** Impact of a change from `before` to `after` on a compute that is not idle. */
   impact(before: V | undefined, after: V): Impact
-  /** The value if the API omits the field. */
+  /** The value that applies if the API omits the field. */
   readonly absent?: V
   satisfied(desired: V, observed: V | undefined): boolean
   /** Reads a value that matches the schema. Returns `undefined` if it reported a problem. */
@@ -85,9 +85,9 @@ export interface AttributeRow<
   /** Whether `import` writes the value. Defaults of new computes are omitted. */
   isImported(value: V, compute: { readonly size?: Size }): boolean
   fromWire(wire: Wire<F>): V | undefined
-  /** The request fields that set `desired`. For `settings`, only what changes. */
+  /** The request fields that set `desired`. For `settings`, only the part that changes. */
   toWire(desired: V, live: V | undefined): Wire<F>
-  /** For display. */
+  /** The value as text, for display. */
   format(value: V): string
 }
 
