@@ -67,7 +67,7 @@ const HINTS: Readonly<Record<string, string>> = {
   E_REDIRECT: 'If you trust the address that it redirects to, set it with --base-url.',
   E_NETWORK: 'Check the network, --base-url and any proxy; then run the same command again.',
   401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
-  403: 'The API key does not have this permission. A project-scoped key can only access its own project.',
+  403: 'The API key is not allowed to make this request. A project-scoped key can only access its own project.',
   404: 'It does not exist, or the key cannot see it: check the project id and the key.',
   409: 'The live project conflicts with this change: run `espalier plan` again to see its current state.',
   422: "The service refuses the value, perhaps because of the account's plan. Its message is above.",
