@@ -73,7 +73,7 @@ export const BUDGET_FLAGS = {
   'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),
   'max-cu-increase': number(
     'Consent:',
-    'Reject a plan that increases the total of all maximum sizes by more CU than this',
+    'Reject a plan that raises the combined maximum size of all computes by more than this many CU',
     {
       isFractional: true,
     },

@@ -23,8 +23,9 @@ export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
 /** For all commands that connect to the control API. */
 export const API_ENVIRONMENT = `Environment:
   ESPALIER_API_KEY   the API key (default: the value of NEON_API_KEY)
-  ESPALIER_BASE_URL  root of the control API
-  NO_COLOR           no colour; FORCE_COLOR=1 colours piped output`
+  ESPALIER_BASE_URL  base URL of the control API
+  NO_COLOR           disables colours
+  FORCE_COLOR        set to 1 to colour piped output`
 
 const NOTES = `Exit codes:
 ${Object.entries(EXIT)

@@ -126,7 +126,7 @@ test.each([
   expect(await offline('explain', code)).toMatchObject({ code: 0, stdout: expect.stringContaining(words), stderr: '' })
 })
 
-test('explain lists all codes and suggests the nearest one', async () => {
+test('explain lists all codes, and suggests the closest code for an unknown one', async () => {
   const { stdout } = await offline('explain')
   expect(stdout.split('\n').length).toBeGreaterThan(90)
   const { code, stderr } = await offline('explain', 'E_SIZE_STEPS')

@@ -134,7 +134,7 @@ test('each event is printed on one line', () => {
   return golden(`${lines.join('\n')}\n`, 'events.txt')
 })
 
-test('an event that is shown elsewhere has no line of its own', () => {
+test('an event that is already shown in another section has no line of its own', () => {
   const time = '2026-11-20T10:00:00.000Z'
   expect(eventLine({ time, type: 'plan', plan: PLAN }, plain(80))).toBeUndefined()
   expect(eventLine({ time, type: 'outcome', outcome: OUTCOME }, plain(80))).toBeUndefined()

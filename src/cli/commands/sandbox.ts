@@ -70,7 +70,7 @@ export const connectCommand = {
   notes: `An idle compute starts when a client connects.
 
 Exit codes:
-  0   printed, or psql succeeded
+  0   the connection string was printed, or psql succeeded
   1   no such sandbox or compute, or psql failed`,
 } as const satisfies Command
 

@@ -4,7 +4,7 @@ import { API_FLAGS, PATHS } from '../flags.ts'
 
 export const snapshotCommand = {
   command: 'snapshot [paths..]',
-  summary: 'Save a snapshot of the live projects, from which you can plan offline',
+  summary: 'Save a snapshot of the live projects for planning offline',
   positionals: PATHS,
   flags: {
     out: text('', 'File to write', { demandOption: true }),

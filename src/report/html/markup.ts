@@ -35,7 +35,7 @@ export const andMore = (total: number, shown: number, where = ''): Markup =>
 export const timestamp = (iso: string): Markup =>
   markup`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+/, '')}</time>`
 
-/** For text with line breaks, such as JSON, which `plainText` would escape. */
+/** For multi-line text such as JSON. (`plainText` would escape its line breaks.) */
 export const lines = (text: string): readonly Value[] =>
   text.split('\n').map((line, index) => (index === 0 ? line : [LINE_END, line]))
 

@@ -22,9 +22,9 @@ import { listed } from './stale-reads.ts'
 /** The libraries that the API lists as available for `shared_preload_libraries`. */
 const LIBRARIES: readonly (readonly [string, string])[] = [
   ['auto_explain', 'Logs the plans of slow statements'],
-  ['pg_cron', 'Runs statements at set times'],
-  ['pg_stat_statements', 'Counts statements and their times'],
-  ['timescaledb', 'Tables for time series'],
+  ['pg_cron', 'Runs statements on a schedule'],
+  ['pg_stat_statements', 'Tracks how often statements run and how long they take'],
+  ['timescaledb', 'Adds tables for time-series data'],
 ]
 
 export const projectRoutes = (api: Hono, world: World, computes: Computes): void => {
