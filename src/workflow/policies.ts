@@ -147,11 +147,11 @@ export const judgePlan = (
   }
 }
 
-/** The name for a compute in the messages of policies. */
+/** How policy messages refer to a compute. */
 const titleOf = (type: ComputeType, name: string | undefined): string =>
   type === 'read_write' ? 'primary' : `replica ${name}`
 
-/** Why a change is refused. A denial refuses the whole project, not only the change that caused it. */
+/** Why a change is refused. A denial blocks all changes to the project, not only the one that caused it. */
 const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyResult[]): string | undefined => {
   const [first] = denials
   if (first === undefined) return undefined

@@ -36,7 +36,9 @@ describe('the message of a failed step', () => {
       },
     })
     expect((await applying(step('s'), api)).result).toMatchObject({
-      message: expect.stringMatching(/no \(PATCH \/x, status 403\)\. Nothing was changed by this step\. The key has/),
+      message: expect.stringMatching(
+        /no \(PATCH \/x, status 403\)\. Nothing was changed by this step\. The API key is not allowed/,
+      ),
       httpStatus: 403,
     })
   })

@@ -23,9 +23,9 @@ export const importCommand = {
   examples: [
     ['$0 import', 'Import every project that the key can access to espalier/NAME.yaml'],
     ['$0 import --project shop --out espalier.yaml', 'Import one project, by its name or id'],
-    ["$0 import --project 'shop*' --out fleet", 'Import several projects, each to a file in the folder fleet'],
-    ['$0 import --project shop --out fleet.yaml', 'Add what is missing to an existing file'],
-    ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for some of the branches'],
+    ["$0 import --project 'shop*' --out fleet", 'Import several projects, each to its own file in fleet/'],
+    ['$0 import --project shop --out fleet.yaml', 'Update an existing manifest'],
+    ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
   notes: `Settings that most computes share become \`defaults\`. If three or more branches have the same
 name prefix and the same settings, a comment suggests a rule for them. stderr lists the values that

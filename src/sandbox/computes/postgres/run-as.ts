@@ -9,11 +9,11 @@ export interface RunAs {
   /** The program and arguments to start. */
   readonly command: (program: string, args: readonly string[]) => readonly [string, readonly string[]]
   readonly ids: { readonly uid?: number; readonly gid?: number }
-  /** Makes the user that runs Postgres the owner of a file or folder. */
+  /** Changes the owner of a file or folder to the user that runs Postgres. */
   readonly own: (path: string) => void
 }
 
-/** The id of the user `nobody` on Linux and most other systems. Postgres needs a user id that has a name. */
+/** The id of the user `nobody` on Linux and most other systems. Postgres does not start under a user id that has no user name. */
 const NOBODY = 65_534
 const ALL_MAY_ENTER = 0o001
 
