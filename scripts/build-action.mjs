@@ -1,6 +1,5 @@
-// Bundles the GitHub Action into action/index.cjs, and writes the licences of its dependencies. With `--check`, fails
-// if
-// the committed file is out of date.
+// Bundles the GitHub Action into action/index.cjs, and writes the licences of its dependencies.
+// With `--check`, fails if the committed file is out of date.
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { build } from 'esbuild'

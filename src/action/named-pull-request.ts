@@ -28,7 +28,7 @@ export const forNamedPullRequest = async (job: Job): Promise<Job> => {
     permission: 'pull-requests: read',
     onRefused: (message: string, cause: GitHubError): never => {
       throw new EspalierError('E_PULL_REQUEST', message, {
-        hint: cause.status === 403 ? undefined : 'Run the job again.',
+        hint: isTemporary(cause) ? 'Run the job again.' : undefined,
         cause,
       })
     },
@@ -51,3 +51,5 @@ export const forNamedPullRequest = async (job: Job): Promise<Job> => {
   }
   return { ...job, event: { ...event, sha: headSha, pullRequest: { ...found, baseSha } } }
 }
+
+const isTemporary = ({ status }: GitHubError): boolean => status === 429 || (status !== undefined && status >= 500)

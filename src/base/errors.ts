@@ -13,7 +13,7 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** Never empty. Node's error for a host with several addresses has no message of its own. */
+/** Node's error for a host with several addresses has no message of its own, so its first cause is used. */
 export const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error.message !== '') return error.message

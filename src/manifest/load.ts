@@ -56,12 +56,16 @@ const sharedFiles =
   (cwd: string): FindFile =>
   (path) => {
     const file = resolve(cwd, path)
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return NO_SUCH_FILE
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (found === undefined) return NO_SUCH_FILE
+    if (!found.isFile())
+      return { message: 'It is not a file.', hint: 'Name the files in it; `extends` accepts a list.' }
     if (!isInside(realpathSync(cwd), realpathSync(file))) {
       return { message: 'A link on its path leads out of the current folder.', hint: COPY_HINT }
     }
     const text = readText(file, path)
-    return typeof text === 'string' ? { path, text } : text
+    if (typeof text === 'string') return { path, text }
+    return text.code === FILE_TOO_LARGE.code ? { ...text, hint: SPLIT_HINT } : text
   }
 
 const readText = (file: string, shown: string): string | Diagnostic => {
@@ -80,6 +84,7 @@ const readText = (file: string, shown: string): string | Diagnostic => {
 }
 
 const COPY_HINT = 'Replace the link with a copy of the file.'
+const SPLIT_HINT = 'Split it into several shared files: `extends` accepts a list.'
 
 const tooMuch = (shown: string): Diagnostic =>
   problem(

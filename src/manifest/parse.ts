@@ -238,7 +238,7 @@ class Reading {
     const known = this.#extended.get(target)
     if (known !== undefined) return known
     const file = this.#findFile(target)
-    if ('message' in file) return refuse(`The shared file \`${target}\` cannot be read. ${file.message}`, file.hint)
+    if ('message' in file) return refuse(`The shared file \`${target}\` cannot be used. ${file.message}`, file.hint)
     this.shared.push(file)
     const [first, second] = this.#trees(file)
     if (second !== undefined) {

@@ -5,7 +5,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runProgram } from '../../src/cli/program.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { fakeIo } from '../in-process.ts'
 import { espalier, ROOT, start } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 
@@ -175,6 +177,20 @@ test('operations get, wait and watch follow a running operation', async () => {
   await expect.poll(seen).toBe(2)
   watching.interrupt('SIGTERM')
   expect((await watching.ended).code).toBe(0)
+})
+
+test('operations watch also reports the end of an operation that runs for longer than --since', async () => {
+  const { io, output, send } = fakeIo({ env: environmentOf(sandbox), cwd: folder })
+  const clock = { ...io.clock, date: () => sandbox.clock.now() }
+  const command = ['operations', 'watch', '--interval', '1s', '--compute', 'ep-main', '--since', '3s']
+  const ended = runProgram(command, { ...io, clock }).then((code) => ({ code, ...output.sofar }))
+  await output.says('OPERATION', ended)
+  await post('/endpoints/ep-main/restart')
+  await output.says('Scheduling', ended)
+  await sandbox.clock.advance(5_000)
+  await output.says(' OK ', ended)
+  send('SIGTERM')
+  expect((await ended).code).toBe(0)
 })
 
 test('operations wait exits with 1 after its timeout', async () => {

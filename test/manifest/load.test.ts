@@ -265,10 +265,16 @@ describe('extends', () => {
   test.each([
     ['is missing', undefined, 'The file does not exist.', 'Paths in `extends` are relative to this file.'],
     ['is not UTF-8', Buffer.from([0xff]), 'The file is not UTF-8.', 'Save it as UTF-8.'],
-  ])('the message says why a shared file that %s cannot be read, and what to do', async (_case, bytes, why, hint) => {
+    [
+      'is too large',
+      Buffer.alloc(32 * 1024 * 1024 + 1),
+      'The file is larger than 32 MiB.',
+      'Split it into several shared files: `extends` accepts a list.',
+    ],
+  ])('the message says why a shared file that %s cannot be used, and what to do', async (_case, bytes, why, hint) => {
     await write({ 'tree/a.yaml': extending('s.yaml') })
     if (bytes !== undefined) await writeFile(join(root, 'tree/s.yaml'), bytes)
-    const message = `The shared file \`s.yaml\` cannot be read. ${why}`
+    const message = `The shared file \`s.yaml\` cannot be used. ${why}`
     expect((await load('a.yaml')).diagnostics).toMatchObject([{ message, hint }])
   })
 })

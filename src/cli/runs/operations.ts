@@ -38,9 +38,10 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
 export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<ExitCode> =>
   withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
+    // Fixed, so that an operation does not leave the list before it ends.
+    const since = startOf(flags, io)
     const read = async (): Promise<readonly Operation[]> => {
       const { operations } = await session.api.listOperations(session.project, { limit: WATCHED })
-      const since = startOf(flags, io)
       return operations.filter((operation) => Date.parse(operation.createdAt) >= since && isWanted(operation))
     }
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {

@@ -39,9 +39,10 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
   const form = (dropped: number, notableRows: number): string =>
     render(view, { isShort: dropped > 0, shows: (part) => PARTS.indexOf(part) >= dropped, notableRows, diff })
   const all = Number.POSITIVE_INFINITY
-  const least = render(view, { isShort: false, shows: () => false, notableRows: all, diff })
-  // For thousands of changes, the longer forms take seconds to render, and none can fit if this does not.
-  const lengths = limit.measure(least) > limit.most ? [] : [...PARTS.keys(), PARTS.length]
+  // For thousands of changes, the longer forms take seconds to render, and none can fit if the shortest does not.
+  const least = (): string => render(view, { isShort: false, shows: () => false, notableRows: all, diff })
+  const canFit = limit.most === all || limit.measure(least()) <= limit.most
+  const lengths = canFit ? [...PARTS.keys(), PARTS.length] : []
   const forms = lengths.map((dropped) => () => form(dropped, all))
   return fitTo(limit, forms, view.plan.changes.length, (notableRows) => form(PARTS.length, notableRows))
 }
