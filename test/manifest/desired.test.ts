@@ -145,6 +145,12 @@ describe('values', () => {
     )
   })
 
+  test.each(['toString', 'valueOf', 'constructor'])('a size with the key %s is reported, and does not crash', (key) => {
+    const text = `version: 1\nproject: p\nbranches: { main: { primary: { size: { ${key}: [x] } } } }\n`
+    const { diagnostics } = parseManifests([{ path: 'a.yaml', text }])
+    expect(diagnostics.map(({ code }) => code)).toContain('E_UNKNOWN_KEY')
+  })
+
   test('names of JavaScript object members are ordinary names', () => {
     const { branches } = readOne('branches: { constructor: { replicas: { toString: { size: 1 } } } }')
     expect(branches.map(({ ref, replicas }) => [ref, replicas.map(({ key }) => key)])).toEqual([

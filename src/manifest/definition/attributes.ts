@@ -1,5 +1,5 @@
 /** The attribute table as JSON Schema. */
-import { type JsonSchema, map, type Schema, when } from '../../base/index.ts'
+import { type JsonSchema, map, oneOf, type Schema, when } from '../../base/index.ts'
 import { ATTRIBUTE_GROUPS, ATTRIBUTE_KEYS, rowOf, SIZE_TABLE, type SizeTable } from '../../model/index.ts'
 import { RESTART_WINDOW } from './restart-window.ts'
 
@@ -35,10 +35,15 @@ export const ATTRIBUTE_PROPERTIES: Keys = Object.fromEntries(
 
 /** Computes above the table's limit cannot scale to zero. */
 const largeNeverScalesToZero = (table: SizeTable): JsonSchema => {
-  const large = table.steps.filter(({ cu }) => cu > table.scaleToZeroMaxCu)
-  const sizes = large.flatMap(({ cu }): unknown[] => [cu, { min: cu, max: cu }])
+  const large = oneOf(table.steps.map(({ cu }) => cu).filter((cu) => cu > table.scaleToZeroMaxCu))
+  // Not an enum of objects: ajv compares objects with fast-deep-equal, which calls a manifest's own `toString`.
+  const size = when(
+    { type: 'object' },
+    { type: 'object', properties: { min: large, max: large }, required: ['min', 'max'] },
+    large,
+  )
   return when(
-    sizes.length === 0 ? { not: {} } : { type: 'object', properties: { size: { enum: sizes } }, required: ['size'] },
+    { type: 'object', properties: { size }, required: ['size'] },
     {
       type: 'object',
       properties: { scaleToZero: { const: 'never', $comment: 'E_SCALE_TO_ZERO_SIZE' } },

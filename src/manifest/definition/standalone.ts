@@ -3,23 +3,13 @@ import standalone from 'ajv/dist/standalone/index.js'
 import type { SizeTable } from '../../model/index.ts'
 import { createCompiler } from './compiler.ts'
 
-/** ajv's code uses `require` for two small helpers. ES modules and bundlers need imports instead. */
-const HELPERS = {
-  'ajv/dist/runtime/equal': 'ajvEqual',
-  'ajv/dist/runtime/ucs2length': 'ajvLength',
-} as const
+/** ajv's code uses `require` for a small helper. ES modules and bundlers need an import instead. */
+const LENGTH = 'ajv/dist/runtime/ucs2length'
 
-const withImports = (code: string): string => {
+const withImport = (code: string): string => {
   // Depending on the loader, an import is the module or its default export.
-  const imports = Object.entries(HELPERS).map(
-    ([path, name]) =>
-      `import ${name}Module from '${path}.js'\nconst ${name} = { default: ${name}Module.default ?? ${name}Module }\n`,
-  )
-  const linked = Object.entries(HELPERS).reduce(
-    (text, [path, name]) => text.replaceAll(`require("${path}")`, name),
-    code,
-  )
-  return `${imports.join('')}${linked}`
+  const imported = `import ajvLengthModule from '${LENGTH}.js'\nconst ajvLength = { default: ajvLengthModule.default ?? ajvLengthModule }\n`
+  return `${imported}${code.replaceAll(`require("${LENGTH}")`, 'ajvLength')}`
 }
 
 /** Source code of an ES module that exports these validators. */
@@ -27,7 +17,7 @@ export const standaloneValidators = (table: SizeTable, names: readonly string[])
   const ajv = createCompiler(table, { source: true, esm: true })
   const generate = standalone.default ?? standalone
   const code = generate(ajv, Object.fromEntries(names.map((name) => [name, name])))
-  return `${withImports(shortened(code))}\n`
+  return `${withImport(shortened(code))}\n`
 }
 
 /**
