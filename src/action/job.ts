@@ -48,7 +48,7 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 
 const LONGEST_NAME = 80
 
-/** The name in the heading, which tells several comments apart. Empty for the default paths. */
+/** The name in the heading, which distinguishes several comments from each other. Empty for the default paths. */
 const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
   const parts = [
     ...(label !== '' ? [label] : [prefix, ...paths]),

@@ -1,4 +1,4 @@
-/** Tells whether a recorded process still runs. A pid alone is not enough, because in a container it is often 1. */
+/** Checks whether a recorded process is still running. A pid alone is not enough, because in a container it is often 1. */
 import { readFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 

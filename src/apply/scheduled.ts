@@ -6,7 +6,7 @@ import { notStarted } from './context.ts'
 
 const OPEN: Opening = { isOpen: true }
 
-/** Returns a function that tells whether a step's windows are open now. They may open or close during the run. */
+/** Returns a function that checks whether a step's windows are open now. They may open or close during the run. */
 export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
   return ({ windows }) => {

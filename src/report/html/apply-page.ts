@@ -166,7 +166,7 @@ ${HATCH}${chart({ label: 'Timeline of the steps as they ran', lanes, scale, mome
   return section('steps', 'Timeline', body)
 }
 
-/** Waiting is hatched, so that it can be told apart without colour. */
+/** Waiting is hatched, so that it can be distinguished without colour. */
 const HATCH = markup`<svg class="sheet" width="0" height="0" aria-hidden="true" focusable="false"><pattern id="hatch" width="5" height="5" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatch" x1="0" x2="0" y1="0" y2="5"/></pattern></svg>`
 
 const drawingOf = (run: StepRun, scale: Timescale): Drawing => {

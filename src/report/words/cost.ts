@@ -41,7 +41,7 @@ const changeCostWords = ({ before, after, sentence }: ChangeCost): string => {
 }
 
 /**
- * If a cost is unknown, shows the range that it lies in: `at most 730 → 1,460 CU-hours a month`,
+ * If a cost is unknown, shows its possible range: `at most 730 → 1,460 CU-hours a month`,
  * `730 → 730 to 2,920 CU-hours a month`.
  */
 const unknownWords = (before: CostRange, after: CostRange): string => {

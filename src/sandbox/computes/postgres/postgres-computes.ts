@@ -204,7 +204,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   }
 }
 
-/** Tells the client why the compute could not be started. */
+/** Sends the client the reason why the compute could not be started. */
 const asConnectionError = (error: unknown): never => {
   throw new ConnectionError(NOT_RUNNING, messageOf(error))
 }
