@@ -4,7 +4,7 @@
  * All exported types are defined in this file, so that a single declaration file contains them.
  */
 import { EspalierError } from '../model/index.ts'
-import { manualClock as newManualClock } from './clock/clock.ts'
+import { manualClock as newManualClock } from './clock.ts'
 import type { ReachableCompute } from './control/control.ts'
 import { readSeed } from './seed/seed.ts'
 import { startSandbox as start } from './start-sandbox.ts'

@@ -5,18 +5,18 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { EspalierError, plainText } from '../model/index.ts'
-import { type SandboxClock, scaledClock } from './clock/clock.ts'
+import { type SandboxClock, scaledClock } from './clock.ts'
 import { defaultVersion } from './computes/computes.ts'
 import { openControl, type SandboxControl } from './control/control.ts'
 import { Recorder } from './control/recorder.ts'
-import { Faults } from './faults/faults.ts'
+import { Faults } from './faults.ts'
+import { type OpenedStore, openFileStore } from './file-store.ts'
 import { type ComputesChoice, openWorld } from './open-world.ts'
 import { API_ROOT, createApp } from './routes/app.ts'
 import { CONTROL_ROOT, controlRoutes } from './routes/control.ts'
 import { resolveSeed, type Seed } from './seed/seed.ts'
 import { seedRecords } from './seed/seed-records.ts'
-import { type OpenedStore, openFileStore } from './store/file-store.ts'
-import type { Durations } from './world/durations.ts'
+import type { Durations } from './world/operations.ts'
 import { memoryStore, type WorldChange } from './world/records.ts'
 
 export interface SandboxOptions {
@@ -131,7 +131,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     getRequestListener(app.fetch, { overrideGlobalObjects: false }),
   )
   const endWebSockets =
-    computes.kind === 'postgres' ? (await import('./routes/websocket.ts')).serveWebSockets(server, computes) : undefined
+    computes.kind === 'postgres' ? (await import('./routes/sql.ts')).serveWebSockets(server, computes) : undefined
   try {
     world.restore(
       seed === undefined

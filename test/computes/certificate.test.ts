@@ -1,8 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { selfSigned } from '../../src/sandbox/computes/proxy/certificate.ts'
-import { integer, objectId } from '../../src/sandbox/computes/proxy/der.ts'
+import { integer, objectId, selfSigned } from '../../src/sandbox/computes/proxy/certificate.ts'
 import { runs } from '../long-runs.ts'
 
 const NOW = Date.UTC(2026, 0, 15, 12, 30)

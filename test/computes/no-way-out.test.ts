@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isMachineSetting } from '../../src/sandbox/computes/machine-settings.ts'
 import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
-import { makeSocketFolder } from '../../src/sandbox/computes/postgres/temporary.ts'
+import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, openReal } from '../e2e/real-computes.ts'
 

@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { makeSocketFolder, removeStale } from '../../src/sandbox/computes/postgres/temporary.ts'
+import { makeSocketFolder, removeStale } from '../../src/sandbox/computes/postgres/home.ts'
 
 /** Id of a process that has ended. */
 const gone = spawnSync(process.execPath, ['--version']).pid

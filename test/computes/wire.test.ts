@@ -2,8 +2,15 @@
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { asFullDisk, errorResponse, ServerMessages } from '../../src/sandbox/computes/proxy/messages.ts'
-import { encodeStartup, readFirstMessage, takeEndpoint, targetOf } from '../../src/sandbox/computes/proxy/startup.ts'
+import {
+  asFullDisk,
+  encodeStartup,
+  errorResponse,
+  readFirstMessage,
+  ServerMessages,
+  takeEndpoint,
+  targetOf,
+} from '../../src/sandbox/computes/proxy/messages.ts'
 
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Policy, PolicyRule } from '../../src/model/index.ts'
-import { SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
+import { type Policy, type PolicyRule, SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
 import {
   checkOverrideNames,
   judgePolicies,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { faultShape } from '../../src/sandbox/faults/fault.ts'
+import { faultShape } from '../../src/sandbox/faults.ts'
 
 type Node = { readonly kind?: { readonly const?: string; readonly enum?: readonly string[] } }
 

@@ -1,8 +1,8 @@
 /** Reading roles from Postgres while the API changes them. */
 import { expect, test } from 'vitest'
-import { manualClock } from '../../src/sandbox/clock/clock.ts'
+import { manualClock } from '../../src/sandbox/clock.ts'
 import type { LiveCatalog } from '../../src/sandbox/computes/computes.ts'
-import { Faults } from '../../src/sandbox/faults/faults.ts'
+import { Faults } from '../../src/sandbox/faults.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
 import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
 import { seedRecords } from '../../src/sandbox/seed/seed-records.ts'

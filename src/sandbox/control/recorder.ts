@@ -1,6 +1,6 @@
 /** Records requests. For requests that make changes, the body and the response are recorded too. */
 import type { MiddlewareHandler } from 'hono'
-import type { SandboxClock } from '../clock/clock.ts'
+import type { SandboxClock } from '../clock.ts'
 
 export interface RecordedRequest {
   /** Milliseconds since the epoch, by the sandbox's clock. */

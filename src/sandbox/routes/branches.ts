@@ -8,8 +8,7 @@ import type { World } from '../world/world.ts'
 import { catalogAnswer } from './catalog.ts'
 import { branchPage } from './paging.ts'
 import { presentAnnotation, presentBranch, presentCompute, presentOperation } from './present.ts'
-import { branchesQuery, countQuery, deletionQuery } from './query.ts'
-import { readBody, readQuery } from './request.ts'
+import { branchesQuery, countQuery, deletionQuery, readBody, readQuery } from './request.ts'
 
 export const branchRoutes = (api: Hono, world: World, computes: Computes): void => {
   const present = (branch: BranchRecord) => presentBranch(branch, world)

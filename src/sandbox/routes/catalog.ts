@@ -2,7 +2,6 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Computes } from '../computes/computes.ts'
-import { ApiError } from '../world/api-error.ts'
 import { catalogOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
@@ -19,12 +18,11 @@ import {
 } from '../world/catalog-commands.ts'
 import { connectionTo, defaultLogin, hostOf, poolerHostOf } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
-import { sqlName } from '../world/requests.ts'
+import { ApiError, sqlName } from '../world/requests.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
 import { presentDatabase, presentOperation, presentRole } from './present.ts'
-import { flag } from './query.ts'
-import { readBody, readQuery } from './request.ts'
+import { flag, readBody, readQuery } from './request.ts'
 
 const ROLES = '/projects/:project/branches/:branch/roles'
 const DATABASES = '/projects/:project/branches/:branch/databases'

@@ -1,5 +1,4 @@
 import type { Context, Hono } from 'hono'
-import { ApiError } from '../world/api-error.ts'
 import {
   type ComputeAnswer,
   createCompute,
@@ -9,12 +8,12 @@ import {
   suspendCompute,
   updateCompute,
 } from '../world/compute-commands.ts'
-import { createBody, updateBody } from '../world/requests.ts'
+import { ApiError, createBody, updateBody } from '../world/requests.ts'
 import { computesOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
+import { listed, withoutIgnored } from './faults.ts'
 import { presentCompute, presentOperation } from './present.ts'
 import { readBody } from './request.ts'
-import { listed, withoutIgnored } from './stale-reads.ts'
 
 const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const
 

@@ -1,8 +1,8 @@
 /** Identifies the caller and checks its permissions (docs of the service, "API keys"). */
 import { timingSafeEqual } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
-import { ApiError } from '../world/api-error.ts'
 import { digestOf } from '../world/key-commands.ts'
+import { ApiError } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
 
 export type Identity =

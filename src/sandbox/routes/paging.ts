@@ -1,11 +1,11 @@
 /** Pagination. Projects and operations use `cursor`, branches use `next` (public OpenAPI). */
 import { z } from 'zod'
 import { compare as compareText } from '../../base/index.ts'
-import { ApiError } from '../world/api-error.ts'
 import type { BranchRecord, OperationRecord, ProjectRecord } from '../world/records.ts'
+import { ApiError } from '../world/requests.ts'
 import type { ProjectTables, Tables } from '../world/tables.ts'
 import { microseconds, parseMicroseconds, seconds } from './present.ts'
-import type { branchesQuery, operationsQuery, projectsQuery } from './query.ts'
+import type { branchesQuery, operationsQuery, projectsQuery } from './request.ts'
 
 /** The cursor of an empty list, which sorts before every id. A cursor must not be empty (public OpenAPI). */
 export const NO_PROJECT = '-'

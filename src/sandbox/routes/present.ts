@@ -1,7 +1,7 @@
 /** Converts records to the format of the API (docs/control-api.md). JSON omits members that are `undefined`. */
 import { hostOf, proxyHost } from '../world/connection.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
-import { shownSettings } from '../world/project-settings.ts'
+import { shownSettings } from '../world/project-commands.ts'
 import {
   type BranchRecord,
   type ComputeRecord,

@@ -1,7 +1,6 @@
 import type { Hono } from 'hono'
 import type { Computes } from '../computes/computes.ts'
-import { ApiError } from '../world/api-error.ts'
-import { DEFAULT_LIBRARIES } from '../world/compute-spec.ts'
+import { DEFAULT_LIBRARIES } from '../world/compute-commands.ts'
 import {
   createProject,
   deleteProject,
@@ -9,15 +8,14 @@ import {
   recoverProject,
   updateProject,
 } from '../world/project-commands.ts'
-import { newProjectBody, projectBody } from '../world/requests.ts'
+import { ApiError, newProjectBody, projectBody } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
 import { catalogAnswer } from './catalog.ts'
+import { listed } from './faults.ts'
 import { checkAccount, identityOf, organizationOf, ownerOf } from './identity.ts'
 import { NO_PROJECT, operationPage, projectPage } from './paging.ts'
 import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
-import { operationsQuery, projectsQuery, sharedQuery } from './query.ts'
-import { readBody, readQuery } from './request.ts'
-import { listed } from './stale-reads.ts'
+import { operationsQuery, projectsQuery, readBody, readQuery, sharedQuery } from './request.ts'
 
 /** The libraries that the API lists as available for `shared_preload_libraries`. */
 const LIBRARIES: readonly (readonly [string, string])[] = [

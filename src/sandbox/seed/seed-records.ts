@@ -1,9 +1,9 @@
 /** Turns a seed into the records of a new world. */
 import { createHash } from 'node:crypto'
 import { type Catalog, newCatalog, newDatabaseId } from '../world/catalog.ts'
-import { DURATIONS, type Durations, durationOf } from '../world/durations.ts'
 import { idOf } from '../world/ids.ts'
 import { digestOf } from '../world/key-commands.ts'
+import { DURATIONS, type Durations, durationOf } from '../world/operations.ts'
 import type { ComputeRecord, OperationRecord, WorldRecord } from '../world/records.ts'
 import type { ResolvedSeed } from './seed.ts'
 

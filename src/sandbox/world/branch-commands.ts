@@ -1,6 +1,5 @@
 /** Commands on branches (public OpenAPI). */
 
-import { ApiError } from './api-error.ts'
 import { newCompute } from './compute-commands.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { checkActiveCount, checkCount, checkSuspendTimeout } from './limits.ts'
@@ -13,7 +12,7 @@ import {
   operationOn,
   unarchive,
 } from './records.ts'
-import type { BranchRequest, BranchUpdate, NewComputeRequest } from './requests.ts'
+import { ApiError, type BranchRequest, type BranchUpdate, type NewComputeRequest } from './requests.ts'
 import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 

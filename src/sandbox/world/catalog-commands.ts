@@ -1,6 +1,5 @@
 /** Commands on the roles and databases of a branch (public OpenAPI). */
 import type { CatalogChange } from '../computes/computes.ts'
-import { ApiError } from './api-error.ts'
 import { type Catalog, catalogOf, newDatabaseId, newPassword, newRole } from './catalog.ts'
 import {
   type BranchRecord,
@@ -12,6 +11,7 @@ import {
   type RoleRecord,
   unarchive,
 } from './records.ts'
+import { ApiError } from './requests.ts'
 import { primaryOf } from './tables.ts'
 import type { World } from './world.ts'
 

@@ -1,9 +1,9 @@
 /** Runs work that is due at a set time: when a branch expires, or when a deleted project can no longer be recovered. */
 
-import { ApiError } from './api-error.ts'
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-commands.ts'
 import type { BranchRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 

@@ -1,7 +1,7 @@
 /** The expiration of branches (docs of the service, "Branch expiration"). */
 
-import { ApiError } from './api-error.ts'
 import type { BranchRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import type { ProjectTables } from './tables.ts'
 
 const LONGEST_DAYS = 30

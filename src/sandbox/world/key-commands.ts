@@ -1,7 +1,7 @@
 /** Commands on API keys (public OpenAPI). A key is shown only when it is created, and only its digest is stored. */
 import { createHash, randomBytes } from 'node:crypto'
-import { ApiError } from './api-error.ts'
 import type { KeyRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import type { World } from './world.ts'
 
 /** The organization with this id, which also owns the keys that are scoped to its projects. Without an id, the user. */

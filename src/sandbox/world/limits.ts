@@ -9,8 +9,8 @@ import {
   SIZE_TABLE,
   sizeStep,
 } from '../../model/index.ts'
-import { ApiError } from './api-error.ts'
 import type { ComputeRecord, ProjectRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import type { ProjectTables } from './tables.ts'
 
 const FREE_PLAN_MAX_CU = 2

@@ -1,7 +1,7 @@
 /** Points in a branch's history, which are given as a time or as a position in the write-ahead log (LSN). */
 
-import { ApiError } from './api-error.ts'
 import type { BranchRecord, ProjectRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import type { World } from './world.ts'
 
 interface MomentRequest {

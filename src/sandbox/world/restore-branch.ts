@@ -3,13 +3,12 @@
  * and host names (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
 
-import { ApiError } from './api-error.ts'
 import { checkName, inherited } from './branch-commands.ts'
 import { renewExpiry } from './expiry.ts'
 import { checkCount } from './limits.ts'
 import { momentOf } from './moment.ts'
 import { type BranchRecord, isRunning, type OperationRecord, operationOn, unarchive } from './records.ts'
-import type { RestoreRequest } from './requests.ts'
+import { ApiError, type RestoreRequest } from './requests.ts'
 import { computesOf } from './tables.ts'
 import type { World } from './world.ts'
 

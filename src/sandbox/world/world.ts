@@ -1,11 +1,8 @@
 /** The state of the control plane: its records, running operations and timers. */
 import { randomUUID } from 'node:crypto'
-import type { SandboxClock } from '../clock/clock.ts'
-import { ApiError } from './api-error.ts'
-import { type Durations, durationOf } from './durations.ts'
-import { History } from './history.ts'
+import type { SandboxClock } from '../clock.ts'
 import { newId } from './ids.ts'
-import { type OperationFault, type OperationRunner, operationRunner } from './operation-runner.ts'
+import { type Durations, durationOf, type OperationFault, type OperationRunner, operationRunner } from './operations.ts'
 import type {
   BranchRecord,
   ComputeRecord,
@@ -17,7 +14,8 @@ import type {
   WorldChange,
   WorldRecord,
 } from './records.ts'
-import { type ProjectTables, Tables } from './tables.ts'
+import { ApiError } from './requests.ts'
+import { History, type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
 /** Its functions are called after a record was stored, and for every existing record when the world is restored. */

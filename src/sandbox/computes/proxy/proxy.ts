@@ -9,18 +9,22 @@ import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../model/index.ts'
 import { ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
-import { bindChannel, type ReadAhead } from './bind-channel.ts'
 import type { Certificate } from './certificate.ts'
-import { asFullDisk, errorResponse, keyOf, processOf, ServerMessages } from './messages.ts'
 import {
+  asFullDisk,
   encodeStartup,
+  errorResponse,
   type FirstMessage,
+  keyOf,
+  processOf,
   readFirstMessage,
+  ServerMessages,
   type Startup,
   type Target,
   takeEndpoint,
   targetOf,
-} from './startup.ts'
+} from './messages.ts'
+import { bindChannel, type ReadAhead } from './scram.ts'
 
 export interface ProxyOptions {
   /** Resolves with the socket of a compute's server once it accepts connections. */

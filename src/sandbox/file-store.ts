@@ -15,10 +15,10 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { makeStateFolder } from '../../base/index.ts'
-import { EspalierError } from '../../model/index.ts'
-import type { Store, WorldChange } from '../world/records.ts'
-import { takeLock } from './lock.ts'
+import { makeStateFolder } from '../base/index.ts'
+import { EspalierError } from '../model/index.ts'
+import { takeLock } from './store/lock.ts'
+import type { Store, WorldChange } from './world/records.ts'
 
 /** The size at which the log is compacted into the snapshot. If the snapshot is larger, its size is used instead. */
 const COMPACT_AT_BYTES = 16 * 1024 * 1024

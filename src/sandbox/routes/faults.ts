@@ -1,12 +1,13 @@
 /** Injects faults into requests, for example failures of the network or of a server in between. */
 import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes } from 'hono/route'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import type { RequestEffect } from '../faults/fault.ts'
-import type { Faults } from '../faults/faults.ts'
-import { ApiError } from '../world/api-error.ts'
+import type { SandboxClock } from '../clock.ts'
+import type { Faults, RequestEffect } from '../faults.ts'
 import { createCompute, deleteCompute, updateCompute } from '../world/compute-commands.ts'
+import { ApiError } from '../world/requests.ts'
+import type { ProjectTables } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import { ignoreAttributes, lagBehind } from './stale-reads.ts'
 
 const HTML =
   '<!DOCTYPE html><html><head><title>524: A timeout occurred</title></head><body>A timeout occurred</body></html>'
@@ -109,4 +110,58 @@ const writeConcurrently = (effect: ConcurrentWrite, world: World, path: string):
     // An error affects only the other client.
     if (!(error instanceof ApiError)) throw error
   }
+}
+
+// The rate limits that the service documents: 700 requests per minute per account, and 40 per second per route.
+
+const ACCOUNT = { burst: 700, perMs: 700 / 60_000 }
+const ROUTE = { burst: 40, perMs: 40 / 1_000 }
+
+/** Rejects requests that exceed a limit with 429. Time is measured with the sandbox's clock. */
+export const limitRates = (clock: SandboxClock): MiddlewareHandler => {
+  const account = bucket(ACCOUNT, clock)
+  const routes = new Map<string, () => boolean>()
+  return async (context, next) => {
+    const route = `${context.req.method} ${matchedRoutes(context).at(-1)?.path}`
+    const own = routes.get(route) ?? bucket(ROUTE, clock)
+    routes.set(route, own)
+    if (!own() || !account()) throw new ApiError(429, 'too many requests: slow down and try again')
+    await next()
+  }
+}
+
+/** A token bucket. The returned function takes a token, or returns false if the bucket is empty. */
+const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => boolean) => {
+  let left = burst
+  let seen = clock.now()
+  return () => {
+    const now = clock.now()
+    left = Math.min(burst, left + (now - seen) * perMs)
+    seen = now
+    if (left < 1) return false
+    left -= 1
+    return true
+  }
+}
+
+// Faults that produce no error: lists show an old state, and updates are accepted but not executed.
+
+/** Makes the lists in the response to this request show the state that the project had at `time`. */
+const lagBehind = (context: Context, time: number): void => context.set('listedAsOf', time)
+
+/** The state of the project that lists in the response to this request must show. */
+export const listed = (context: Context, world: World, projectId: string): ProjectTables => {
+  const time: number | undefined = context.get('listedAsOf')
+  return time === undefined ? world.project(projectId) : world.projectAt(projectId, time)
+}
+
+/** @param names the attributes of an update that must be ignored, or `undefined` to ignore all of them. */
+const ignoreAttributes = (context: Context, names: readonly string[] | undefined): void =>
+  context.set('isIgnored', (name: string) => names === undefined || names.includes(name))
+
+/** The attributes of an update, without those that must be ignored. */
+export const withoutIgnored = <T extends object>(context: Context, endpoint: T): Partial<T> => {
+  const isIgnored: ((name: string) => boolean) | undefined = context.get('isIgnored')
+  if (isIgnored === undefined) return endpoint
+  return Object.fromEntries(Object.entries(endpoint).filter(([name]) => !isIgnored(name))) as Partial<T>
 }
