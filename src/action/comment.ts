@@ -1,6 +1,5 @@
 /** Writes the comments on a pull request, one for each of its plans. */
 import { createHash } from 'node:crypto'
-import { shardText } from '../model/index.ts'
 import type { Comment, GitHub } from './github.ts'
 import type { Inputs } from './inputs.ts'
 
@@ -13,15 +12,11 @@ export type CommentKind = 'plan' | 'outcome'
  */
 export const markerOf = (
   kind: CommentKind,
-  {
-    inputs: { label, paths, baseUrl, command, planFile, shard, project },
-    prefix,
-  }: { readonly inputs: Inputs; readonly prefix: string },
+  { inputs: { label, paths, baseUrl, project }, prefix }: { readonly inputs: Inputs; readonly prefix: string },
 ): string => {
   const identity = JSON.stringify([
     prefix,
-    label !== '' ? { label } : command === 'merge' ? { merge: planFile } : { paths, baseUrl },
-    shard === undefined ? null : shardText(shard),
+    label !== '' ? { label } : { paths, baseUrl },
     ...(project.length === 0 ? [] : [{ project }]),
   ])
   const digest = createHash('sha256').update(identity).digest('hex').slice(0, 16)

@@ -16,7 +16,6 @@ export const FAILURE_REASONS = {
   git: 'git could not read a commit that was needed',
   'fail-on': 'the plan was posted, but contains something that `fail-on` lists',
   'policy-denied': 'the plan was posted, but a policy denies something in it',
-  incomplete: 'the plans of some shards are missing, or the plans do not belong to the same fleet',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
   'not-reviewed': 'the plan contains changes that the merged pull request did not show, so nothing was applied',
@@ -54,7 +53,6 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_PULL_REQUEST: 'refused',
   E_NOT_REVIEWED: 'not-reviewed',
   E_OTHER_PLAN: 'refused',
-  E_MERGE: 'incomplete',
   E_COMMENT: 'comment',
 }
 const OF_STATUS: Readonly<Record<number, FailureReason>> = {

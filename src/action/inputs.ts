@@ -1,5 +1,5 @@
 /** Reads the inputs of the step. */
-import { EspalierError, MAX_SHARDS, parseShard, plainText, type Shard } from '../model/index.ts'
+import { EspalierError, plainText } from '../model/index.ts'
 import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -47,12 +47,6 @@ const label: Parse<string> = (given, name) => {
   throw invalid(name, given, hint)
 }
 
-const shard: Parse<Shard | undefined> = (given, name) => {
-  const parsed = parseShard(given)
-  if (parsed !== undefined || given === '') return parsed
-  throw invalid(name, given, `Write 2/4 for the second of four shards. The maximum is ${MAX_SHARDS} shards.`)
-}
-
 /** A shorter value would match in too many places. */
 const SHORTEST_MASK = 3
 
@@ -65,7 +59,7 @@ const masks: Parse<readonly string[]> = (given) => {
   })
 }
 
-const COMMANDS = ['validate', 'plan', 'apply', 'merge', 'import'] as const
+const COMMANDS = ['validate', 'plan', 'apply', 'import'] as const
 const COMMENTS = ['auto', 'always', 'never'] as const
 const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', 'cost'] as const
 
@@ -75,8 +69,6 @@ const INPUTS = {
   paths: words,
   /** Distinguishes this plan from other plans of the same pull request. Empty if its paths are enough for that. */
   label,
-  /** The part of a fleet that this job handles. */
-  shard,
   /** Ids, names or globs of the selected projects. */
   project: words,
   /** The pull request whose merge commit is checked out, if the workflow runs for another event. */
@@ -140,7 +132,6 @@ const DESCRIBING = [
   'pull-request',
   'paths',
   'label',
-  'shard',
   'project',
   'base-url',
   'github-token',

@@ -2,7 +2,7 @@
 import { posix, relative, resolve, sep } from 'node:path'
 import type { ReadApi } from '../api/index.ts'
 import { defined, encodePath, type OnSignal } from '../base/index.ts'
-import { type Clock, EspalierError, shardText } from '../model/index.ts'
+import { type Clock, EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Connection, connect as connectTo, openReadClient, withClient } from '../workflow/index.ts'
 import { type CommentKind, markerOf } from './comment.ts'
@@ -49,12 +49,8 @@ export const frameOf = (job: Job, kind: CommentKind) => {
 const LONGEST_NAME = 80
 
 /** The name in the heading, which distinguishes several comments from each other. Empty for the default paths. */
-const nameOf = ({ inputs: { label, paths, shard, project }, prefix }: Job): string => {
-  const parts = [
-    ...(label !== '' ? [label] : [prefix, ...paths]),
-    ...project,
-    ...(shard === undefined ? [] : [shardText(shard)]),
-  ]
+const nameOf = ({ inputs: { label, paths, project }, prefix }: Job): string => {
+  const parts = [...(label !== '' ? [label] : [prefix, ...paths]), ...project]
   const name = parts.filter((part) => part !== '').join(' ')
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME - 1)}…`
 }
@@ -78,8 +74,8 @@ export const hasLive = ({ inputs }: Job): boolean => inputs.apiKey !== '' || inp
 
 /** @throws {EspalierError} `E_KEY` without a key and a sandbox; another code if the sandbox cannot be started. */
 export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connection> => {
-  const { sandbox, apiKey, baseUrl, shard } = inputs
-  const options = { userAgent: `espalier-action/${VERSION}`, clock, ...defined({ clients: shard?.count }) }
+  const { sandbox, apiKey, baseUrl } = inputs
+  const options = { userAgent: `espalier-action/${VERSION}`, clock }
   if (sandbox !== '') return connectTo({ sandbox: { seed: resolve(cwd, sandbox), background: false } }, options)
   if (apiKey !== '') {
     key.isUsed = true

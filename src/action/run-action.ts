@@ -12,7 +12,6 @@ import { forNamedPullRequest } from './named-pull-request.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
 import { runApply } from './run-apply.ts'
 import { runImport } from './run-import.ts'
-import { runMerge } from './run-merge.ts'
 import { runPlan } from './run-plan.ts'
 import { runValidate } from './run-validate.ts'
 import { openRunner, type Runner } from './runner.ts'
@@ -28,7 +27,7 @@ export interface ActionIo {
   readonly onSignal: OnSignal
 }
 
-const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, merge: runMerge, import: runImport } as const
+const RUNS = { validate: runValidate, plan: runPlan, apply: runApply, import: runImport } as const
 
 /** @returns the exit code. Does not throw, unless reporting a failure itself fails unexpectedly. */
 export const runAction = async (io: ActionIo): Promise<0 | 1> => {

@@ -1,15 +1,6 @@
 /** Applies changes after a merge. If there is a saved plan, it is applied; otherwise, a new plan is made. */
 import { resolve } from 'node:path'
-import {
-  EspalierError,
-  hasErrors,
-  isEmptyPlan,
-  leftOutIds,
-  type Outcome,
-  type Plan,
-  parseShard,
-  shardText,
-} from '../model/index.ts'
+import { EspalierError, hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
 import {
   counted,
   diagnosticAnnotations,
@@ -32,7 +23,6 @@ import {
   type SavedPlan,
   select,
   selectionNote,
-  selectShard,
   type Watcher,
   withReview,
 } from '../workflow/index.ts'
@@ -52,11 +42,10 @@ export const runApply = async (job: Job): Promise<Ending> => {
   const saved = inputs.planFile === '' ? undefined : await readSavedPlan(inputs.planFile, resolve(cwd, inputs.planFile))
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
-  const shard = saved?.file.shard === undefined ? inputs.shard : parseShard(saved.file.shard)
   const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
-  const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env }), shard)
+  const reviewed = await withReview(read, inputs, { cwd, env: job.env })
   // A saved plan was already limited to the selected projects when it was made.
-  const all = saved === undefined ? await select(sharded, { projects: inputs.project }) : sharded
+  const all = saved === undefined ? await select(reviewed, { projects: inputs.project }) : reviewed
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
   const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
@@ -119,21 +108,19 @@ const refuseUnmerged = ({ event }: Job): void => {
 /**
  * Checks that the saved plan belongs to this step, because a job may have several plan steps.
  *
- * @throws {EspalierError} `E_OTHER_PLAN` if the plan was saved with another label or shard, or from other manifests.
+ * @throws {EspalierError} `E_OTHER_PLAN` if the plan was saved with another label, or from other manifests.
  */
 const refuseOtherPlan = async (
   { inputs, cwd }: Job,
-  { file: { label = '', shard, manifests = [] }, path }: SavedPlan,
+  { file: { label = '', manifests = [] }, path }: SavedPlan,
 ): Promise<void> => {
   const differs = (what: string, saved: string, here: string): EspalierError =>
     new EspalierError(
       'E_OTHER_PLAN',
       `The saved plan ${path} was made with the ${what} ${saved || '(none)'}, but this step has ${here || '(none)'}. Nothing was changed.`,
-      { hint: 'Give `apply` the same paths, label and shard as the `plan` step whose plan it should apply.' },
+      { hint: 'Give `apply` the same paths and label as the `plan` step whose plan it should apply.' },
     )
   if (label !== inputs.label) throw differs('label', label, inputs.label)
-  const own = inputs.shard === undefined ? undefined : shardText(inputs.shard)
-  if (own !== undefined && own !== shard) throw differs('shard', shard ?? '', own)
   // A label is enough to identify the plan.
   if (label !== '' && inputs.paths.length === 0) return
   const found = await pathsOf(inputs.paths, cwd).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
 import { defined } from '../base/index.ts'
-import { CHANGE_KINDS, hasErrors, isEmptyPlan, likelyOf, type Plan, shardText } from '../model/index.ts'
+import { CHANGE_KINDS, hasErrors, isEmptyPlan, likelyOf, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
@@ -23,7 +23,6 @@ import {
   planLive,
   readManifests,
   select,
-  selectShard,
   withReview,
 } from '../workflow/index.ts'
 import { type Base, baseOf, fetchIfMissing, NO_BASE, readBase } from './base.ts'
@@ -48,8 +47,8 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
   const introducedBy = introducerOf(job)
   const hasBase = introducedBy !== undefined
-  const sharded = selectShard(await withReview(read, inputs, { cwd, env: job.env, hasBase }), inputs.shard)
-  const all = await select(sharded, { projects: inputs.project })
+  const reviewed = await withReview(read, inputs, { cwd, env: job.env, hasBase })
+  const all = await select(reviewed, { projects: inputs.project })
   for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
@@ -84,10 +83,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   setOutputs(job, plan, drift?.length)
   if (baseCommit !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
-  const view = defined({
-    origin: baseCommit === undefined ? undefined : { base: baseCommit, ...origin },
-    shard: inputs.shard && shardText(inputs.shard),
-  })
+  const view = baseCommit === undefined ? {} : { origin: { base: baseCommit, ...origin } }
   await writeFile(files.view, jsonPlan(plan, view))
   runner.output('json-plan-path', files.view)
   // The plan of an untrusted pull request is never applied, so it is not saved.
@@ -110,44 +106,37 @@ export const runPlan = async (job: Job): Promise<Ending> => {
  *
  * @param changes the actual changes, from which parts may be hidden in `shown`.
  */
-export const showPlan = async (
+const showPlan = async (
   job: Job,
-  shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy' | 'missing'>,
-  changes = shown.plan.changes,
+  shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy'>,
+  changes: Plan['changes'],
 ): Promise<Ending> => {
   const { runner, event, inputs } = job
-  const { plan, origin, takenAt, missing = [] } = shown
+  const { plan, origin, takenAt } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, defined({ takenAt })))
   const view = { ...frameOf(job, 'plan'), ...shown, ...defined({ costThreshold: inputs.costThreshold }) }
   runner.summary(planComment(view, SUMMARY_LIMIT))
   const isQuiet =
     isEmptyPlan(plan) &&
-    missing.length + origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
+    origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
     !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
-  const ending = endingOf(job, plan, missing)
+  const ending = endingOf(job, plan)
   await publish(job, {
     kind: 'plan',
     ending,
     title: isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes),
     body: (limit) => planComment(view, limit),
     onlyUpdate: isQuiet,
-    record: missing.length > 0 ? '' : reviewRecord(changes, event.sha),
+    record: reviewRecord(changes, event.sha),
     annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
-    plan: missing.length > 0 ? undefined : plan,
+    plan,
   })
   return ending
 }
 
-const endingOf = (job: Job, plan: Plan, missing: readonly string[]): Ending => {
+const endingOf = (job: Job, plan: Plan): Ending => {
   const { runner } = job
-  if (missing.length > 0) {
-    runner.error(
-      'Incomplete',
-      `There is no plan for ${missing.length === 1 ? 'shard' : 'shards'} ${missing.join(', ')}.`,
-    )
-    return 'incomplete'
-  }
   if (plan.leftOut !== undefined) return 'validation-failed'
   const denied = deniedPolicies(plan)
   if (denied.length > 0) {
@@ -176,7 +165,7 @@ export const findBase = async (
   return undefined
 }
 
-export const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
+const introducerOf = ({ event }: Job): PlanView['introducedBy'] =>
   event.pullRequest !== undefined
     ? 'this pull request'
     : event.mergeGroupBase !== undefined

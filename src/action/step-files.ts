@@ -7,14 +7,13 @@ import type { Job } from './job.ts'
 
 /**
  * Returns the paths of the plan as JSON and of the saved plan. The input `plan-file` overrides the latter. The names
- * contain the label and the shard, so that artifacts of several jobs can be downloaded into one folder.
+ * contain the label, so that artifacts of several jobs can be downloaded into one folder.
  */
-export const stepFiles = ({ env, inputs: { label, shard } }: Job): { readonly plan: string; readonly view: string } => {
+export const stepFiles = ({ env, inputs: { label } }: Job): { readonly plan: string; readonly view: string } => {
   const root = env.RUNNER_TEMP || tmpdir()
   mkdirSync(root, { recursive: true })
   const folder = mkdtempSync(join(root, 'espalier-'))
-  const part = shard === undefined ? '' : `-${shard.index}-of-${shard.count}`
-  const name = `${label === '' ? 'espalier' : label}${part}`
+  const name = label || 'espalier'
   return { plan: join(folder, `${name}.plan.json`), view: join(folder, `${name}.json`) }
 }
 

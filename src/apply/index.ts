@@ -8,7 +8,6 @@ export { type Journal, openJournal } from './journal.ts'
 export { waitForOperations } from './operations.ts'
 export { overriddenOf } from './overridden.ts'
 export {
-  decodePlan,
   decodePlanFile,
   encodePlanFile,
   jsonPlan,
@@ -19,4 +18,4 @@ export { isSamePlan } from './same-plan.ts'
 export { judgeSavedPlan, type Present, type SavedPlanVerdict } from './saved-plan.ts'
 export { isAnyDue } from './scheduled.ts'
 export { withActivityOf } from './seen.ts'
-export { type PlanFile, type PrintedPlan, planFileSchema, planSchema, settingsShape } from './shapes.ts'
+export { type PlanFile, planFileSchema, planSchema, settingsShape } from './shapes.ts'

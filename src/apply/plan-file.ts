@@ -1,6 +1,5 @@
-/** Writes and reads the plans of `plan --out` and `plan --format json`. Plan files are not trusted. */
+/** Writes the plans of `plan --out` and `plan --format json`, and reads the former. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
-import type { z } from 'zod'
 import { canonicalJson } from '../base/index.ts'
 import {
   EspalierError,
@@ -13,9 +12,9 @@ import {
   plainJson,
 } from '../model/index.ts'
 import { seenOf } from './seen.ts'
-import { type PlanFile, type PrintedPlan, planFileShape, printedPlanShape } from './shapes.ts'
+import { type PlanFile, planFileShape } from './shapes.ts'
 
-export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' | 'manifestDigest' | 'shard' | 'label'> {
+export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' | 'manifestDigest' | 'label'> {
   readonly plan: Plan
   /** The snapshot that the plan was made from. */
   readonly observed: Observed
@@ -26,7 +25,9 @@ export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' |
 export const encodePlanFile = (parts: PlanFileParts): string => {
   const { espalier, createdAt, observed, plan, ...rest } = parts
   const header = { kind: 'espalier-plan', formatVersion: PLAN_FORMAT_VERSION, espalier, createdAt }
-  return encode({ ...header, ...rest, seen: seenOf(observed, plan.projects), plan })
+  const document = { ...header, ...rest, seen: seenOf(observed, plan.projects), plan }
+  // The digest covers the document as JSON, without keys that are `undefined`.
+  return encode({ ...document, digest: digestOf(JSON.parse(JSON.stringify(document))) })
 }
 
 export interface PrintedExtra {
@@ -35,44 +36,22 @@ export interface PrintedExtra {
     /** The base's commit. */
     readonly base: string
   }
-  /** The shard of the fleet, such as `2/5`. */
-  readonly shard?: string
 }
 
 /** Encodes a plan in the format that `schemas/plan.schema.json` describes. */
 export const jsonPlan = (plan: Plan, extra: PrintedExtra = {}): string => encode({ ...plan, ...extra })
 
-/** The digest covers the document as JSON, without keys that are `undefined`. */
-const encode = (document: object): string =>
-  `${plainJson({ ...document, digest: digestOf(JSON.parse(JSON.stringify(document))) }, 2)}\n`
+const encode = (document: object): string => `${plainJson(document, 2)}\n`
 
 const digestOf = (document: unknown): string => createHash('sha256').update(canonicalJson(document)).digest('hex')
-
-const SAVE_HINT = 'Write one with `espalier plan --out FILE`.'
 
 /**
  * @param name the file's name, for messages.
  * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan or has another format version. `E_PLAN_EDITED` if it
  *   was changed after it was saved.
  */
-export const decodePlanFile = (text: string, name: string): PlanFile =>
-  decode(planFileShape, valueIn(text, name), name, SAVE_HINT)
-
-/**
- * Reads a saved plan, or a plan as `plan --format json` prints it.
- *
- * @param name the file's name, for messages.
- * @throws {EspalierError} as {@link decodePlanFile}.
- */
-export const decodePlan = (text: string, name: string): PlanFile | PrintedPlan => {
+export const decodePlanFile = (text: string, name: string): PlanFile => {
   const value = valueIn(text, name)
-  const hint = 'Write one with `espalier plan --out FILE` or `espalier plan --format json`.'
-  return fieldOf(value, 'kind') === undefined
-    ? decode(printedPlanShape, value, name, hint)
-    : decode(planFileShape, value, name, hint)
-}
-
-const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: string): T => {
   const version = fieldOf(value, 'formatVersion')
   if (typeof version === 'string' && version !== PLAN_FORMAT_VERSION) {
     throw new EspalierError(
@@ -81,10 +60,10 @@ const decode = <T>(shape: z.ZodType<T>, value: unknown, name: string, hint: stri
       { hint: 'Plan again with this version of espalier.' },
     )
   }
-  const parsed = shape.safeParse(value)
+  const parsed = planFileShape.safeParse(value)
   if (!parsed.success) {
     const { path = [], message = 'unreadable' } = parsed.error.issues[0] ?? {}
-    throw notAPlan(name, [...(path.length === 0 ? [] : [path.join('.')]), message].join(': '), hint)
+    throw notAPlan(name, [...(path.length === 0 ? [] : [path.join('.')]), message].join(': '))
   }
   if (!isIntact(value)) {
     throw new EspalierError(
@@ -114,8 +93,10 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const valueIn = (text: string, name: string): unknown => {
   const read = parseJson(text)
   if (read.ok) return read.value
-  throw notAPlan(name, read.why, SAVE_HINT)
+  throw notAPlan(name, read.why)
 }
 
-const notAPlan = (name: string, why: string, hint: string): EspalierError =>
-  new EspalierError('E_PLAN_FILE', `${name} is not a saved plan: ${why}.`, { hint })
+const notAPlan = (name: string, why: string): EspalierError =>
+  new EspalierError('E_PLAN_FILE', `${name} is not a saved plan: ${why}.`, {
+    hint: 'Write one with `espalier plan --out FILE`.',
+  })

@@ -7,7 +7,6 @@ import {
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
-  parseShard,
   REASONS,
   type Reason,
   schemaAddress,
@@ -193,14 +192,6 @@ export const planShape = z.strictObject({
   maintenance: listOf({ ...note, scheduledFor: z.string() }).exactOptional(),
 }) satisfies z.ZodType<Plan>
 
-const shard = z
-  .string()
-  .regex(/^[1-9]\d*\/[1-9]\d*$/)
-  .refine((text) => parseShard(text) !== undefined, 'a shard is written like 2/5')
-
-/** The SHA-256 hash of the document without this field, as JSON with sorted keys. */
-const digest = FINGERPRINT
-
 export const planFileShape = z.strictObject({
   kind: z.literal('espalier-plan'),
   formatVersion: z.literal(PLAN_FORMAT_VERSION),
@@ -210,14 +201,13 @@ export const planFileShape = z.strictObject({
   manifestDigest: FINGERPRINT,
   /** The paths of the manifests as they were given, so that `apply FILE` can find them. */
   manifests: z.array(z.string()).exactOptional(),
-  /** The shard given with `plan --shard`, so that `apply FILE` uses the same shard. */
-  shard: shard.exactOptional(),
   /** The Action's input `label`, which distinguishes the plan from other plans of the same workflow. */
   label: z.string().exactOptional(),
   /** What was recorded about the live projects when the plan was made, by project id. */
   seen: seenShape,
   plan: planShape,
-  digest,
+  /** The SHA-256 hash of the document without this field, as JSON with sorted keys. */
+  digest: FINGERPRINT,
 })
 
 /** A plan in the form that `plan --out` writes. */
@@ -233,7 +223,7 @@ export const published = (shape: z.ZodType, name: string, title: string): object
 const changes = z.array(change)
 
 /** A plan in the form that `plan --format json` prints. */
-export const printedPlanShape = planShape.extend({
+const printedPlanShape = planShape.extend({
   /** Which changes are introduced, and which correct drift. Only present if `--base` was given. */
   origin: z
     .object({
@@ -245,12 +235,7 @@ export const printedPlanShape = planShape.extend({
       gaps: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),
-  /** Only present if `--shard` was given. */
-  shard: shard.exactOptional(),
-  digest,
 })
-
-export type PrintedPlan = z.infer<typeof printedPlanShape>
 
 export const planSchema = (): object =>
   published(printedPlanShape, 'plan', 'A plan, as `espalier plan --format json` prints it')

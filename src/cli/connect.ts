@@ -1,7 +1,6 @@
 /** Connects a command to the control API, as its flags and environment variables specify. */
 
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
-import { defined } from '../base/index.ts'
 import { VERSION } from '../model/version.ts'
 import {
   type Connection,
@@ -48,7 +47,6 @@ export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): P
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
     watch: apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit),
-    ...defined({ clients: flags.runs }),
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
   for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)

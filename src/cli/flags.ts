@@ -1,5 +1,5 @@
 /** Flags that several commands share. */
-import { DEFAULT_CONCURRENCY, EspalierError, MAX_SHARDS, parseShard, type Shard, TIER_NAMES } from '../model/index.ts'
+import { DEFAULT_CONCURRENCY, EspalierError, TIER_NAMES } from '../model/index.ts'
 import { type FlagValues, number, text, toggle } from './flag.ts'
 
 export const COMMON_FLAGS = {
@@ -64,7 +64,6 @@ export const PLANNING_FLAGS = {
   only: text('Manifests:', 'With --base, only changes that the manifests introduce since that git ref, but not drift', {
     choices: ['introduced'],
   }),
-  shard: text('Manifests:', 'I/N: split the projects into N parts, and use only part I and 1/N of the rate limit'),
 } as const
 
 /** Limits on what a run may do. For the agent, they limit what it may do to each project in 24 hours. */
@@ -109,10 +108,7 @@ export const API_FLAGS = {
   }),
 } as const
 
-export type ApiFlags = FlagValues<typeof CONNECTION_FLAGS & typeof COMMON_FLAGS> & {
-  /** How many runs share the account's rate limit. The default is 1. */
-  readonly runs?: number | undefined
-}
+export type ApiFlags = FlagValues<typeof CONNECTION_FLAGS & typeof COMMON_FLAGS>
 
 export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anything was changed'
 
@@ -132,12 +128,4 @@ export const selectionOf = (
     wave: flags.wave,
     introducedSince: flags.only === undefined ? undefined : flags.base,
   }
-}
-
-/** @throws {EspalierError} `E_USAGE` if `text` is not a valid shard. */
-export const shardOfFlag = (text: string | undefined): Shard | undefined => {
-  if (text === undefined) return undefined
-  const shard = parseShard(text)
-  if (shard !== undefined) return shard
-  throw usageError(`--shard ${text} is not a valid shard.`, `Write 2/5 for the second of five; at most ${MAX_SHARDS}.`)
 }

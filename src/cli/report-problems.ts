@@ -1,15 +1,7 @@
 /** Prints diagnostics and notes. */
 import type { LoadedManifests } from '../manifest/index.ts'
-import { type Diagnostic, type Plan, shardText } from '../model/index.ts'
-import {
-  counted,
-  jsonDiagnostics,
-  plainText,
-  projectsLeftOut,
-  projectTitle,
-  terminalDiagnostics,
-} from '../report/index.ts'
-import type { Manifests } from '../workflow/index.ts'
+import type { Diagnostic, Plan } from '../model/index.ts'
+import { jsonDiagnostics, plainText, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { listed, print, styleOf } from './terminal.ts'
 
@@ -38,13 +30,6 @@ export const reportProblems = (
 
 export const printNote = (note: string | undefined, { stderr }: Io): void => {
   if (note !== undefined) print(`Note  ${note}`, stderr)
-}
-
-/** Prints a note that this run covers only one shard of the fleet. */
-export const printShard = ({ loaded, shard }: Manifests, io: Io): void => {
-  if (shard === undefined) return
-  const projects = new Set(loaded.desired.documents.map(({ project }) => project)).size
-  printNote(`Shard ${shardText(shard)}: ${counted(projects, 'project')} of the fleet.`, io)
 }
 
 /**

@@ -16,7 +16,7 @@ import {
   type Step,
 } from '../model/index.ts'
 
-export const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
+const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
 
 /** The totals before and after the changes. Computes of unknown size are not counted. */
 export const capacityTotals = (

@@ -22,7 +22,6 @@ export {
   readManifests,
   withPolicies,
 } from './manifests.ts'
-export { type Merged, mergePlanFiles, mergePresentPlans } from './merge-plans.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
 export { checkOverrides, type ReviewSettings, withReview } from './review-settings.ts'
 export { digestOf, encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
@@ -33,7 +32,6 @@ export {
   selectionNote,
   selectionWords,
 } from './selection.ts'
-export { selectShard, shardOf } from './shard.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 export { checkOffline } from './validate.ts'
 

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
-import { type Change, EspalierError, plainText, type Selection, type Shard, type SizeTable } from '../model/index.ts'
+import { type Change, EspalierError, plainText, type Selection, type SizeTable } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { readPolicies } from './policies.ts'
 import type { ReviewOptions } from './review.ts'
@@ -15,8 +15,6 @@ export interface Manifests {
   readonly sizeTable?: SizeTable | undefined
   /** The policy files that the user named. */
   readonly policyPaths?: readonly string[]
-  /** If given, `loaded.desired` contains only this shard of the fleet. */
-  readonly shard?: Shard
   /** The price, tier and policies that the plan is reviewed with. */
   readonly review?: ReviewOptions
   /** If given, only this selection is planned. */

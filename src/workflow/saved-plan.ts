@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
 import { defined, isInside, readBoundedFile } from '../base/index.ts'
-import { EspalierError, EXIT, MAX_JSON_BYTES, plainText, shardText } from '../model/index.ts'
+import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
@@ -20,7 +20,12 @@ export interface SavedPlan {
  * @throws {EspalierError} `E_PLAN_FILE` if the file cannot be read, or is not a saved plan.
  */
 export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
-  const text = await readPlanText(path, file)
+  const text = await readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
+      hint: 'Write one with `espalier plan --out FILE`.',
+      cause,
+    })
+  })
   // Espalier writes the kind first, so it is enough to look at the start of the file.
   if (SNAPSHOT_START.test(text.slice(0, 100))) {
     throw new EspalierError('E_PLAN_FILE', `${path} is a snapshot, not a saved plan.`, {
@@ -29,15 +34,6 @@ export const readSavedPlan = async (path: string, file = path): Promise<SavedPla
   }
   return { file: decodePlanFile(text, path), path }
 }
-
-/** @throws {EspalierError} `E_PLAN_FILE` if the file cannot be read. */
-export const readPlanText = (path: string, file = path): Promise<string> =>
-  readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
-      hint: 'Write one with `espalier plan --out FILE`.',
-      cause,
-    })
-  })
 
 /**
  * Returns the paths of the manifests to read again. If the user names none, they are the ones that the plan names.
@@ -105,16 +101,13 @@ export const digestOf = (texts: ReadonlyMap<string, string>): string => {
 }
 
 /** @param label distinguishes the plan from the other plans of the same workflow. */
-export const encodeSavedPlan = (
-  { manifests: { loaded, paths, shard }, observed, result }: Planned,
-  label = '',
-): string =>
+export const encodeSavedPlan = ({ manifests: { loaded, paths }, observed, result }: Planned, label = ''): string =>
   encodePlanFile({
     plan: result.plan,
     observed,
     manifestDigest: digestOf(loaded.texts),
     manifests: paths,
-    ...defined({ shard: shard && shardText(shard), label: label || undefined }),
+    ...defined({ label: label || undefined }),
     espalier: VERSION,
     createdAt: new Date().toISOString(),
   })

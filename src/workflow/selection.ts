@@ -61,7 +61,7 @@ export const selectProjects = async (
   const { desired } = manifests.loaded
   const all = projectIds(desired)
   const ids = wave === undefined ? all : all.filter((id) => desired.waves?.[waveOf(desired.waves, id)]?.name === wave)
-  const chosen = patterns === undefined ? ids : await matching(patterns, ids, manifests, namesOf)
+  const chosen = patterns === undefined ? ids : await matching(patterns, ids, namesOf)
   const others = all.filter((id) => !chosen.includes(id))
   const leftOutProjects = selecting.leftOutProjects + others.length
   return { ...withoutProjects(manifests, others), selecting: { ...selecting, leftOutProjects } }
@@ -70,14 +70,12 @@ export const selectProjects = async (
 const matching = async (
   patterns: readonly string[],
   ids: readonly string[],
-  { shard }: Manifests,
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<readonly string[]> => {
   const { found: all, names } = await matchProjects(patterns, ids, namesOf)
   return patterns.flatMap((pattern, at) => {
     const found = all[at] ?? []
-    // If only a shard is planned, all matching projects may be in other shards.
-    if (found.length > 0 || shard !== undefined) return found
+    if (found.length > 0) return found
     throw usage(
       `--project ${pattern} matches no project of these manifests.`,
       `They declare ${listed(ids.map((id) => (names.has(id) ? `${id} (${names.get(id)})` : id)))}.`,

@@ -47,7 +47,6 @@ test.each([
   ['the default paths', {}, {}, 'paths'],
   ['a different label', { label: 'staging' }, { label: 'production', paths: 'staging.yaml' }, 'label'],
   ['no label', { label: 'staging' }, { paths: 'staging.yaml' }, 'label'],
-  ['a different shard', { shard: '1/1' }, { shard: '1/2', paths: 'staging.yaml' }, 'shard'],
 ])('a saved plan is rejected by an apply with %s', async (_what, planned, applied, what) => {
   const { run, event, push, sandbox, repository } = await withTwo()
   repository.write('espalier.yaml', manifest({ a: 4 }))

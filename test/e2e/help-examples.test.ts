@@ -192,10 +192,6 @@ describe('the examples in the help', () => {
     const { more = '', code = 0, says = '', goesOn = false } = EXCEPTIONS[line] ?? {}
     const folder = await prepare()
     if (line.includes('plan.json')) await run('espalier plan --out plan.json', folder)
-    if (line.includes('plans/')) {
-      await mkdir(join(folder, 'plans'))
-      for (const part of [1, 2]) await run(`espalier plan --shard ${part}/2 --out plans/${part}.json`, folder)
-    }
     if (line.includes('live.json')) await run('espalier snapshot --out live.json', folder)
     if (line === 'espalier init') execFileSync('rm', ['espalier.yaml'], { cwd: folder })
     sandbox.control.load(world)

@@ -12,8 +12,6 @@ test.each([
   ['import --help'],
   ['fmt --help'],
   ['show --help'],
-  ['report --help'],
-  ['report merge --help'],
   ['drift --help'],
   ['status --help'],
   ['operations --help'],
@@ -50,7 +48,7 @@ test.each(['docs/cli.md', '--help'])('every exit code is documented in %s', asyn
   expect(missing).toEqual([])
 })
 
-test.each(['', 'sandbox', 'report', 'compute', 'operations', 'operations --no-color'])(
+test.each(['', 'sandbox', 'compute', 'operations', 'operations --no-color'])(
   'without a subcommand, espalier %s prints its help',
   async (line) => {
     const words = line.split(' ').filter((word) => word !== '')

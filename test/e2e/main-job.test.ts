@@ -66,7 +66,6 @@ test('an edited plan file is rejected by show, merge and apply', async () => {
   await writeFile(saved, (await readFile(saved, 'utf8')).replace(/"restarts": [1-9]/, '"restarts": 0'))
   for (const args of [
     ['show', saved],
-    ['report', 'merge', saved],
     ['apply', saved, '--auto-approve'],
   ]) {
     expect(await espalier(args, sandbox.env)).toMatchObject({

@@ -51,8 +51,6 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['plan --format html --out plan.html', /Plan: 1 to create/],
   ['plan --rehearse', /1 to create/],
   ['show plan.json', /Plan: 1 to create/],
-  ['plan --shard 1/1 --out part.json', /Plan: 1 to create/],
-  ['report merge part.json', /Plan: 1 to create/],
   ['cost', /CU-hours/],
   ['snapshot --out live.json', /^/],
   ['plan --live live.json', /Plan: 1 to create/],

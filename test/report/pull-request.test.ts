@@ -283,16 +283,6 @@ test('rows, steps and graph nodes name their project if there are several, in at
   for (const row of rows) expect(row.split(' | ')).toHaveLength(5)
 })
 
-test('the comment reports a fleet plan as incomplete if shards are missing', () => {
-  const nothing = planOf({ branches: { staging: { primary: { size: 1 } } } }, live)
-  for (const plan of [nothing, full().plan]) {
-    const text = planComment({ ...view(plan, originOf(undefined, plan)), missing: ['2/4', '3/4'] })
-    expect(text).toContain('### Espalier: incomplete, without shards `2/4`, `3/4`')
-    expect(text).toContain('the effect of the merge there is unknown')
-    expect(text).not.toContain('### Espalier: no changes')
-  }
-})
-
 test('the heading contains the name of the plan if a pull request has several', () => {
   const { plan, origin } = full()
   expect(planComment({ ...view(plan, origin), name: 'production' })).toContain(

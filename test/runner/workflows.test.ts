@@ -96,10 +96,13 @@ onRunner("forks.yml plans a pull request from a fork within the base's limits", 
   expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
 })
 
-onRunner('fleet.yml merges the plans of four shards', async () => {
+onRunner('fleet.yml plans each folder in a job with its own comment', async () => {
   const world = await openRunnerWorld('fleet.yml')
   world.git('rm', '-q', 'espalier.yaml')
-  const payload = world.openPull({ 'espalier/shop.yaml': RESIZED['espalier.yaml'] })
+  const payload = world.openPull({
+    'espalier/storefront/shop.yaml': RESIZED['espalier.yaml'],
+    'espalier/payments/billing.yaml': manifest(AS_LIVE),
+  })
   const ended = await world.run({ name: 'pull_request', payload })
   expect(succeeded(ended)).toBe(true)
   expect(world.github.problems).toEqual([])

@@ -101,21 +101,21 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 1826,
+      "json": 1746,
       "markdown": 66,
       "terminal": 74,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 33530,
+      "json": 33450,
       "markdown": 5281,
       "terminal": 2325,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 319108,
+      "json": 319028,
       "markdown": 38262,
       "terminal": 6475,
     }

@@ -12,7 +12,6 @@ import { importCommand } from './import.ts'
 import { initCommand } from './init.ts'
 import * as operations from './operations.ts'
 import { planCommand } from './plan.ts'
-import * as report from './report.ts'
 import * as sandbox from './sandbox.ts'
 import { showCommand } from './show.ts'
 import { sizesCommand } from './sizes.ts'
@@ -42,10 +41,6 @@ export const COMMANDS: readonly Runnable[] = [
       ? (await import('../runs/show-resolved.ts')).runShowResolved
       : (await import('../runs/show.ts')).runShow,
   ),
-  {
-    ...report.reportCommand,
-    subcommands: [runs(report.mergeCommand, async () => (await import('../runs/report.ts')).runReportMerge)],
-  },
   runs(driftCommand, async () => (await import('../runs/drift.ts')).runDrift),
   runs(statusCommand, async () => (await import('../runs/status.ts')).runStatus),
   runs(costCommand, async () => (await import('../runs/cost.ts')).runCost),

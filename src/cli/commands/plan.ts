@@ -42,7 +42,6 @@ export const planCommand = {
     ['$0 plan --rehearse', 'Also try the plan on a copy in a sandbox'],
     ['$0 plan --format markdown', 'Print the plan as text for a pull request'],
     ['$0 plan --format html --out plan.html', 'Write a page to review in a browser'],
-    ['$0 plan --shard 2/5 --out 2.json', 'Plan as the second of five jobs (see report merge)'],
     ['$0 plan --sandbox --seed seed.yaml', 'Try the command without an account'],
   ],
   notes: `Exit codes:

@@ -21,19 +21,18 @@ import {
   type SavedPlan,
   select,
   selectionNote,
-  selectShard,
   type Watcher,
 } from '../../workflow/index.ts'
 import { askConsent, requireTerminal } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
-import { planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
+import { planViewOf, selectionOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPage, PAGE_FRAME, type WritePage } from '../page-file.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { readingLine } from '../reading-line.ts'
-import { printNote, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
+import { printNote, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameArguments } from '../same-arguments.ts'
 import { print, styleOf } from '../terminal.ts'
 
@@ -50,10 +49,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     manifests,
     saved,
     cwd: io.cwd,
-    open: () => {
-      printShard(manifests, io)
-      return openWriteApi({ ...flags, runs: manifests.shard?.count }, flags.lockTimeout, io, reading)
-    },
+    open: () => openWriteApi(flags, flags.lockTimeout, io, reading),
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
     budgets: flags,
@@ -93,7 +89,7 @@ const NO_TERMINAL =
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
   if (name === undefined) return undefined
-  for (const flag of ['shard', 'project', 'branch', 'wave', 'base'] as const) {
+  for (const flag of ['project', 'branch', 'wave', 'base'] as const) {
     if (flags[flag] === undefined) continue
     throw usageError(`--${flag} cannot be combined with a saved plan, which already contains it.`, `Remove --${flag}.`)
   }
@@ -117,9 +113,8 @@ const manifestsFor = async (
       'To see the introduced changes, run: espalier plan --base REF',
     )
   }
-  const all = await readManifests(paths, flags.sizeTable, io, flags)
-  const manifests = selectShard(all, shardOfFlag(saved?.file.shard ?? flags.shard))
-  const isUnselected = saved !== undefined || hasErrors(all.loaded.diagnostics)
+  const manifests = await readManifests(paths, flags.sizeTable, io, flags)
+  const isUnselected = saved !== undefined || hasErrors(manifests.loaded.diagnostics)
   return isUnselected ? manifests : select(manifests, selection, io.cwd)
 }
 

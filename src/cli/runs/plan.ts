@@ -1,6 +1,6 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { commitOf, defined, PRIVATE, replaceFile } from '../../base/index.ts'
-import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan, shardText } from '../../model/index.ts'
+import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import {
   ageOf,
   counted,
@@ -22,23 +22,22 @@ import {
   rehearse,
   select,
   selectionNote,
-  selectShard,
 } from '../../workflow/index.ts'
 import { STDIN } from '../command.ts'
 import type { PlanFlags } from '../commands/plan.ts'
 import { withReadApi } from '../connect.ts'
-import { planViewOf, selectionOf, shardOfFlag, usageError } from '../flags.ts'
+import { planViewOf, selectionOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
-import { printNote, printProblems, printShard, reportLeftOut, reportProblems } from '../report-problems.ts'
+import { printNote, printProblems, reportLeftOut, reportProblems } from '../report-problems.ts'
 import { sameConnection } from '../same-arguments.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // The page is opened first, so that the command fails before it reads anything.
   const page = await openPageOf(flags, 'plan', io)
-  const manifests = selectShard(await readManifests(flags.paths, flags.sizeTable, io, flags), shardOfFlag(flags.shard))
+  const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags, io)
@@ -47,7 +46,6 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // This happens before any request, because a ref that does not exist is a usage error.
   const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
   checkOverrides(manifests, base?.manifests)
-  printShard(manifests, io)
   const selected = await select(manifests, selectionOf(flags), io.cwd)
   const planned = await planWithFlags(selected, flags, base?.manifests, io)
   const { result, comparison } = planned
@@ -108,7 +106,7 @@ const planWithFlags = async (
     )
     return planned
   }
-  return withReadApi({ ...flags, runs: manifests.shard?.count }, io, (api, onReading) =>
+  return withReadApi(flags, io, (api, onReading) =>
     planLive(api, manifests, {
       concurrency: flags.concurrency,
       estimate: flags.noEstimate !== true,
@@ -146,7 +144,7 @@ type Since = Base & { readonly origin: Origin }
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
   if (manifests.paths.includes(STDIN))
     throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
-  const base = selectShard(await manifestsAt(ref, manifests, { cwd: io.cwd }), manifests.shard)
+  const base = await manifestsAt(ref, manifests, { cwd: io.cwd })
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
     printNote(`The manifests at ${ref} have errors:`, io)
     printProblems(base.loaded.diagnostics, flags, io, base.loaded.lineOf)
@@ -154,16 +152,10 @@ const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io:
   return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
 }
 
-const render = (
-  plan: Plan,
-  { observed, manifests: { shard } }: Planned,
-  flags: PlanFlags,
-  since: Since | undefined,
-  io: Io,
-): string => {
+const render = (plan: Plan, { observed }: Planned, flags: PlanFlags, since: Since | undefined, io: Io): string => {
   if (flags.format === 'json') {
     const origin = since && { base: since.commit, ...since.origin }
-    return jsonPlan(plan, defined({ origin, shard: shard && shardText(shard) }))
+    return jsonPlan(plan, defined({ origin }))
   }
   if (flags.format === 'markdown') return markdownPlan(plan, defined({ since }))
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {

@@ -1,5 +1,4 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { defined } from '../../base/index.ts'
 import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
@@ -14,9 +13,9 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (flags.out !== undefined && flags.format !== 'html') throw usageError('--out needs --format html.')
   const page = await openPageOf(flags, `show ${flags.ref}`, io)
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
-  const { plan, createdAt, espalier, manifests, shard } = file
+  const { plan, createdAt, espalier, manifests } = file
   if (flags.format === 'json') {
-    print(jsonPlan(plan, defined({ shard })), io.stdout)
+    print(jsonPlan(plan), io.stdout)
     return EXIT.ok
   }
   if (page === undefined) printPlan(plan, flags, io)
@@ -24,8 +23,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
     const { planPage } = await import('../../report/html/index.ts')
     await page(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
   }
-  const part = shard === undefined ? '' : `, shard ${shard}`
-  const of = manifests === undefined ? part : ` of ${manifests.join(' ')}${part}`
+  const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
   print(
     plainText(
       `Saved at ${minuteOf(createdAt)} by espalier ${espalier}${of}. espalier apply checks whether it is stale.`,

@@ -101,8 +101,7 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 
 /** Counts all changes that the merge would apply, including corrections of existing drift. */
 const headline = (view: PlanView): string => {
-  const { plan, origin, missing = [] } = view
-  if (missing.length > 0) return incomplete(view, missing)
+  const { plan, origin } = view
   const others = [releasedWords(origin.released), leftOutWords(plan)].filter((words) => words !== undefined)
   if (!isEmptyPlan(plan)) {
     const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
@@ -130,14 +129,6 @@ const introducerWords = (introducer: Introducer | undefined) => {
   }
   const title = introducer === undefined ? '**Differences from the manifests**' : `**Introduced by ${introducer}**`
   return { subject: introducer ?? 'this pull request', act: 'the merge', title }
-}
-
-const incomplete = (view: PlanView, missing: readonly string[]): string => {
-  const shards = `${missing.length === 1 ? 'shard' : 'shards'} ${missing.map(literal).join(', ')}`
-  const rest = isEmptyPlan(view.plan)
-    ? 'The other shards have no changes.'
-    : `The other shards: ${verdict(view.plan.changes)}`
-  return `${heading(view, `incomplete, without ${shards}`)}\n\n> [!CAUTION]\n> There is no plan for ${shards}, so the effect of the merge there is unknown.\n\n${rest}`
 }
 
 const isNotable = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined

@@ -22,8 +22,6 @@ export interface PlanView extends Partial<Frame> {
   readonly origin: Origin
   /** Absent if the plan contains only drift. */
   readonly introducedBy?: Introducer
-  /** The shards for which there is no plan. */
-  readonly missing?: readonly string[]
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string
   /** In CU-hours a month. A change in cost that is smaller than this is not shown. */

@@ -178,16 +178,10 @@ export const RUNNING: Readonly<Record<string, Explanation>> = {
     wayOut: 'Merge another pull request whose plan shows the new changes, or apply without require-reviewed.',
   },
   E_OTHER_PLAN: {
-    rule: 'A saved plan can be applied only with the manifests, label and shard that it was made with.',
+    rule: 'A saved plan can be applied only with the manifests and label that it was made with.',
     mistake: 'espalier plan staging.yaml --out plan.json\nespalier apply --plan plan.json production.yaml',
     correction: 'espalier plan production.yaml --out plan.json\nespalier apply plan.json',
-    wayOut: 'Run apply with the paths, label and shard that the saved plan was made with.',
-  },
-  E_MERGE: {
-    rule: '`report merge` needs exactly one plan for each shard of a fleet.',
-    mistake: 'espalier report merge 1.json   # made with --shard 1/2',
-    correction: 'espalier report merge 1.json 2.json',
-    wayOut: 'Plan all shards at the same commit, and pass all their plans.',
+    wayOut: 'Run apply with the paths and label that the saved plan was made with.',
   },
   E_NETWORK: {
     rule: 'The service must be reachable.',
