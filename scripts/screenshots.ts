@@ -15,8 +15,8 @@ const HEIGHT = 1_500
 const folder = mkdtempSync(join(tmpdir(), 'espalier-screenshots-'))
 const pages = await makePages(folder)
 const browser = await openBrowser(path)
-const picture = async (name: string, address: string, views: readonly View[]): Promise<void> => {
-  for (const view of views) {
+const picture = async (name: string, address: string, isShown: (view: View) => boolean): Promise<void> => {
+  for (const view of VIEWS.filter(isShown)) {
     const { page, context } = await openPage(browser, address, view, { anyPolicy: true })
     const path = `docs/images/${name}-${view.name}.png`
     // Capture only the top of the page, so that the image in the docs is not too tall.
@@ -27,13 +27,7 @@ const picture = async (name: string, address: string, views: readonly View[]): P
     await context.close()
   }
 }
-for (const [name, file] of Object.entries(pages)) await picture(name, file, VIEWS)
-await withAgentPage((url) =>
-  picture(
-    'agent',
-    url,
-    VIEWS.filter(({ name }) => name === 'desktop-light'),
-  ),
-)
+await picture('plan', pages.plan, ({ name }) => name !== 'desktop-dark')
+await withAgentPage((url) => picture('agent', url, ({ name }) => name === 'desktop-light'))
 await browser.close()
 rmSync(folder, { recursive: true })

@@ -51,7 +51,6 @@ const OUTPUTS: Readonly<Record<string, (plan: Plan, origin?: Origin) => string>>
     planPage(plan, {
       version: '1.2.3',
       sha256: () => 'x',
-      concurrency: 16,
       ...(given === undefined ? {} : { since: { ref: 'main', origin: given } }),
     }),
   comment: (plan, given) =>

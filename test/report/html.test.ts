@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Plan, RestartWindow, StepOutcome } from '../../src/model/index.ts'
-import { applyPage, planPage } from '../../src/report/html/index.ts'
+import { type PlanRun, planPage } from '../../src/report/html/index.ts'
 import { eventsFor, OUTCOME, PLAN } from './fixtures.ts'
 import { HOSTILE_NAMES, UNSEEN } from './names.ts'
 import { textOf } from './page-text.ts'
@@ -13,9 +13,9 @@ const FRAME = {
   version: '1.2.3',
   sha256: (text: string): string => createHash('sha256').update(text).digest('base64'),
 }
-const planned = (plan: Plan): string =>
-  planPage(plan, { ...FRAME, takenAt: '2026-01-01T00:00:00.000Z', concurrency: 8 })
-const applied = (plan: Plan = PLAN): string => applyPage({ plan, events: EVENTS, outcome: OUTCOME }, FRAME)
+const planned = (plan: Plan): string => planPage(plan, { ...FRAME, takenAt: '2026-01-01T00:00:00.000Z' })
+const ended = (plan: Plan, run: PlanRun): string => planPage(plan, { ...FRAME, run })
+const applied = (plan: Plan = PLAN): string => ended(plan, { events: EVENTS, outcome: OUTCOME })
 
 describe('the contents of pages', () => {
   test('show a plan', async () => {
@@ -33,53 +33,42 @@ describe('the contents of pages', () => {
   })
 
   test('report a run that was cut off, with the command to run next', () => {
-    const text = textOf(applyPage({ plan: PLAN, events: EVENTS.slice(0, 4) }, FRAME))
+    const text = textOf(ended(PLAN, { events: EVENTS.slice(0, 4) }))
     expect(text).toContain('The run was cut off before it ended. Run `espalier apply` again.')
     expect(text).toContain('5 unknown')
   })
 
-  describe('the page of an apply', () => {
-    const [restarting, deleting] = ['update primary on main', 'delete replica on old']
-    const ended = (outcomes: Readonly<Record<string, Partial<StepOutcome>>>): string => {
-      const steps = PLAN.steps.map((step): StepOutcome => {
-        const own =
-          outcomes[`${step.kind} ${step.compute.type === 'read_write' ? 'primary' : 'replica'} on ${step.branch.name}`]
-        return { step: step.id, status: 'not-allowed', operations: [], durationMs: 0, ...own }
-      })
-      const text = textOf(
-        applyPage({ plan: PLAN, events: [], outcome: { steps, interrupted: false, notes: [] } }, FRAME),
-      )
-      return text.slice(0, text.indexOf('Branches and their computes'))
-    }
-    const operations = [{ id: 'op', action: 'apply_config', status: 'failed', failuresCount: 3 }]
-
-    test('does not count steps that were not allowed as interruptions', () => {
-      const text = ended({})
-      expect(text).not.toMatch(/1 deleted|1 restart|1 move/)
-      expect(text).toContain('Who was interrupted\nNobody.')
-      expect(text).toContain('size\n4.25–5 CU unchanged')
+  test('draws the time that each step took, and how it ended', () => {
+    const [first, second] = PLAN.steps
+    if (first === undefined || second === undefined) throw new Error('no steps')
+    const at = (seconds: number): string => new Date(Date.UTC(2026, 10, 20, 10, 0, seconds)).toISOString()
+    const done = (step: string) => ({ step, status: 'done', operations: [], durationMs: 0 }) as const
+    const page = ended(PLAN, {
+      events: [
+        { type: 'step-start', time: at(0), step: first },
+        { type: 'step-end', time: at(6), outcome: done(first.id) },
+        { type: 'step-start', time: at(8), step: second },
+        { type: 'interrupt', time: at(12), message: 'Stopping.' },
+      ],
     })
+    expect(page.match(/<g class="bar good".*?<rect [^>]*x="0%" width="50%"/s)).not.toBeNull()
+    const text = textOf(page)
+    expect(text).toContain('started after 0 s, took 6 s done')
+    expect(text).toContain('started after 8 s, took 4 s end unknown')
+    expect(text).toContain('It took 12 s, about 2.5 s was expected.\n')
+    expect(text).toContain('\nStopping.\n')
+    expect(text.match(/never started\n/g)).not.toBeNull()
+  })
 
-    test('counts the interruptions and the capacity of completed steps', () => {
-      const text = ended({ [deleting]: { status: 'done' }, [restarting]: { status: 'done' } })
-      expect(text).toContain('1 restart\n1 deleted')
-      expect(text).toMatch(/Who was interrupted\nreplica on old deleted.*\nprimary on main restarts/)
-      expect(text).not.toMatch(/1 move|replica "etl" on main/)
-      expect(text).toContain('from 4.25–5 CU → to 3.25–7 CU')
+  test('lists each planned interruption with the result of its steps', () => {
+    const steps = PLAN.steps.map(({ id, kind }): StepOutcome => {
+      const status = kind === 'delete' ? 'done' : kind === 'move' ? 'not-allowed' : 'failed'
+      return { step: id, status, operations: [], durationMs: 0 }
     })
-
-    test('lists a step that was sent and failed as a possible interruption', () => {
-      const text = ended({ [restarting]: { status: 'failed', operations } })
-      expect(text).not.toContain('1 restart')
-      expect(text).toContain('1 unknown')
-      expect(text).toContain(
-        'Who was interrupted\nNobody.\nWho may have been interrupted: the step was sent and failed\nprimary on main',
-      )
-    })
-
-    test('does not list a step that failed before it was sent', () => {
-      expect(ended({ [restarting]: { status: 'failed' } })).not.toContain('may have been interrupted')
-    })
+    const text = textOf(ended(PLAN, { events: [], outcome: { steps, interrupted: false, notes: [] } }))
+    expect(text).toMatch(
+      /Planned interruptions\nreplica on old deleted.* done\n.* moves.* not allowed\n.* restarts.* failed\n/,
+    )
   })
 
   test('shows restart windows, and the steps that wait for one', () => {
@@ -100,7 +89,7 @@ describe('the contents of pages', () => {
       durationMs: 0,
     }))
     const events = steps.map((outcome) => ({ time: '2026-11-20T10:00:00.000Z', type: 'step-end', outcome }) as const)
-    const page = applyPage({ plan, events, outcome: { steps, interrupted: false, notes: [] } }, FRAME)
+    const page = ended(plan, { events, outcome: { steps, interrupted: false, notes: [] } })
     expect(textOf(page)).toContain(`Apply scheduled: ${steps.length - 1} done, 1 scheduled.`)
   })
 })

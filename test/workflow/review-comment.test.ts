@@ -130,7 +130,7 @@ test('the HTML page shows cost, policy results and skipped changes', () => {
   const head = manifest({ main: '{ min: 2, max: 8 }', preview: 1, most: 2 })
   const observed = live()
   const { result } = planSnapshot(observed, head, { base })
-  const page = planPage(result.plan, { version: '1', sha256: () => 'x', observed, concurrency: 1 })
+  const page = planPage(result.plan, { version: '1', sha256: () => 'x', observed })
   for (const words of [
     'Cost and service updates',
     '+2,992.03 USD a month',

@@ -90,7 +90,7 @@ test('an unknown part of the cost does not count as 0', () => {
     whole: 'the log',
     costThreshold: 700,
   })
-  const page = planPage(plan, { version: '1', sha256: () => 'x', concurrency: 1 })
+  const page = planPage(plan, { version: '1', sha256: () => 'x' })
   const shown = [terminalPlan(plan, { color: false, width: 200 }), comment, page]
   for (const text of shown) {
     expect(text).toContain('unknown, at most +730 CU-hours a month')

@@ -79,7 +79,7 @@ export const privateRoutes = (
     if (project === undefined) return context.notFound()
     const plan = control.planOf(id)
     if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
-    return context.html(planPage(plan, { ...frame, concurrency: 1, takenAt: project.refreshedAt }))
+    return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt }))
   })
   app.route('/api/v1', apiRoutes(control, live, now))
   app.route('/', publicRoutes(served, host))

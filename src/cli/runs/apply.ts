@@ -8,7 +8,7 @@ import {
   isEmptyPlan,
   plainJson,
 } from '../../model/index.ts'
-import type { applyPage } from '../../report/html/index.ts'
+import type { PlanRun } from '../../report/html/index.ts'
 import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
@@ -141,7 +141,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
 
 /** Prints events as lines or as a live view, and then the outcome. Writes the HTML page if it was requested. */
 const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyFlags, io: Io): Watcher => {
-  const { plan, observed } = planned
+  const { plan } = planned
   const isQuiet = isEmptyPlan(plan)
   const progress = flags.format === 'json' ? undefined : isQuiet ? NO_PROGRESS : progressOf(plan, flags, io)
   const events: ApplyEvent[] = []
@@ -153,7 +153,7 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
     },
     end: async (outcome) => {
       progress?.end()
-      if (page !== undefined) await writeReport(page, { plan, observed, events, ...(outcome && { outcome }) }, io)
+      if (page !== undefined) await writeReport(page, planned, { events, outcome }, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
         const style = styleOf(io.stdout, flags, io.env)
         const args = sameArguments(planned.manifests.paths, flags)
@@ -166,10 +166,10 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
 const NO_PROGRESS: Progress = { report: () => undefined, end: () => undefined }
 
 /** A page that cannot be written causes only a warning, because the changes have already been made. */
-const writeReport = async (write: WritePage, run: Parameters<typeof applyPage>[0], io: Io): Promise<void> => {
+const writeReport = async (write: WritePage, { plan, observed }: PlannedApply, run: PlanRun, io: Io): Promise<void> => {
   // This is loaded only on demand, because it needs an HTML library.
-  const { applyPage } = await import('../../report/html/index.ts')
-  await write(applyPage(run, PAGE_FRAME)).catch((error: unknown) => {
+  const { planPage } = await import('../../report/html/index.ts')
+  await write(planPage(plan, { ...PAGE_FRAME, observed, run })).catch((error: unknown) => {
     if (!(error instanceof EspalierError)) throw error
     print(`Warning  ${error.code}: ${error.message}`, io.stderr)
   })

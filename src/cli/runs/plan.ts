@@ -87,7 +87,6 @@ const htmlPage = async (
     ...PAGE_FRAME,
     observed,
     takenAt: observed.takenAt,
-    concurrency: flags.concurrency,
     ...defined({ age: flags.live && ageOf(observed.takenAt, io.clock.date()), since }),
   })
 }

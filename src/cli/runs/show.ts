@@ -1,5 +1,5 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, type Plan } from '../../model/index.ts'
+import { EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
 import type { ShowFlags } from '../commands/show.ts'
@@ -21,7 +21,7 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (page === undefined) printPlan(plan, flags, io)
   else {
     const { planPage } = await import('../../report/html/index.ts')
-    await page(planPage(plan, { ...PAGE_FRAME, concurrency: DEFAULT_CONCURRENCY }))
+    await page(planPage(plan, PAGE_FRAME))
   }
   const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
   print(

@@ -5,7 +5,7 @@ import { number } from '../words/counts.ts'
 import { type Markup, markup, section, when } from './markup.ts'
 
 export const capacitySection = ({ capacity }: Pick<PlanSummary, 'capacity'>): Markup => {
-  const body = markup`<p class="lead">The capacity of all computes in the planned projects, at their maximum size.</p>
+  const body = markup`<p class="lead">The capacity of all computes in the planned projects before and after the plan, at their maximum size.</p>
 <ul class="measures">${measuresOf(capacity).map(tile)}</ul>`
   return section('capacity', 'Capacity', body)
 }

@@ -1,27 +1,17 @@
 /** The card of a change. It shows the values before and after, the impact, and the requests. */
 import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step } from '../../model/index.ts'
-import { number } from '../words/counts.ts'
+import { number, time } from '../words/counts.ts'
 import { impactWords, windowWords } from '../words/impacts.ts'
 import { place } from '../words/names.ts'
 import type { NumberedStep } from '../words/numbered-steps.ts'
 import { rangeBar } from './capacity.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
-
-/** What the page for an apply adds to a step. */
-export interface StepExtras {
-  /** Shown next to the request. */
-  readonly summary: Markup
-  /** Shown above the request, even while the request is collapsed. */
-  readonly verdict: Markup
-  /** Shown below the request. */
-  readonly details: Markup
-}
-
-const NO_EXTRAS: StepExtras = { summary: NOTHING, verdict: NOTHING, details: NOTHING }
+import type { StepResult } from './run.ts'
 
 export interface CardContext {
-  extrasOf?(step: Step): StepExtras
+  /** How a step ended. Absent before the run. */
+  readonly resultOf?: ((step: Step) => StepResult) | undefined
   isDrift?(change: Change): boolean
 }
 
@@ -117,16 +107,25 @@ const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined):
   )}${drawn('was', before, 0.15)}${drawn('will', after, 0.85)}</svg>`
 }
 
-/** A step: its request and details. */
-const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { extrasOf }: CardContext): Markup => {
+/** A step: its request, and how it ended. */
+const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { resultOf }: CardContext): Markup => {
   const { request, consents, rule } = step
-  const { summary, verdict, details } = extrasOf?.(step) ?? NO_EXTRAS
+  const result = resultOf?.(step)
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)
-  return markup`${verdict}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${summary}</summary>
+  return markup`${result && resultMessage(result)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${result && resultSummary(result)}</summary>
 ${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
 <dl>${when(waitsFor.length > 0, () => markup`<dt>after</dt><dd>${waitsFor.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
     consents.length > 0,
     () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
-  )}<dt>rule</dt><dd>${rule}</dd></dl>${details}</details>
+  )}<dt>rule</dt><dd>${rule}</dd></dl></details>
 `
 }
+
+const resultSummary = ({ look, words, span }: StepResult): Markup =>
+  markup` ${chip(look, words)}${span === undefined ? NOTHING : markup` <span class="took">${time(span.end - span.start)}</span>`}`
+
+/** Shown even while the request is collapsed. */
+const resultMessage = ({ look, words, outcome }: StepResult): Markup =>
+  outcome?.message === undefined
+    ? NOTHING
+    : markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${words}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}</b> ${outcome.message}</span></p>`

@@ -12,16 +12,7 @@ import { stillItem } from './sections.ts'
 /** With more changes than this, projects are collapsed. */
 const MOST_OPEN = 60
 
-interface ChangesOptions extends CardContext {
-  /** The text next to the title of a project. */
-  facts?(changes: readonly Change[]): string
-}
-
-export const changesSection = (
-  plan: Plan,
-  observed: Observed | undefined,
-  { facts = projectFacts, ...context }: ChangesOptions,
-): Markup => {
+export const changesSection = (plan: Plan, observed: Observed | undefined, context: CardContext): Markup => {
   const { changes } = plan
   if (changes.length === 0) return NOTHING
   const steps = groupBy(numberedSteps(plan), ({ change }) => change)
@@ -35,7 +26,7 @@ export const changesSection = (
   const projects = [...groupBy(changes, ({ project }) => project)].map(([id, own]) => {
     const name = titleOf(id)
     const branches = [...groupBy(own, ({ branch }) => branch.id).values()]
-    return markup`<details class="project" data-project="${id}"${when(changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === id ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${facts(own)}</span></summary>
+    return markup`<details class="project" data-project="${id}"${when(changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === id ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${projectFacts(own)}</span></summary>
 ${branches.map((ofBranch) => branchBlock(ofBranch, unchanged, card))}</details>
 `
   })

@@ -10,7 +10,19 @@ import { projectTitle, SYMBOLS } from '../words/names.ts'
 import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
 import type { IconName, Tone } from './looks.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
-import { percent, type Span, type Timescale, ticks } from './span.ts'
+
+/** From the start of a step to its end, on the scale of the chart. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Timescale {
+  /** `ms` for measured times, or `turn` for a plan, in which each step takes one turn. */
+  readonly unit: 'ms' | 'turn'
+  /** The value at the end of the axis. It is above 0. */
+  readonly end: number
+}
 
 /** How a step is drawn. */
 export interface Drawing {
@@ -23,8 +35,8 @@ export interface Drawing {
   readonly words: string
   /** A complete description of the step for screen readers. */
   readonly description: string
-  /** Draws details over the bar. `middle` is the vertical position of the bar, in em. */
-  readonly details?: (middle: number) => Markup
+  /** How the step ended, in a column of its own. Absent before the run. */
+  readonly result?: Markup
 }
 
 interface Row extends Drawing, NumberedStep {}
@@ -39,22 +51,19 @@ export interface Chart {
   readonly label: string
   readonly lanes: readonly Lane[]
   readonly scale: Timescale
-  /** Points in time that every lane shows. */
-  readonly moments?: readonly { readonly at: number; readonly words: string }[]
 }
 
 /** @param facts the texts to show next to the title of a project. Empty strings are left out. */
 export const lanesOf = (
   plan: Plan,
   draw: (step: Step, waitsFor: readonly number[]) => Drawing,
-  facts: (steps: readonly Step[], end: number) => readonly string[],
+  facts: (steps: readonly Step[], project: string) => readonly string[],
 ): readonly Lane[] => {
   const titleOf = projectTitle(plan)
   return [...groupBy(numberedSteps(plan), ({ step }) => step.project)].map(([project, numbered]) => {
     const rows = numbered.map((one) => ({ ...one, ...draw(one.step, one.waitsFor) }))
-    const end = rows.reduce((most, { span }) => Math.max(most, span?.end ?? 0), 0)
     const steps = rows.map(({ step }) => step)
-    const shown = [counted(rows.length, 'step'), ...facts(steps, end)].filter((one) => one !== '')
+    const shown = [counted(rows.length, 'step'), ...facts(steps, project)].filter((one) => one !== '')
     return { title: titleOf(project), facts: shown.join(' · '), rows }
   })
 }
@@ -64,29 +73,30 @@ const BAR_EM = 0.95
 /** With more steps than this, lanes are collapsed to one line. A lane with more steps has no room for icons. */
 const MOST_OPEN = 60
 
-export const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
+const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
 
-export const chart = ({ label, lanes, scale, moments = [] }: Chart): Markup => {
+export const chart = ({ label, lanes, scale }: Chart): Markup => {
   const total = lanes.reduce((sum, { rows }) => sum + rows.length, 0)
-  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><div class="chart">
+  const hasResults = scale.unit === 'ms'
+  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><div class="chart${when(hasResults, () => markup` ran`)}">
 <div class="pair axis" aria-hidden="true"><span>${scale.unit === 'ms' ? 'time' : 'turn'}</span><svg height="1.5em">${ticks(
     scale,
   ).map(
     (at) =>
       markup`<text x="${percent(at, scale)}" y="1em"${atEnd(at, scale)}>${scale.unit === 'ms' ? (at === 0 ? '0' : time(at)) : at}</text>`,
-  )}${moments.map(({ at, words }) => markup`<text class="moment" x="${percent(at, scale)}" y="1em"${atEnd(at, scale)}>${words}</text>`)}</svg></div>
-${lanes.map((lane) => laneOf(lane, scale, moments, total <= MOST_OPEN))}
+  )}</svg></div>
+${lanes.map((lane) => laneOf(lane, scale, total <= MOST_OPEN))}
 </div></div>`
 }
 
 const atEnd = (at: number, { end }: Timescale): Markup => when(at / end > 0.9, () => markup` text-anchor="end"`)
 
-const laneOf = (lane: Lane, scale: Timescale, moments: NonNullable<Chart['moments']>, isOpen: boolean): Markup =>
+const laneOf = (lane: Lane, scale: Timescale, isOpen: boolean): Markup =>
   markup`<details class="lane"${when(isOpen, () => markup` open`)}><summary class="pair"><h3>${lane.title} <small>${lane.facts}</small></h3>${miniature(lane, scale)}</summary>
-<div class="pair rows"><ol>${lane.rows.map(labelOf)}</ol>${track(lane, scale, moments)}</div></details>`
+<div class="pair rows"><ol>${lane.rows.map(labelOf)}</ol>${track(lane, scale)}</div></details>`
 
-const labelOf = ({ number, step, change, description }: Row): Markup =>
-  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a></li>
+const labelOf = ({ number, step, change, description, result }: Row): Markup =>
+  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a>${result}</li>
 `
 
 /** Draws a whole lane on one line, so that problems are visible while the lane is collapsed. */
@@ -108,13 +118,11 @@ const width = ({ start, end }: Span, scale: Timescale): string => percent(end - 
 
 const middleOf = (index: number): number => (index + 0.5) * ROW_EM
 
-const track = ({ rows }: Lane, scale: Timescale, moments: NonNullable<Chart['moments']>): Markup => {
+const track = ({ rows }: Lane, scale: Timescale): Markup => {
   const places = new Map(rows.map((row, index) => [row.step.id, { row, middle: middleOf(index) }]))
   return markup`<svg class="track" height="${em(rows.length * ROW_EM)}" aria-hidden="true" focusable="false">${ticks(
     scale,
-  ).map(
-    (at) => markup`<line class="grid" x1="${percent(at, scale)}" x2="${percent(at, scale)}" y1="0" y2="100%"/>`,
-  )}${moments.map(({ at }) => markup`<line class="moment" x1="${percent(at, scale)}" x2="${percent(at, scale)}" y1="0" y2="100%"/>`)}
+  ).map((at) => markup`<line class="grid" x1="${percent(at, scale)}" x2="${percent(at, scale)}" y1="0" y2="100%"/>`)}
 ${rows.map((row, index) => [
   ...row.step.after.map((id) => arrow(places.get(id), row, middleOf(index), scale)),
   bar(row, middleOf(index), scale),
@@ -143,12 +151,12 @@ const arrow = (
 }
 
 const bar = (row: Row, middle: number, scale: Timescale): Markup => {
-  const { span, tone, change, details } = row
+  const { span, tone, change } = row
   if (span === undefined) {
     return markup`<g class="bar ${tone}" data-c="${change}">${label(row, '0%', 'start', 4, middle)}</g>
 `
   }
-  return markup`<g class="bar ${tone}" data-c="${change}"><rect x="${percent(span.start, scale)}" width="${width(span, scale)}" y="${em(middle - BAR_EM / 2)}" height="${em(BAR_EM)}" rx="3"/>${details?.(middle) ?? NOTHING}${placedLabel(row, span, middle, scale)}</g>
+  return markup`<g class="bar ${tone}" data-c="${change}"><rect x="${percent(span.start, scale)}" width="${width(span, scale)}" y="${em(middle - BAR_EM / 2)}" height="${em(BAR_EM)}" rx="3"/>${placedLabel(row, span, middle, scale)}</g>
 `
 }
 
@@ -170,4 +178,20 @@ const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, midd
       ? NOTHING
       : markup`<use href="#i-${drawn}" x="${anchor === 'start' ? shift : shift - 15}" y="-7.5" width="15" height="15"/>`
   }<text x="${drawn === undefined ? shift : shift + 20 * side}" y="0.34em" text-anchor="${anchor}">${row.words}</text></svg>`
+}
+
+/** A position on the axis, in percent. */
+const percent = (value: number, { end }: Timescale): string =>
+  `${Math.round(Math.min(1, Math.max(0, value / end)) * 10_000) / 100}%`
+
+const STEPS = [1, 2, 5]
+const MOST_TICKS = 7
+
+/** At most seven round values, starting at 0. */
+const ticks = ({ end, unit }: Timescale): readonly number[] => {
+  const bases =
+    unit === 'ms' ? [100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000] : [1, 10, 100, 1_000, 10_000]
+  const widths = bases.flatMap((base) => STEPS.map((step) => base * step)).sort((a, b) => a - b)
+  const width = widths.find((one) => end / one <= MOST_TICKS) ?? end
+  return Array.from({ length: Math.floor(end / width) + 1 }, (_, index) => index * width)
 }

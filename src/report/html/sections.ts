@@ -1,6 +1,6 @@
 /** The shorter sections that pages share. */
+import { groupBy } from '../../base/index.ts'
 import {
-  type Change,
   type ChangeCounts,
   type ChangeKind,
   CONSENTS,
@@ -18,13 +18,13 @@ import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '..
 import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { chip, IMPACT_LOOKS, icon, kindLabel, type Look } from './looks.ts'
 import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
+import type { RunResults } from './run.ts'
 
 /** How many changes this section lists. The chart and the cards show all of them. */
 const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
-/** @param none the wording if the plan has no impact. */
-export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly Markup[] => {
+export const chips = (summary: ChangeCounts): readonly Markup[] => {
   const all: readonly (readonly [number, Look, string])[] = [
     [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
     [summary.mayRestart, IMPACT_LOOKS['may-restart'], `${summary.mayRestart} that may restart`],
@@ -35,7 +35,7 @@ export const chips = (summary: ChangeCounts, none = IMPACT_WORDS.none): readonly
     [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`],
   ]
   const shown = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
-  return shown.length > 0 ? shown : [chip(IMPACT_LOOKS.none, none)]
+  return shown.length > 0 ? shown : [chip(IMPACT_LOOKS.none, IMPACT_WORDS.none)]
 }
 
 export const warningsSection = ({ warnings, ...plan }: Plan): Markup =>
@@ -79,28 +79,30 @@ export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan
   return section('released', `No longer managed: ${counted(released.length, 'compute')}`, body)
 }
 
-/** Lists the disruptive changes, with the worst first. @param noticed the changes to choose from. */
-export const interruptionsSection = (
-  { changes, projects }: Plan,
-  noticed: readonly Change[] = changes,
-  title = 'Who is interrupted',
-  id = 'interrupts',
-): Markup => {
+/** Lists the disruptive changes, with the worst first. After a run, it also shows how their steps ended. */
+export const interruptionsSection = ({ changes, projects, steps }: Plan, results: RunResults | undefined): Markup => {
+  const title = results === undefined ? 'Who is interrupted' : 'Planned interruptions'
   const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
-  const loud = noticed
+  const loud = changes
     .filter(({ impact }) => isDisruptive(impact))
     .toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
-  if (loud.length === 0) return section(id, title, markup`<p class="lead">Nobody.</p>`)
+  if (loud.length === 0) return section('interrupts', title, markup`<p class="lead">Nobody.</p>`)
+  const stepsOf = groupBy(steps, ({ change }) => change)
   const items = loud.slice(0, MOST_NAMED).map((change) => {
     const name = markup`${computeTitle(change.compute)} <span>on</span> ${change.branch.name}${when(projects.length > 1, () => markup` <small>${change.project}</small>`)}`
     const refused = when(
       change.refused !== undefined,
       () => markup`<span class="refused">refused: it will not run</span>`,
     )
-    return markup`<li><a href="#change-${numbers.get(change.id)}">${name}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${refused}</li>
+    const ended = results && (stepsOf.get(change.id) ?? []).map(results.of)
+    return markup`<li><a href="#change-${numbers.get(change.id)}">${name}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${refused}${ended?.map(({ look, words }) => chip(look, words))}</li>
 `
   })
-  return section(id, title, markup`<ul class="loud">${items}</ul>${andMore(loud.length, MOST_NAMED, ' below')}`)
+  return section(
+    'interrupts',
+    title,
+    markup`<ul class="loud">${items}</ul>${andMore(loud.length, MOST_NAMED, ' below')}`,
+  )
 }
 
 export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup => {

@@ -1,0 +1,103 @@
+/** What became of a plan: the measured time and the result of each step, from the events of the run. */
+import {
+  type ApplyEvent,
+  isEmptyPlan,
+  type Outcome,
+  type Plan,
+  type Step,
+  type StepOutcome,
+} from '../../model/index.ts'
+import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
+import { time } from '../words/counts.ts'
+import { emptyVerdict, expectedMs } from '../words/plan-lines.ts'
+import type { Span } from './chart.ts'
+import { type Look, STATUS_LOOKS } from './looks.ts'
+
+export interface PlanRun {
+  /** The events of the run, in order. */
+  readonly events: readonly ApplyEvent[]
+  /** Absent if the run was cut off before it ended. */
+  readonly outcome?: Outcome | undefined
+}
+
+export interface StepResult {
+  readonly look: Look
+  /** `not allowed`, `never started`. */
+  readonly words: string
+  /** Absent if the step did not finish. */
+  readonly outcome?: StepOutcome | undefined
+  /** In milliseconds since the first event. Absent if the step never started. */
+  readonly span?: Span | undefined
+}
+
+export interface RunResults {
+  readonly startedAt?: string | undefined
+  /** The time of the last event, in milliseconds since the first one. */
+  readonly end: number
+  readonly verdict: { readonly words: string; readonly look: Look }
+  /** How long the run took, compared with the estimate. */
+  readonly duration: string
+  /** Messages of the run, and what the user should do next. */
+  readonly notes: readonly string[]
+  of(step: Step): StepResult
+}
+
+export const resultsOf = (plan: Plan, { events, outcome }: PlanRun): RunResults => {
+  const startedAt = events[0]?.time
+  const since = (event: ApplyEvent): number => Math.max(0, Date.parse(event.time) - Date.parse(startedAt ?? event.time))
+  const end = events.reduce((most, event) => Math.max(most, since(event)), 0)
+  const starts = new Map<string, number>()
+  const ends = new Map<string, number>()
+  const outcomes = new Map(outcome?.steps.map((one) => [one.step, one]))
+  for (const event of events) {
+    if (event.type === 'step-start') starts.set(event.step.id, since(event))
+    if (event.type !== 'step-end') continue
+    ends.set(event.outcome.step, since(event))
+    outcomes.set(event.outcome.step, event.outcome)
+  }
+  const expected = expectedMs(plan) === 0 ? '' : `, about ${time(expectedMs(plan))} was expected`
+  return {
+    startedAt,
+    end,
+    verdict: verdictOf(plan, outcome, (step) => outcomes.get(step.id)),
+    duration: `It took ${time(end)}${expected}.`,
+    notes: [
+      ...events.flatMap((event) => (event.type === 'interrupt' ? [event.message] : [])),
+      ...(outcome === undefined
+        ? ['The run was cut off before it ended. Run `espalier apply` again.']
+        : [...outcome.notes, ...nextSteps(plan, outcome)]),
+    ],
+    of: ({ id }) => {
+      const start = starts.get(id)
+      // If the run was cut off, a running step is drawn until the last event.
+      const span = start === undefined ? undefined : { start, end: ends.get(id) ?? end }
+      return resultOf(outcomes.get(id), span)
+    },
+  }
+}
+
+const UNFINISHED: Look = { icon: 'clock', tone: 'quiet' }
+
+const resultOf = (outcome: StepOutcome | undefined, span: Span | undefined): StepResult =>
+  outcome === undefined
+    ? { look: UNFINISHED, words: span === undefined ? 'never started' : 'end unknown', span }
+    : { look: STATUS_LOOKS[outcome.status], words: statusWords(outcome.status), outcome, span }
+
+const VERDICT_LOOKS = {
+  complete: STATUS_LOOKS.done,
+  scheduled: STATUS_LOOKS.scheduled,
+  incomplete: STATUS_LOOKS.failed,
+} as const
+
+const verdictOf = (
+  plan: Plan,
+  outcome: Outcome | undefined,
+  outcomeOf: (step: Step) => StepOutcome | undefined,
+): RunResults['verdict'] => {
+  if (isEmptyPlan(plan)) {
+    return { words: emptyVerdict(plan), look: VERDICT_LOOKS[plan.leftOut === undefined ? 'complete' : 'incomplete'] }
+  }
+  const statuses = plan.steps.map((step) => outcomeOf(step)?.status)
+  const { kind, words } = applyVerdict(plan, outcome, statuses)
+  return { words, look: VERDICT_LOOKS[kind] }
+}
