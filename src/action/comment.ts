@@ -33,16 +33,14 @@ export interface CommentDraft {
   readonly onlyUpdate: boolean
   /** Identifies the workflow run and the command. Empty if unknown. */
   readonly run: string
-  readonly mode: Inputs['commentMode']
 }
 
 /** Maximum number of characters that {@link upsertComment} adds to a body. */
 export const COMMENT_OVERHEAD = 128
 
 /**
- * In mode `edit`, edits the newest comment with this marker, or creates one if there is none. Older comments are out of
- * date and are deleted. In the other modes, adds a new comment, and deletes or minimizes the previous one. Changes only
- * comments by the token's own account.
+ * Edits the newest comment with this marker, or creates one if there is none. Older comments are out of date and are
+ * deleted. Changes only comments by the token's own account.
  *
  * @returns `undefined` if there was no comment to update. `isTakenOver` means that another step of the same run wrote
  *   the comment that was replaced.
@@ -51,7 +49,7 @@ export const COMMENT_OVERHEAD = 128
 export const upsertComment = async (
   github: GitHub,
   issue: number,
-  { marker, body, onlyUpdate, run, mode }: CommentDraft,
+  { marker, body, onlyUpdate, run }: CommentDraft,
 ): Promise<{ readonly url: string; readonly isTakenOver: boolean } | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(issue))
@@ -60,30 +58,17 @@ export const upsertComment = async (
   const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
   const signed = `${body}${signature}`
   const isOfThisRun = ({ body: before }: Comment): boolean => run !== '' && before.trimEnd().endsWith(signature)
-  const [newest] = own
-  if (mode !== 'edit' && newest !== undefined && planOf(newest.body) !== planOf(body)) {
-    const { url } = await github.createComment(issue, signed)
-    if (mode === 'minimize') await github.minimizeComment(newest.nodeId)
-    else for (const { id } of own) await github.deleteComment(id)
-    return { url, isTakenOver: isOfThisRun(newest) }
-  }
   for (const [index, comment] of own.entries()) {
     const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
     // The comment has since been deleted. Use the next one, or create a new one.
     if (kept === undefined) continue
-    // In mode `minimize`, older comments are already minimized, and they are kept as history.
-    const old = mode === 'minimize' ? [] : own.slice(index + 1)
-    for (const { id } of old) await github.deleteComment(id)
+    for (const { id } of own.slice(index + 1)) await github.deleteComment(id)
     return { url: kept.url, isTakenOver: isOfThisRun(comment) }
   }
   if (onlyUpdate && own.length === 0) return undefined
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
 }
-
-/** The body without the commit and the time. If nothing else changed, no new comment is needed. */
-const planOf = (body: string): string =>
-  body.replace(/^<sub>.*$|<!-- espalier (run|reviewed) [^>]* -->/gm, '').trimEnd()
 
 /** The comment's last line, which names the run. */
 const SIGNATURE = /<!-- espalier run [^>]* -->\s*$/

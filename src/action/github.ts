@@ -17,26 +17,6 @@ export interface Comment {
   readonly url: string
 }
 
-/** The body of a request that creates a check run. */
-export interface CheckRun {
-  readonly name: string
-  readonly head_sha: string
-  readonly status: 'completed'
-  readonly conclusion: 'success' | 'failure'
-  readonly output: {
-    readonly title: string
-    readonly summary: string
-    readonly annotations: readonly {
-      readonly path: string
-      readonly start_line: number
-      readonly end_line: number
-      readonly annotation_level: 'failure' | 'warning'
-      readonly title: string
-      readonly message: string
-    }[]
-  }
-}
-
 /**
  * A client for GitHub, opened by {@link openGitHub}. Unless documented otherwise, its methods throw a
  * {@link GitHubError} if a request fails.
@@ -99,12 +79,6 @@ const authorshipShape = z.object({
 })
 const AUTHORSHIP =
   'query($id: ID!) { viewer { login } node(id: $id) { ... on IssueComment { body author { __typename login } lastEditedAt editor { __typename login } } } }'
-
-const MINIMIZE =
-  'mutation($id: ID!) { minimizeComment(input: { subjectId: $id, classifier: OUTDATED }) { minimizedComment { isMinimized } } }'
-const minimizedShape = z.object({
-  data: z.object({ minimizeComment: z.object({ minimizedComment: z.object({ isMinimized: z.literal(true) }) }) }),
-})
 
 const PAGE = 100
 
@@ -197,27 +171,6 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
         isMerged: merged === true,
       }
     },
-    /** Minimizes a comment as outdated. */
-    minimizeComment: (id: string) =>
-      call('fold a comment', minimizedShape, 'POST', graphql, { query: MINIMIZE, variables: { id } }),
-    /** The labels of an issue or a pull request. */
-    labels: async (issue: number): Promise<readonly string[]> => {
-      const url = `${repo}/issues/${issue}/labels?per_page=${PAGE}`
-      const found = await call('list labels', z.array(z.object({ name: z.string() })), 'GET', url)
-      return found.map(({ name }) => name)
-    },
-    addLabels: (issue: number, labels: readonly string[]) =>
-      call('add a label', z.unknown(), 'POST', `${repo}/issues/${issue}/labels`, { labels }),
-    /** Succeeds even if the label is already removed. */
-    removeLabel: (issue: number, name: string) => {
-      const url = `${repo}/issues/${issue}/labels/${encodeURIComponent(name)}`
-      return unlessGone(call('remove a label', z.unknown(), 'DELETE', url))
-    },
-    /** @returns the id of the check run. */
-    createCheckRun: async (run: CheckRun): Promise<number> =>
-      (await call('create a check run', z.object({ id: z.number() }), 'POST', `${repo}/check-runs`, run)).id,
-    annotateCheckRun: (id: number, output: CheckRun['output']) =>
-      call('annotate a check run', z.unknown(), 'PATCH', `${repo}/check-runs/${id}`, { output }),
     /**
      * The text of a comment that the token's account wrote, and its last editor if that is another account. `undefined`
      * if GitHub does not say.

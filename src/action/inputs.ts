@@ -1,5 +1,5 @@
 /** Reads the inputs of the step. */
-import { EspalierError, plainText } from '../model/index.ts'
+import { EspalierError } from '../model/index.ts'
 import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -47,18 +47,6 @@ const label: Parse<string> = (given, name) => {
   throw invalid(name, given, hint)
 }
 
-/** A shorter value would match in too many places. */
-const SHORTEST_MASK = 3
-
-const masks: Parse<readonly string[]> = (given) => {
-  const values = lines(given)
-  const short = values.findIndex((value) => value.length < SHORTEST_MASK)
-  if (short < 0) return values
-  throw new EspalierError('E_INPUT', `Line ${short + 1} of the input masks is too short.`, {
-    hint: `Write one value per line, with at least ${SHORTEST_MASK} characters each.`,
-  })
-}
-
 const COMMANDS = ['validate', 'plan', 'apply', 'import'] as const
 const COMMENTS = ['auto', 'always', 'never'] as const
 const FAIL_ON = ['error', 'changes', 'restarts', 'deletes', 'policies', 'cost'] as const
@@ -77,18 +65,6 @@ const INPUTS = {
   baseUrl: text,
   githubToken: text,
   comment: oneOf(COMMENTS, 'auto'),
-  /**
-   * `edit` edits the previous comment. `recreate` deletes it and adds a new one. `minimize` minimizes it and adds a new
-   * one.
-   */
-  commentMode: oneOf(['edit', 'recreate', 'minimize'], 'edit'),
-  /** Labels that depend on what the plan does; empty for none. */
-  labelRestart: text,
-  labelDelete: text,
-  labelNone: text,
-  checkRun: flag,
-  /** Additional values to hide everywhere. */
-  masks,
   failOn: (given: string, name: string) =>
     (given || 'error').split(',').map((word) => oneOf(FAIL_ON)(word.trim(), name)),
   allow: (given: string) => allowed([given], 'allow'),
@@ -128,7 +104,6 @@ export const readInputs = (env: Environment): Inputs =>
   ) as Inputs
 
 const DESCRIBING = [
-  'masks',
   'pull-request',
   'paths',
   'label',
@@ -156,18 +131,7 @@ export const readDescribingInputs = (env: Environment): Inputs => {
 
 /** The values to mask in logs. They can be read even if other inputs are invalid. */
 export const secretsOf = (env: Environment): readonly string[] =>
-  [inputOf(env, 'api-key'), inputOf(env, 'github-token'), ...lines(inputOf(env, 'masks'))].filter(
-    (secret) => secret !== '',
-  )
-
-/** Hides the values of the input `masks` in the text. */
-export const masked = ({ masks }: Pick<Inputs, 'masks'>, markdown: string): string => {
-  // Each mask is also hidden in the form that it takes when it is escaped for Markdown. Longer masks are replaced
-  // first, because a mask may contain another.
-  const shown = masks.flatMap((mask) => [mask, plainText(mask).replaceAll('|', '\\u{7c}')])
-  const sorted = [...new Set(shown)].toSorted((a, b) => b.length - a.length)
-  return sorted.reduce((rest, mask) => rest.replaceAll(mask, '***'), markdown)
-}
+  [inputOf(env, 'api-key'), inputOf(env, 'github-token')].filter((secret) => secret !== '')
 
 /** The runner converts names to upper case and keeps hyphens. Some alternative runners replace the hyphens. */
 const inputOf = (env: Environment, name: string): string => {

@@ -14,15 +14,12 @@ export const reportProblems = async (
   const view = { ...frameOf(job, kind), diagnostics, notes }
   job.runner.summary(problemComment(view, SUMMARY_LIMIT))
   const isFailed = hasErrors(diagnostics)
-  const ending: Ending = isFailed ? 'validation-failed' : ''
   await publish(job, {
     kind,
-    ending,
-    title: isFailed ? 'Errors in the manifests' : 'The manifests are valid',
     body: (limit) => problemComment(view, limit),
     // If there are no errors, only an existing comment is updated, and no new one is created.
     onlyUpdate: !isFailed,
     annotations: diagnosticAnnotations(diagnostics),
   })
-  return ending
+  return isFailed ? 'validation-failed' : ''
 }

@@ -1,11 +1,8 @@
-/** Shows the result of a command on the pull request: as a comment, labels and a check run. */
-import { EspalierError, type Plan } from '../model/index.ts'
-import { COMMENT_LIMIT, type Limit } from '../report/index.ts'
-import { type Checked, reportCheck } from './check-run.ts'
+/** Shows the result of a command on the pull request, as a comment and annotations. */
+import { EspalierError } from '../model/index.ts'
+import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
-import { masked } from './inputs.ts'
 import type { Job } from './job.ts'
-import { updateLabels } from './labels.ts'
 import { withGitHub } from './with-github.ts'
 
 export interface CommentText {
@@ -17,15 +14,13 @@ export interface CommentText {
   readonly record?: string
 }
 
-export interface Report extends CommentText, Checked {
-  /** The plan that determines the labels. Without a plan, the labels change only if the command failed. */
-  readonly plan?: Plan | undefined
+export interface Report extends CommentText {
+  readonly annotations: readonly Annotation[]
 }
 
 export const publish = async (job: Job, report: Report): Promise<void> => {
   await comment(job, report)
-  if (report.plan !== undefined || report.ending !== '') await updateLabels(job, report.plan)
-  if (!(await reportCheck(job, report))) job.runner.annotate(report.annotations)
+  job.runner.annotate(report.annotations)
 }
 
 /**
@@ -45,7 +40,7 @@ export const comment = async (
     return
   }
   const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
-  const text = `${masked(inputs, body({ ...COMMENT_LIMIT, most }))}${record}`
+  const text = `${body({ ...COMMENT_LIMIT, most })}${record}`
   const writing = {
     warning: 'No comment was made',
     permission: 'pull-requests: write',
@@ -60,7 +55,6 @@ export const comment = async (
       body: text,
       onlyUpdate: onlyUpdate && inputs.comment === 'auto',
       run: runOf(job),
-      mode: inputs.commentMode,
     }),
   )
   if (done !== undefined) runner.output('comment-url', done.url)

@@ -38,8 +38,6 @@ export const reportFailure = async (job: Job, error: unknown): Promise<FailureRe
   try {
     await publish(job, {
       kind,
-      ending: reason,
-      title: `The ${view.what} failed`,
       body: (limit) => failureComment({ ...view, isOutOfDate: true }, limit),
       onlyUpdate: true,
       annotations: [],

@@ -5,7 +5,7 @@ import type { OnSignal } from '../base/index.ts'
 import { CHANGE_KINDS, type Clock, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
-import { type Environment, type Inputs, masked, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
+import { type Environment, type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
 import { type Ending, type Job, prefixOf } from './job.ts'
 import { reportKeyKind } from './key-kind.ts'
 import { forNamedPullRequest } from './named-pull-request.ts'
@@ -58,7 +58,7 @@ const jobOf = (inputs: Inputs, { env, write, clock, onSignal, ...io }: ActionIo)
   const root = env.GITHUB_WORKSPACE || io.cwd
   const cwd = resolve(root, inputs.workingDirectory)
   const prefix = prefixOf(root, cwd)
-  const runner = openRunner(env, write, prefix, (text) => masked(inputs, text))
+  const runner = openRunner(env, write, prefix)
   return { env, inputs, event: readEvent(env), runner, clock, onSignal, key: { isUsed: false }, cwd, prefix }
 }
 

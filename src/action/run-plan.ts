@@ -121,18 +121,14 @@ const showPlan = async (
     isEmptyPlan(plan) &&
     origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
     !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
-  const ending = endingOf(job, plan)
   await publish(job, {
     kind: 'plan',
-    ending,
-    title: isEmptyPlan(plan) ? 'No changes' : verdict(plan.changes),
     body: (limit) => planComment(view, limit),
     onlyUpdate: isQuiet,
     record: reviewRecord(changes, event.sha),
     annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
-    plan,
   })
-  return ending
+  return endingOf(job, plan)
 }
 
 const endingOf = (job: Job, plan: Plan): Ending => {

@@ -24,16 +24,8 @@ export interface Runner {
   summary(markdown: string): void
 }
 
-/**
- * @param prefix added to file names in annotations, because GitHub expects paths relative to the repository's root.
- * @param hide hides secrets in summaries, because the runner masks them only in logs.
- */
-export const openRunner = (
-  env: Environment,
-  write: (text: string) => void,
-  prefix: string,
-  hide: (text: string) => string = String,
-): Runner => {
+/** @param prefix added to file names in annotations, because GitHub expects paths relative to the repository's root. */
+export const openRunner = (env: Environment, write: (text: string) => void, prefix: string): Runner => {
   const command = (name: string, properties: Readonly<Record<string, string | number>>, message: string): void => {
     const list = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`)
     write(`::${name}${list.length === 0 ? '' : ` ${list.join(',')}`}::${escapeData(message)}\n`)
@@ -73,7 +65,7 @@ export const openRunner = (
     },
     summary: (markdown) => {
       const file = env.GITHUB_STEP_SUMMARY ?? ''
-      if (file !== '') appendFileSync(file, `${hide(markdown)}\n`)
+      if (file !== '') appendFileSync(file, `${markdown}\n`)
     },
   }
 }

@@ -2,7 +2,7 @@ import { type GitHub, GitHubError, openGitHub } from './github.ts'
 import type { Job } from './job.ts'
 
 export interface GitHubUse {
-  /** The warning to show if GitHub rejects the request, such as `The labels were not updated`. */
+  /** The warning to show if GitHub rejects the request, such as `No comment was made`. */
   readonly warning: string
   /** The permission that is most likely missing after a 403 or 404. */
   readonly permission: string

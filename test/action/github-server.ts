@@ -74,7 +74,6 @@ export interface StoredComment {
   body: string
   /** The last editor. */
   editor?: string
-  isMinimized?: boolean
 }
 
 export interface Fault {
@@ -103,13 +102,6 @@ export interface StoredPull {
   readonly base: { readonly sha: string; readonly ref: string }
 }
 
-export interface CheckRun {
-  readonly id: number
-  readonly name: string
-  readonly conclusion: string
-  readonly annotations: readonly object[]
-}
-
 interface Request {
   readonly url: URL
   /** The route's captured groups. */
@@ -132,9 +124,6 @@ export class GitHubServer {
   readonly issues: StoredIssue[] = []
   /** Open pull requests. */
   readonly pulls: StoredPull[] = []
-  /** By pull request or issue. */
-  readonly labels = new Map<number, Set<string>>()
-  readonly checkRuns: CheckRun[] = []
   readonly requests: string[] = []
   /** Deviations from GitHub's description. */
   readonly problems: string[] = []
@@ -197,18 +186,6 @@ export class GitHubServer {
     ['POST', /\/issues\/(\d+)\/comments$/, ({ parts: [issue], body }) => this.#write(Number(issue), undefined, body)],
     ['PATCH', /\/issues\/comments\/(\d+)$/, ({ parts: [id], body }) => this.#write(0, Number(id), body)],
     ['DELETE', /\/issues\/comments\/(\d+)$/, ({ parts: [id] }) => this.#delete(Number(id))],
-    ['GET', /\/issues\/(\d+)\/labels$/, ({ parts: [issue] }) => ok(this.#labelsOf(Number(issue)))],
-    ['POST', /\/issues\/(\d+)\/labels$/, ({ parts: [issue], body }) => this.#label(Number(issue), body)],
-    [
-      'DELETE',
-      /\/issues\/(\d+)\/labels\/([^/]+)$/,
-      ({ parts: [issue, name = ''] }) =>
-        this.labels.get(Number(issue))?.delete(decodeURIComponent(name)) === true
-          ? ok(this.#labelsOf(Number(issue)))
-          : NOT_FOUND,
-    ],
-    ['POST', /\/check-runs$/, ({ body }) => this.#check(body)],
-    ['PATCH', /\/check-runs\/(\d+)$/, ({ parts: [id], body }) => this.#check(body, Number(id))],
     ['GET', /\/pulls$/, ({ url }) => ok(this.#openPulls(url))],
     ['POST', /\/pulls$/, ({ body }) => this.#openPull(body)],
     ['GET', /\/pulls\/(\d+)$/, ({ parts: [number] }) => this.#pull(Number(number))],
@@ -249,30 +226,6 @@ export class GitHubServer {
     if (at < 0) return NOT_FOUND
     this.comments.splice(at, 1)
     return { status: 204 }
-  }
-
-  #labelsOf(issue: number): readonly object[] {
-    return [...(this.labels.get(issue) ?? [])].map((name) => ({ name }))
-  }
-
-  #label(issue: number, { labels }: Request['body']): Answer {
-    this.labels.set(issue, new Set([...(this.labels.get(issue) ?? []), ...(labels as readonly string[])]))
-    return ok(this.#labelsOf(issue))
-  }
-
-  /** GitHub accepts 50 annotations per request, and appends those of an update. */
-  #check(body: Request['body'], id?: number): Answer {
-    const { annotations = [] } = (body.output ?? {}) as { readonly annotations?: readonly object[] }
-    if (annotations.length > 50) return { status: 422, value: { message: 'Too many annotations' } }
-    const before = this.checkRuns.find((one) => one.id === id)
-    const run = {
-      ...(before ?? { id: this.checkRuns.length + 1, name: String(body.name), conclusion: '' }),
-      ...(body.conclusion === undefined ? {} : { conclusion: String(body.conclusion) }),
-      annotations: [...(before?.annotations ?? []), ...annotations],
-    }
-    if (before === undefined) this.checkRuns.push(run)
-    else this.checkRuns.splice(this.checkRuns.indexOf(before), 1, run)
-    return { status: before === undefined ? 201 : 200, value: { ...run, html_url: `${this.url}/runs/${run.id}` } }
   }
 
   #openPulls(url: URL): readonly object[] {
@@ -318,13 +271,8 @@ export class GitHubServer {
     return issue === undefined ? NOT_FOUND : ok(Object.assign(issue, changes))
   }
 
-  #graphql({ query, variables }: Request['body']): Answer {
+  #graphql({ variables }: Request['body']): Answer {
     if (this.login === undefined) return { status: 403, value: {} }
-    if (String(query).includes('minimizeComment')) {
-      const comment = this.comments.find(({ id }) => `IC_${id}` === (variables as { readonly id: string }).id)
-      if (comment !== undefined) comment.isMinimized = true
-      return ok({ data: { minimizeComment: { minimizedComment: { isMinimized: true } } } })
-    }
     if (variables !== undefined) return ok(this.#authorship((variables as { readonly id: string }).id))
     return ok({ data: { viewer: { login: this.login } } })
   }

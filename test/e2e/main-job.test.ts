@@ -60,7 +60,7 @@ test('a saved plan is applied even if a compute has been suspended in the meanti
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
 })
 
-test('an edited plan file is rejected by show, merge and apply', async () => {
+test('an edited plan file is rejected by show and apply', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   await writeFile(saved, (await readFile(saved, 'utf8')).replace(/"restarts": [1-9]/, '"restarts": 0'))
