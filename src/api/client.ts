@@ -12,12 +12,18 @@ import {
   type StepRequest,
 } from '../model/index.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
-import { lockHolder } from './lock-holder.ts'
-import { listAll, type Page } from './pages.ts'
+import { lockHolder } from './operation-ends.ts'
+import { listAll, newItems, type Page } from './pages.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
-import { type RequestWatch, Transport } from './transport.ts'
-import { checkKey, DEFAULT_BASE_URL, parseBaseUrl, refuseUnverified } from './trust.ts'
+import {
+  checkKey,
+  DEFAULT_BASE_URL,
+  parseBaseUrl,
+  type RequestWatch,
+  refuseUnverified,
+  Transport,
+} from './transport.ts'
 import * as wire from './wire.ts'
 import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 
@@ -217,4 +223,16 @@ const checkId = <T extends { readonly id: string }>(id: string, path: string, an
 const query = (values: Readonly<Record<string, string | number | undefined>>): string => {
   const entries = Object.entries(defined(values)).map(([name, value]): [string, string] => [name, String(value)])
   return `?${new URLSearchParams(entries)}`
+}
+
+/** The largest page of the API. */
+const LARGEST_PAGE = 1_000
+
+/** A project's operations, newest first. Keeps only one page in memory. */
+export async function* streamOperations(api: ReadApi, projectId: string): AsyncGenerator<wire.Operation> {
+  const pages = newItems(async (after) => {
+    const { operations, cursor } = await api.listOperations(projectId, { limit: LARGEST_PAGE, ...after })
+    return { items: operations, next: cursor }
+  })
+  for await (const page of pages) yield* page
 }

@@ -6,15 +6,14 @@ export {
   type Mutation,
   type OperationsPage,
   type ReadApi,
+  streamOperations,
   type WriteApi,
 } from './client.ts'
 export { ApiError, optionalRead } from './errors.ts'
 export { hasEnded, OperationEnds } from './operation-ends.ts'
-export { streamOperations } from './operations-stream.ts'
 export { countReads, type OnReading, type Reading } from './reading.ts'
 export type { RequestLimit } from './request-budget.ts'
 export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
 export { operationMs, pastOperations, projectsNamed, snapshot } from './snapshot.ts'
-export type { RequestWatch } from './transport.ts'
-export { checkKey, DEFAULT_BASE_URL, isLoopback, VERIFIED } from './trust.ts'
+export { checkKey, DEFAULT_BASE_URL, isLoopback, type RequestWatch, VERIFIED } from './transport.ts'
 export type { Operation, Project } from './wire.ts'

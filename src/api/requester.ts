@@ -2,9 +2,9 @@
 import type { z } from 'zod'
 import { type Clock, formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
-import { oddValue } from './odd-values.ts'
 import type { RequestBudget } from './request-budget.ts'
 import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
+import { oddValue } from './wire.ts'
 
 /** A pause before the next attempt. */
 export interface Wait {

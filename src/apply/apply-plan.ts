@@ -16,14 +16,13 @@ import {
   type StepOutcome,
   stepTitle,
 } from '../model/index.ts'
+import { converge, type Replan } from './after/converge.ts'
+import { overrideNotes, pinNotes, successors } from './after/notes.ts'
+import { ExpectedState } from './before/expected-state.ts'
+import { openingsOf, scheduledStep } from './before/restart-windows.ts'
 import { type ConsentPolicy, notStarted, type RunContext, type UntimedEvent } from './context.ts'
-import { converge, type Replan } from './converge.ts'
-import { Knowledge } from './knowledge.ts'
-import { overrideNotes } from './overridden.ts'
-import { pinNotes, successors } from './replaced.ts'
-import { runStep } from './run-step.ts'
-import { openingsOf, scheduledStep } from './scheduled.ts'
-import { Timings } from './timings.ts'
+import { runStep } from './send/run-step.ts'
+import { Timings } from './wait/timings.ts'
 import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
 
 export interface ApplyOptions {
@@ -66,7 +65,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     clock,
     operationTimeoutMs: options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     consent: options.consent,
-    knowledge: new Knowledge(observed),
+    expected: new ExpectedState(observed),
     timings: new Timings(observed),
     abort: options.abort,
     successorOf: (step) => creates.get(step.change),

@@ -2,8 +2,8 @@
 import type { WriteApi } from '../api/index.ts'
 import type { ApplyEvent, Clock, Consent, FailureReason, Step, StepOutcome } from '../model/index.ts'
 import type { Opening } from '../windows/index.ts'
-import type { Knowledge } from './knowledge.ts'
-import type { Timings } from './timings.ts'
+import type { ExpectedState } from './before/expected-state.ts'
+import type { Timings } from './wait/timings.ts'
 
 /** An event to which the time has not been added yet. */
 export type UntimedEvent = ApplyEvent extends infer Event
@@ -21,7 +21,7 @@ export interface RunContext {
   readonly clock: Clock
   readonly operationTimeoutMs: number
   readonly consent: ConsentPolicy
-  readonly knowledge: Knowledge
+  readonly expected: ExpectedState
   readonly timings: Timings
   readonly abort: AbortSignal | undefined
   /** Given the delete step of a replacement, returns its create step. */

@@ -15,7 +15,7 @@ import {
 } from '../model/index.ts'
 import { planCostShape } from './cost-shape.ts'
 import { planPoliciesShape } from './policies-shape.ts'
-import { FINGERPRINT, seenShape } from './seen.ts'
+import { FINGERPRINT, seenShape } from './saved/recorded-state.ts'
 
 const source = z.strictObject({
   file: z.string(),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/api/index.ts'
 import { waitForOperations } from '../../src/apply/index.ts'
-import { Timings } from '../../src/apply/timings.ts'
+import { Timings } from '../../src/apply/wait/timings.ts'
 import type { Observed, PastOperation } from '../../src/model/index.ts'
 import { fakeApi, fakeClock, operation } from './fake-api.ts'
 

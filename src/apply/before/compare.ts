@@ -1,6 +1,6 @@
 /** Compares a compute with what was requested, and with its earlier state. */
 import { isDeepStrictEqual } from 'node:util'
-import { defined } from '../base/index.ts'
+import { defined } from '../../base/index.ts'
 import {
   type AttributeKey,
   attributesFromWire,
@@ -12,7 +12,7 @@ import {
   rowOf,
   type StepRequest,
   type WireAttributes,
-} from '../model/index.ts'
+} from '../../model/index.ts'
 
 type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 

@@ -1,8 +1,8 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
-import { defined } from '../base/index.ts'
-import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../model/index.ts'
-import { type Opening, openingOf } from '../windows/index.ts'
-import { notStarted } from './context.ts'
+import { defined } from '../../base/index.ts'
+import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
+import { type Opening, openingOf } from '../../windows/index.ts'
+import { notStarted } from '../context.ts'
 
 const OPEN: Opening = { isOpen: true }
 

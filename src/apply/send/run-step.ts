@@ -1,23 +1,24 @@
 /** Runs one step: sends the request, waits for its operations, and checks the result. */
-import { ApiError } from '../api/index.ts'
-import { defined } from '../base/index.ts'
+import { ApiError } from '../../api/index.ts'
+import { defined } from '../../base/index.ts'
 import {
   EspalierError,
   type FailureReason,
+  type Moved,
   type ObservedCompute,
   type OperationProgress,
   type Step,
   type StepOutcome,
   type StepStatus,
-} from '../model/index.ts'
-import type { RunContext } from './context.ts'
-import { findInPlace } from './find-created.ts'
-import { toProgress, waitForOperations } from './operations.ts'
-import { scheduledStep } from './scheduled.ts'
+} from '../../model/index.ts'
+import { type Unmet, unmetBy } from '../before/compare.ts'
+import { findInPlace } from '../before/find-in-place.ts'
+import { DELETED } from '../before/recheck.ts'
+import { scheduledStep } from '../before/restart-windows.ts'
+import type { RunContext } from '../context.ts'
+import { toProgress, waitForOperations } from '../wait/operations.ts'
+import { startedBy } from '../wait/started-operations.ts'
 import { type Sending, type Sent, sendStep } from './send-step.ts'
-import { staleStep } from './stale.ts'
-import { startedBy } from './started.ts'
-import { type Unmet, unmetBy } from './verify.ts'
 
 /** The result is read again after these delays, because reads may be stale for a while after an operation has ended. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
@@ -86,13 +87,13 @@ const complete = async (
   progress: Progress,
   end: (status: StepStatus, reason?: FailureReason, message?: string) => StepOutcome,
 ): Promise<StepOutcome> => {
-  const { knowledge, api } = context
+  const { expected, api } = context
   progress.accepted = true
   const started = await startedBy(step, sent, context)
   progress.computeId = started.computeId
   progress.operations = started.operations.map(toProgress)
-  knowledge.started(started.operations)
-  if (step.kind === 'create' && started.computeId !== undefined) knowledge.made(started.computeId)
+  expected.started(started.operations)
+  if (step.kind === 'create' && started.computeId !== undefined) expected.made(started.computeId)
   const waited = await waitForOperations(
     started.operations,
     {
@@ -115,7 +116,7 @@ const complete = async (
   const duplicate =
     progress.lost > 0 && step.kind === 'create' ? await findInPlace(step, context, { others: new Set() }) : undefined
   if (duplicate !== undefined) return end('failed', 'apply-failed', createdTwice(step, duplicate, started.computeId))
-  knowledge.done(step)
+  expected.done(step)
   const wasDone = sent.kind === 'found' && sent.lostAt === undefined
   return wasDone ? end('done', undefined, alreadyDone(step, started.computeId)) : end('done')
 }
@@ -170,11 +171,53 @@ const effect = async (step: Step, computeId: string | undefined, context: RunCon
   }
 }
 
-const unmet = (step: Step, live: ObservedCompute | undefined, { knowledge }: RunContext): readonly Unmet[] => {
+const unmet = (step: Step, live: ObservedCompute | undefined, { expected }: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
   if (step.kind === 'delete') {
     return live === undefined ? [] : because('its deletion was requested, but it still exists')
   }
-  if (live !== undefined) return unmetBy(live, step.request, knowledge.before(step.compute.id))
+  if (live !== undefined) return unmetBy(live, step.request, expected.before(step.compute.id))
   return because(step.kind === 'create' ? 'the branch has no such compute' : 'the compute no longer exists')
+}
+
+// The outcome of a step that was not sent because something that it relies on has changed.
+
+/** @param wasLost whether the response to an earlier request was lost, so the change may be the step's own. */
+const staleStep = async (
+  step: Step,
+  { moved, ids }: Extract<Sent, { kind: 'stale' }>,
+  wasLost: boolean,
+  context: RunContext,
+): Promise<Pick<StepOutcome, 'reason' | 'message' | 'moved' | 'movedBy'>> => {
+  const movedBy = await latestOperation(step, ids, context)
+  const by =
+    movedBy === undefined ? '' : ` Its latest operation is ${movedBy.action} ${movedBy.id} (${movedBy.status}).`
+  const fate = wasLost
+    ? 'A request of this step was sent before, but its response was lost.'
+    : 'Nothing was changed by this step.'
+  return defined({
+    reason: 'changed-meanwhile',
+    message: `${step.compute.id ?? step.branch.name} has changed since the plan was made: ${moved.map(wordsOf).join('; ')}.${by} ${fate}`,
+    moved,
+    movedBy,
+  } as const)
+}
+
+const wordsOf = ({ what, before, after }: Moved): string =>
+  after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
+
+/** The latest operation that another client started on one of these computes. Used only to explain the outcome. */
+const latestOperation = async (
+  { project }: Step,
+  ids: readonly string[],
+  { api, expected, abort }: RunContext,
+): Promise<OperationProgress | undefined> => {
+  try {
+    const { operations } = await api.listOperations(project, { limit: 20 }, { signal: abort })
+    const latest = operations.find((one) => ids.includes(one.endpointId ?? '') && !expected.isOwn(one))
+    return latest === undefined ? undefined : toProgress(latest)
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
 }

@@ -1,9 +1,9 @@
 /** Finds the compute and the operations that belong to an accepted request. */
-import { hasEnded, type Operation } from '../api/index.ts'
-import { isIdle, type ObservedCompute, type Step } from '../model/index.ts'
-import type { RunContext } from './context.ts'
-import { findInPlace } from './find-created.ts'
-import { LONG_READ_BACK_DELAYS_MS, type Sent } from './send-step.ts'
+import { hasEnded, type Operation } from '../../api/index.ts'
+import { isIdle, type ObservedCompute, type Step } from '../../model/index.ts'
+import { findInPlace } from '../before/find-in-place.ts'
+import type { RunContext } from '../context.ts'
+import { LONG_READ_BACK_DELAYS_MS, type Sent } from '../send/send-step.ts'
 
 interface Started {
   /** `undefined` if a create was accepted but its compute has not appeared yet. */
@@ -82,7 +82,7 @@ const operationsOf = async (
   for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
     const operations = (await listed(step, context)).filter(
       (one) =>
-        one.endpointId === compute.id && !context.knowledge.isOwn(one) && (!hasEnded(one, context.clock) || isNew(one)),
+        one.endpointId === compute.id && !context.expected.isOwn(one) && (!hasEnded(one, context.clock) || isNew(one)),
     )
     if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return operations
     await context.clock.sleep(delayMs, context.abort)

@@ -1,7 +1,7 @@
 /** Holds the expected state of the live computes: the snapshot, with the changes that this run has made since. */
-import type { Operation } from '../api/index.ts'
-import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../model/index.ts'
-import { askedSize } from './verify.ts'
+import type { Operation } from '../../api/index.ts'
+import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../../model/index.ts'
+import { askedSize } from './compare.ts'
 
 type Known =
   /** The compute as in the snapshot, with the changes that steps of this run have made. */
@@ -9,7 +9,7 @@ type Known =
   | { readonly kind: 'made' }
   | { readonly kind: 'deleted' }
 
-export class Knowledge {
+export class ExpectedState {
   readonly #computes: Map<string, Known>
   readonly #branches: ReadonlyMap<string, string>
   readonly #ownOperations = new Set<string>()

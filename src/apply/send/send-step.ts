@@ -2,8 +2,8 @@
  * Sends the request of a step, so that it takes effect once. The step is assessed again before each attempt, and
  * whenever a response was lost.
  */
-import { ApiError, type Mutation, type Turn } from '../api/index.ts'
-import { defined } from '../base/index.ts'
+import { ApiError, type Mutation, type Turn } from '../../api/index.ts'
+import { defined } from '../../base/index.ts'
 import {
   CONSENT_OF,
   type Impact,
@@ -12,10 +12,10 @@ import {
   type ObservedCompute,
   type Step,
   type StepRequest,
-} from '../model/index.ts'
-import type { Opening } from '../windows/index.ts'
-import { type Assessment, assess, type Trail } from './assess.ts'
-import type { RunContext } from './context.ts'
+} from '../../model/index.ts'
+import type { Opening } from '../../windows/index.ts'
+import { type Recheck, recheck, type Trail } from '../before/recheck.ts'
+import type { RunContext } from '../context.ts'
 
 export type Sent =
   /** The control API has responded. */
@@ -51,30 +51,32 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
   let sentAt = 0
   let attempts = 0
 
-  const assessNow = (): Promise<Assessment> => {
+  const recheckNow = (): Promise<Recheck> => {
     const trail: Trail = { others, isLost: lost !== undefined }
-    return lost === undefined ? assess(step, context, trail) : readBack(lost.error, () => assess(step, context, trail))
+    return lost === undefined
+      ? recheck(step, context, trail)
+      : readBack(lost.error, () => recheck(step, context, trail))
   }
-  const ended = (assessment: Exclude<Assessment, { kind: 'send' }>): Sent =>
-    assessment.kind === 'moved'
-      ? { ...assessment, kind: 'stale' }
-      : defined({ ...assessment, kind: 'found', lostAt: lost?.at } as const)
+  const ended = (found: Exclude<Recheck, { kind: 'send' }>): Sent =>
+    found.kind === 'moved'
+      ? { ...found, kind: 'stale' }
+      : defined({ ...found, kind: 'found', lostAt: lost?.at } as const)
   const before = async (): Promise<Turn<StepRequest['body'], Sent>> => {
-    const assessment = await assessNow()
-    if (assessment.kind !== 'send') return { instead: ended(assessment) }
-    const blocked = await blockedNow(step, assessment.live, context)
+    const found = await recheckNow()
+    if (found.kind !== 'send') return { instead: ended(found) }
+    const blocked = await blockedNow(step, found.live, context)
     if (blocked !== undefined) return { instead: blocked }
     attempts += 1
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })
     sending.sent = true
     sentAt = context.clock.now()
-    return { send: assessment.body }
+    return { send: found.body }
   }
 
   /** Assesses the step after a rejection. If the project cannot be read, the rejection is the more useful message. */
-  const assessAfterRefusal = (): Promise<Assessment | undefined> =>
-    assessNow().catch((error) => {
+  const recheckAfterRefusal = (): Promise<Recheck | undefined> =>
+    recheckNow().catch((error) => {
       if (lost === undefined && error instanceof ApiError) return undefined
       throw error
     })
@@ -91,7 +93,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     } catch (error) {
       if (!(error instanceof ApiError) || error.method === 'GET') throw error
       if (!error.ambiguous) {
-        const seen = MAY_BE_STALE.has(error.status ?? 0) ? await assessAfterRefusal() : undefined
+        const seen = MAY_BE_STALE.has(error.status ?? 0) ? await recheckAfterRefusal() : undefined
         if (seen !== undefined && seen.kind !== 'send') return ended(seen)
         if (step.kind === 'delete' && error.status === 404) return { kind: 'found' }
         throw error
@@ -101,7 +103,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })
         await context.clock.sleep(delayMs, context.abort)
-        const shown = await assessNow()
+        const shown = await recheckNow()
         if (shown.kind !== 'send') return ended(shown)
       }
       sending.lost += 1

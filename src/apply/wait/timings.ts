@@ -1,6 +1,6 @@
 /** Estimates how long operations take, from past operations and from the operations of this run. */
-import { type Operation, operationMs } from '../api/index.ts'
-import type { Observed } from '../model/index.ts'
+import { type Operation, operationMs } from '../../api/index.ts'
+import type { Observed } from '../../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
 

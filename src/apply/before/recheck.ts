@@ -1,18 +1,18 @@
 /** Decides whether a step may be sent. For that, the state that the step changes and relies on is read again. */
-import { defined } from '../base/index.ts'
-import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../model/index.ts'
-import type { RunContext } from './context.ts'
-import { findInPlace, findPrimary, type Search } from './find-created.ts'
-import { compare, movedForDelete, unmetBy } from './verify.ts'
+import { defined } from '../../base/index.ts'
+import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../../model/index.ts'
+import type { RunContext } from '../context.ts'
+import { compare, movedForDelete, unmetBy } from './compare.ts'
+import { findInPlace, findPrimary, type Search } from './find-in-place.ts'
 
-export type Assessment =
+export type Recheck =
   /** Nothing has changed since the plan. `live` is the compute that the request changes. A create has none. */
   | { readonly kind: 'send'; readonly body: StepRequest['body']; readonly live?: ObservedCompute }
   /** Already in effect, through a request of this step whose response was lost or through another client. */
   | { readonly kind: 'in-effect'; readonly compute?: ObservedCompute }
-  | MovedAssessment
+  | MovedRecheck
 
-interface MovedAssessment {
+interface MovedRecheck {
   readonly kind: 'moved'
   readonly moved: readonly Moved[]
   /** The ids of the computes that have changed. */
@@ -31,40 +31,40 @@ export interface Trail extends Search {
   readonly isLost: boolean
 }
 
-export const assess = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+export const recheck = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   for (let round = 0; ; round += 1) {
-    const assessment = await assessOnce(step, context, trail)
+    const found = await recheckOnce(step, context, trail)
     const delayMs = CONFIRM_DELAYS_MS[round]
-    if (assessment.kind !== 'moved' || delayMs === undefined) return assessment
+    if (found.kind !== 'moved' || delayMs === undefined) return found
     await context.clock.sleep(delayMs, context.abort)
   }
 }
 
-const assessOnce = (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+const recheckOnce = (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   switch (step.kind) {
     case 'create':
-      return assessCreate(step, context, trail)
+      return recheckCreate(step, context, trail)
     case 'delete':
-      return assessDelete(step, context, trail)
+      return recheckDelete(step, context, trail)
     case 'update':
     case 'move':
-      return assessChange(step, context)
+      return recheckChange(step, context)
   }
 }
 
-const assessCreate = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+const recheckCreate = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   const found = await findInPlace(step, context, trail)
   if (found === undefined) return { kind: 'send', body: step.request.body }
   if (trail.isLost || unmetBy(found, step.request, undefined).length === 0) return { kind: 'in-effect', compute: found }
   return taken(step, found)
 }
 
-const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Assessment => {
+const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Recheck => {
   const what = `${computeTitle(defined({ type, name }))} on ${step.branch.name}`
   return { kind: 'moved', moved: [{ what, before: 'none', after: id }], ids: [id] }
 }
 
-const assessDelete = async (step: Step, context: RunContext, trail: Trail): Promise<Assessment> => {
+const recheckDelete = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   const successor = context.successorOf(step)
   const [subject, place] = await Promise.all([
     subjectOf(step, context),
@@ -80,7 +80,7 @@ const assessDelete = async (step: Step, context: RunContext, trail: Trail): Prom
   return { kind: 'send', body: undefined, live }
 }
 
-const assessChange = async (step: Step, context: RunContext): Promise<Assessment> => {
+const recheckChange = async (step: Step, context: RunContext): Promise<Recheck> => {
   const { request, compute } = step
   const fills = request.body?.endpoint.branch_id !== undefined && compute.type === 'read_write'
   const [subject, primary] = await Promise.all([
@@ -103,14 +103,14 @@ const assessChange = async (step: Step, context: RunContext): Promise<Assessment
 type Subject =
   | { readonly kind: 'live'; readonly before: ObservedCompute; readonly live: ObservedCompute }
   | { readonly kind: 'gone' }
-  | MovedAssessment
+  | MovedRecheck
 
 /** The compute that a step changes. */
 const subjectOf = async (
   { project, compute: { id = '' } }: Step,
-  { api, knowledge, abort }: RunContext,
+  { api, expected, abort }: RunContext,
 ): Promise<Subject> => {
-  const before = knowledge.before(id)
+  const before = expected.before(id)
   if (before === undefined) {
     const moved = [{ what: 'compute', before: 'not in the snapshot of the plan', after: id }]
     return { kind: 'moved', moved, ids: [id] }
@@ -120,9 +120,9 @@ const subjectOf = async (
 }
 
 /** Replaces the ids of branches with their names. */
-const named = (moved: readonly Moved[], { knowledge }: RunContext): readonly Moved[] =>
+const named = (moved: readonly Moved[], { expected }: RunContext): readonly Moved[] =>
   moved.map((one) =>
     one.what === 'branch'
-      ? { ...one, before: knowledge.branchName(one.before), after: knowledge.branchName(one.after) }
+      ? { ...one, before: expected.branchName(one.before), after: expected.branchName(one.after) }
       : one,
   )

@@ -1,8 +1,15 @@
 /** Defines what a saved plan records about the live projects, so that later changes to them can be shown. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { canonicalJson, defined } from '../base/index.ts'
-import { ATTRIBUTE_KEYS, computeTitle, type Observed, type ObservedCompute, type Plan, rowOf } from '../model/index.ts'
+import { canonicalJson, defined } from '../../base/index.ts'
+import {
+  ATTRIBUTE_KEYS,
+  computeTitle,
+  type Observed,
+  type ObservedCompute,
+  type Plan,
+  rowOf,
+} from '../../model/index.ts'
 
 export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
 

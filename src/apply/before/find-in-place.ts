@@ -1,6 +1,6 @@
 /** Finds a compute in the place where a step would create one. A lost request or another client may have created it. */
-import type { ObservedCompute, Step, StepRequest } from '../model/index.ts'
-import type { RunContext } from './context.ts'
+import type { ObservedCompute, Step, StepRequest } from '../../model/index.ts'
+import type { RunContext } from '../context.ts'
 
 /** What a search has ruled out so far. */
 export interface Search {
@@ -18,7 +18,7 @@ const OPERATIONS = 20
  */
 export const findInPlace = async (
   step: Step,
-  { api, knowledge, abort }: RunContext,
+  { api, expected, abort }: RunContext,
   { others }: Search,
 ): Promise<ObservedCompute | undefined> => {
   const call = { signal: abort }
@@ -27,7 +27,7 @@ export const findInPlace = async (
     api.listOperations(step.project, { limit: OPERATIONS }, call),
   ])
   const wasKnown = (id: string): boolean => {
-    const known = knowledge.of(id)
+    const known = expected.of(id)
     return known !== undefined && (known.kind !== 'live' || isInPlace(known.compute, step))
   }
   const listed = computes.filter((compute) => isInPlace(compute, step)).map(({ id }) => id)
@@ -36,7 +36,7 @@ export const findInPlace = async (
   const named = operations
     .filter(({ branchId }) => branchId === undefined || branchId === branch)
     .flatMap(({ endpointId }) => endpointId ?? [])
-    .filter((id) => !shown.has(id) && !others.has(id) && knowledge.of(id) === undefined)
+    .filter((id) => !shown.has(id) && !others.has(id) && expected.of(id) === undefined)
   for (const id of new Set([...listed, ...named])) {
     if (wasKnown(id)) continue
     const compute = await api.getCompute(step.project, id, call)
@@ -49,11 +49,11 @@ export const findInPlace = async (
 /** For the move of a primary, finds the primary that already exists on the target branch. */
 export const findPrimary = async (
   step: Step,
-  { api, knowledge, abort }: RunContext,
+  { api, expected, abort }: RunContext,
 ): Promise<ObservedCompute | undefined> => {
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
-    if (id === step.compute.id || knowledge.of(id)?.kind === 'deleted') continue
+    if (id === step.compute.id || expected.of(id)?.kind === 'deleted') continue
     // The list may still show the branch that the compute was on before.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute

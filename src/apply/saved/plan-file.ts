@@ -1,6 +1,6 @@
 /** Writes the plans of `plan --out` and `plan --format json`, and reads the former. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../base/index.ts'
+import { canonicalJson } from '../../base/index.ts'
 import {
   EspalierError,
   EXIT,
@@ -10,9 +10,9 @@ import {
   type Plan,
   parseJson,
   plainJson,
-} from '../model/index.ts'
-import { seenOf } from './seen.ts'
-import { type PlanFile, planFileShape } from './shapes.ts'
+} from '../../model/index.ts'
+import { type PlanFile, planFileShape } from '../shapes.ts'
+import { seenOf } from './recorded-state.ts'
 
 export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' | 'manifestDigest' | 'label'> {
   readonly plan: Plan

@@ -1,5 +1,5 @@
 /** Decides whether a saved plan may run. It must do and show the same as a plan that is made now. */
-import { canonicalJson, type Difference, differences, groupBy } from '../base/index.ts'
+import { canonicalJson, type Difference, differences, groupBy } from '../../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -8,9 +8,9 @@ import {
   type Plan,
   type PlanResult,
   type Step,
-} from '../model/index.ts'
-import { type Moved, type MovedCompute, movedSince, unseenIn } from './seen.ts'
-import type { PlanFile } from './shapes.ts'
+} from '../../model/index.ts'
+import type { PlanFile } from '../shapes.ts'
+import { type Moved, type MovedCompute, movedSince, unseenIn } from './recorded-state.ts'
 
 export type SavedPlanVerdict =
   | { readonly kind: 'current' }
@@ -229,3 +229,20 @@ const shortOf = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }
+
+/**
+ * Whether two plans do the same. It does not matter whether a compute has been suspended or started in the meantime,
+ * because a plan covers both cases, and each step checks again when it runs.
+ */
+export const isSamePlan = (one: Plan, other: Plan): boolean => effectOf(one) === effectOf(other)
+
+const effectOf = ({ changes, steps }: Plan): string =>
+  JSON.stringify([
+    changes.map(({ id, kind, from, attributes }) => [
+      id,
+      kind,
+      from?.id,
+      attributes.map(({ path, beforeText, afterText }) => [path, beforeText, afterText]),
+    ]),
+    steps.map(({ id, request, refused, windows }) => [id, request, refused, windows]).sort(),
+  ])

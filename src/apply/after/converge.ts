@@ -1,5 +1,5 @@
 /** Checks, at the end of a run, whether the projects are as declared. */
-import { defined } from '../base/index.ts'
+import { defined } from '../../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -10,8 +10,8 @@ import {
   type Plan,
   type PlanResult,
   type StepOutcome,
-} from '../model/index.ts'
-import type { RunContext } from './context.ts'
+} from '../../model/index.ts'
+import type { RunContext } from '../context.ts'
 
 /** A compute that was read by its id. Such a read is never older than the list of computes. */
 export interface ReadCompute {
