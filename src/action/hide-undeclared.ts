@@ -12,11 +12,12 @@ import {
   type Desired,
   type DesiredCompute,
   type Diagnostic,
-  globFilter,
   type Observed,
+  type ObservedBranch,
   type Origin,
   type Plan,
   type PlannedCompute,
+  ruleFilter,
   type Step,
 } from '../model/index.ts'
 
@@ -39,7 +40,7 @@ export interface Hiding {
 export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hiding => {
   const branchIsDeclared = new Map(observed.projects.map(({ id }) => [id, declaredBranches(id, base, head)]))
   const branches = observed.projects.flatMap(({ id, branches: all }) =>
-    all.filter(({ name, id: branch }) => branchIsDeclared.get(id)?.(name, branch) !== true),
+    all.filter((branch) => branchIsDeclared.get(id)?.(branch) !== true),
   )
   const hiddenIds = new Set(branches.map(({ id }) => id))
   const declared = [base, head].flatMap(declaredComputes)
@@ -150,7 +151,7 @@ export const hidingFor = (base: Desired, head: Desired, observed: Observed): Hid
 }
 
 /** Whether the name of a branch may be shown. Rules in the pull request do not count: they could match any branch. */
-const declaredBranches = (project: string, base: Desired, head: Desired): ((name: string, id: string) => boolean) => {
+const declaredBranches = (project: string, base: Desired, head: Desired): ((branch: ObservedBranch) => boolean) => {
   const of = ({ documents }: Desired) => documents.filter((document) => document.project === project)
   const named = new Set(
     [...of(base), ...of(head)].flatMap(({ branches, parkOn }) => [
@@ -159,8 +160,8 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((name
     ]),
   )
   const baseIds = new Set(of(base).flatMap(({ branches }) => branches.map(({ ref }) => ref)))
-  const rules = of(base).flatMap((document) => document.rules.map(({ match, except }) => globFilter([match], except)))
-  return (name, id) => named.has(name) || baseIds.has(id) || rules.some((matches) => matches(name))
+  const rules = of(base).flatMap((document) => document.rules.map(ruleFilter))
+  return (branch) => named.has(branch.name) || baseIds.has(branch.id) || rules.some((matches) => matches(branch))
 }
 
 const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>

@@ -1,8 +1,8 @@
 /** Everything that the manifests declare for one live project. */
 import {
-  compareSource,
   type Desired,
   type Diagnostic,
+  inRuleOrder,
   isAbsence,
   type ObservedCompute,
   type ObservedProject,
@@ -31,11 +31,7 @@ export const declarationsOf = (
   project: ObservedProject,
   options: MatchOptions = {},
 ): Declarations => {
-  // Rules of several documents are tried in source order, not in load order.
-  const own = documents
-    .filter((document) => document.project === project.id)
-    .sort((a, b) => compareSource(a.source, b.source))
-  const resolved = resolve(project, own)
+  const resolved = resolve(project, inRuleOrder(documents.filter((document) => document.project === project.id)))
   const matched = match(project, resolved.branches, options)
   return {
     ...resolved,

@@ -8,10 +8,10 @@ import {
   type DesiredRule,
   type DesiredShape,
   type Diagnostic,
-  globFilter,
   type ObservedBranch,
   type ObservedProject,
   problem,
+  ruleFilter,
   type Source,
   warning,
 } from '../model/index.ts'
@@ -69,11 +69,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
   const unlisted = project.branches.filter(({ id }) => !resolved.has(id))
   for (const document of documents) {
     for (const rule of document.rules) {
-      const isMatch = globFilter([rule.match], rule.except)
-      const matching = unlisted.filter(
-        ({ name, expiresAt }) =>
-          isMatch(name) && (rule.expires === undefined || rule.expires === (expiresAt !== undefined)),
-      )
+      const matching = unlisted.filter(ruleFilter(rule))
       const unclaimed = matching.filter(({ id }) => !resolved.has(id))
       for (const branch of unclaimed) add(branch, rule, document)
       if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue

@@ -151,6 +151,36 @@ describe('adoptInto', () => {
     `)
   })
 
+  it('copies the settings of the rule that applies, not of one for branches that expire', () => {
+    const before = `version: 1
+project: ${PROJECT}
+rules:
+  - match: team/*
+    expires: true
+    primary: { size: 0.25 }
+  - match: team/*
+    protect: true
+    primary:
+      size: 0.5
+      restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }
+`
+    const text = textOf(adopt(before, world({ main: {}, 'team/a': { primary: { size: 2 } } })))
+    expect(changes(before, text)).toMatchInlineSnapshot(`
+      "+branches:
+      +  team/a:
+      +    protect: true
+      +    primary:
+      +      size: 2
+      +      scaleToZero: default
+      +      restartWindow:
+      +        days: [ sun ]
+      +        from: 02:00
+      +        to: 04:00
+      +        timezone: UTC
+      "
+    `)
+  })
+
   it('reports a conflict with its position when a write would lose a comment', () => {
     const observed = world({ main: { primary: { size: 2 } } })
     const before = `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary:\n      size:\n        min: 1 # ticket 123\n        max: 4\n`

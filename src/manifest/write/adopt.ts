@@ -4,14 +4,13 @@ import {
   type Change,
   type Desired,
   type DesiredCompute,
-  type DesiredDocument,
   type DesiredRule,
-  globMatches,
   isAbsence,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
   type Plan,
+  ruleFor,
   type Source,
 } from '../../model/index.ts'
 import { parseManifests } from '../parse.ts'
@@ -147,7 +146,7 @@ class Adopting {
       const ref = [branch.name, branch.id].find((one) => this.#listed.has(one))
       if (ref === undefined) {
         // Listing the branch takes it out of its rule, so copy the rule's declarations.
-        this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch.name))
+        this.#declare(branch, refOf(branch), () => true, pin, ruleFor(documents, branch))
         continue
       }
       this.#declare(branch, ref, ({ id }) => loose.has(id), pin)
@@ -220,13 +219,6 @@ const titleOf = ({ branch, compute }: Change): string =>
   `${branch.name}, ${compute.type === 'read_write' ? 'the primary' : `replica ${compute.name ?? compute.id ?? ''}`}`
 
 const isPrune = ({ reasons }: Change): boolean => reasons[0] === 'PRUNED'
-
-const ruleFor = (documents: readonly DesiredDocument[], branch: string): DesiredRule | undefined =>
-  documents
-    .flatMap(({ rules }) => rules)
-    .find(
-      ({ match, except }) => globMatches(match, branch) && !except.some((exception) => globMatches(exception, branch)),
-    )
 
 /** Adds a rule's declarations. Live values take precedence. */
 const under = (body: Written, { protect, primary, replicas }: DesiredRule): Written => {
