@@ -58,21 +58,11 @@ const run = async (...args) => {
 
 const flags = ['--repo', repo, '--ref', 'main', '--git-interval', '5s', '--data', data, '--listen', '127.0.0.1:0']
 say('The agent follows a repository and manages a sandbox, where it is 01:59:25.')
-process.stdout.write(`$ espalier agent run --repo ${repo} --sandbox --seed seed.yaml --git-interval 5s\n`)
+process.stdout.write(`$ espalier agent run --repo ${repo} --sandbox=seed.yaml --git-interval 5s\n`)
 const agent = spawn(
   process.execPath,
-  [
-    '--import',
-    clock,
-    MAIN,
-    'agent',
-    'run',
-    ...flags,
-    `--sandbox=${join(folder, 'sandbox')}`,
-    '--seed',
-    join(folder, 'seed.yaml'),
-  ],
-  { stdio: ['ignore', 'pipe', 'inherit'] },
+  ['--import', clock, MAIN, 'agent', 'run', ...flags, `--sandbox=${join(folder, 'seed.yaml')}`],
+  { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
 )
 const found = {}
 const waiting = new Set()

@@ -104,7 +104,7 @@ const plans = [
 ] as const
 for (const [projects, changes, perProject] of plans) {
   await withStage(
-    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects', '--no-estimate']),
+    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects']),
     projects,
     changes,
     perProject,

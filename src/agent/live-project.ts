@@ -33,7 +33,7 @@ export class LiveProject {
   async refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
     const { clock, now, random } = this.#shared
     const light = isFull || this.#lightsLeft === 0 ? undefined : await this.#readComputes(api)
-    this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, details: 'refresh' }))
+    this.#observed = light ?? (await snapshot(api, [this.#id], { clock: { ...clock, now }, refresh: true }))
     this.#lightsLeft = light === undefined ? lightsAfterFull(random()) : this.#lightsLeft - 1
     this.isFull = light === undefined
     this.readAt = now()

@@ -26,14 +26,14 @@ export const snapshot = async (
   projectIds: readonly string[],
   options: SnapshotOptions = {},
 ): Promise<Observed> => {
-  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock, details = true } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock, refresh = false } = options
   const counted = countReads('projects', projectIds.length, options.onReading)
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
   const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await counted(readProject(api, id, details))
+      const project = await counted(readProject(api, id, refresh))
       isAnyRead = true
       return project
     } catch (error) {
@@ -59,8 +59,8 @@ export interface SnapshotOptions {
   readonly concurrency?: number
   readonly clock?: Clock | undefined
   readonly onReading?: OnReading | undefined
-  /** Whether to read names and settings too: one request per project, cached unless `refresh`. Default: yes. */
-  readonly details?: boolean | 'refresh'
+  /** Whether to read names and settings again, even if they are cached. Default: no. */
+  readonly refresh?: boolean
 }
 
 /** How many missing projects to search for by name. */
@@ -90,14 +90,10 @@ const affectsOneProject = ({ code, status }: ApiError): boolean =>
   code === 'E_ANSWER_SIZE' ||
   (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
 
-const readProject = async (
-  api: ReadApi,
-  id: string,
-  details: SnapshotOptions['details'],
-): Promise<ObservedProject | undefined> => {
+const readProject = async (api: ReadApi, id: string, refresh: boolean): Promise<ObservedProject | undefined> => {
   try {
     const [shown, branches, computes] = await Promise.all([
-      details === false ? undefined : api.projectDetails(id, { refresh: details === 'refresh' }),
+      api.projectDetails(id, { refresh }),
       api.listBranches(id),
       api.listComputes(id),
     ])

@@ -1,5 +1,6 @@
 /** Connects a command to the control API, as its flags and environment variables specify. */
-
+import { createHash } from 'node:crypto'
+import { join, parse, resolve } from 'node:path'
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
 import { VERSION } from '../model/version.ts'
 import {
@@ -12,7 +13,7 @@ import {
   withClient,
 } from '../workflow/index.ts'
 import { apiWatch } from './api-watch.ts'
-import { type ApiFlags, usageError } from './flags.ts'
+import { type ApiFlags, MIN_TIME_SCALE, usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { findKey } from './key.ts'
 import { type ReadingLine, readingLine } from './reading-line.ts'
@@ -50,33 +51,36 @@ export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): P
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
   for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (connection.isSeedUnused) print(seedIgnored(folderOf(flags)), io.stderr)
+  if (connection.hasStartedOver)
+    print(`Note  ${flags.sandbox} has changed, so the sandbox starts over from it.`, io.stderr)
   return connection
 }
 
-const folderOf = ({ sandbox }: ApiFlags): string => sandbox || SANDBOX_DIR
-
 const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
-  const { sandbox, seed, timeScale, baseUrl } = flags
+  const { sandbox, baseUrl } = flags
   if (sandbox === undefined) {
-    if (seed !== undefined || timeScale !== undefined) {
-      throw usageError('--seed and --time-scale need --sandbox.', 'Add --sandbox to run a sandbox inside this command.')
-    }
     return {
       apiKey: await findKey(flags.apiKeyFile, io),
       baseUrl: baseUrl ?? io.env.ESPALIER_BASE_URL?.trim(),
     }
   }
   if (baseUrl !== undefined) throw usageError('--sandbox and --base-url cannot be combined.')
-  return {
-    sandbox: {
-      stateDir: io.locate(folderOf(flags)),
-      seed: seed === undefined ? undefined : io.locate(seed),
-      timeScale,
-    },
-  }
+  return { sandbox: { ...sandboxAt(sandbox, io), timeScale: timeScaleIn(io.env) } }
 }
 
-/** Without this note, users would think that the seed was used. */
-export const seedIgnored = (folder: string): string =>
-  `Note  The sandbox in ${folder} already exists, so --seed was ignored. To start from the seed, delete the folder or name another one.`
+/** @param given the value of `--sandbox`: a seed file, a folder for the state, or nothing. */
+const sandboxAt = (given: string, io: Io): { readonly stateDir: string; readonly seed?: string } => {
+  if (!/\.ya?ml$/i.test(given)) return { stateDir: io.locate(given || SANDBOX_DIR) }
+  // Commands with the same seed share the state, and two seeds with the same name do not.
+  const digest = createHash('sha256').update(resolve(io.cwd, given)).digest('hex').slice(0, 8)
+  const stateDir = join(SANDBOX_DIR, `${parse(given).name}-${digest}`)
+  return { stateDir: io.locate(stateDir), seed: io.locate(given) }
+}
+
+/** @throws {EspalierError} `E_USAGE` */
+const timeScaleIn = ({ ESPALIER_SANDBOX_TIME_SCALE: given = '' }: Io['env']): number | undefined => {
+  if (given === '') return undefined
+  const scale = Number(given)
+  if (Number.isFinite(scale) && scale >= MIN_TIME_SCALE) return scale
+  throw usageError(`ESPALIER_SANDBOX_TIME_SCALE must be a number of at least ${MIN_TIME_SCALE}, not ${given}.`)
+}

@@ -49,10 +49,6 @@ export const REVIEW_FLAGS = {
   override: text('Review:', 'Allow what the policy NAME denies, and record the REASON: NAME=REASON; repeatable', {
     array: true,
   }),
-  'no-project': toggle(
-    'Control API:',
-    'Do not read project settings. This saves a request per project, but leaves limits, service updates and most of the cost unknown',
-  ),
 } as const
 
 /** Flags of `plan` and `apply` for choosing manifests and projects, and for the checks on them. */
@@ -82,8 +78,8 @@ export const BUDGET_FLAGS = {
   }),
 } as const
 
-/** The range of `--time-scale`. */
-export const TIME_SCALE = { min: 0.001, isFractional: true } as const
+/** The smallest `--time-scale` of a sandbox. */
+export const MIN_TIME_SCALE = 0.001
 
 /** Flags for connecting to the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
@@ -93,10 +89,8 @@ export const CONNECTION_FLAGS = {
     type: 'string',
     group: 'Sandbox:',
     describe:
-      'Use an embedded control plane instead of the service. --sandbox=DIR keeps its state in DIR (default: .espalier/sandbox)',
+      'Use an embedded control plane instead of the service. --sandbox=SEED.yaml starts it from a seed file, and --sandbox=DIR keeps its state in DIR (default: .espalier/sandbox)',
   },
-  seed: text('Sandbox:', 'File with the initial state of a new sandbox'),
-  'time-scale': number('Sandbox:', 'How many times faster than real time the sandbox runs', TIME_SCALE),
 } as const
 
 /** Flags of commands that use several projects. */

@@ -15,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { makeStateFolder } from '../base/index.ts'
+import { makeStateFolder, readIfPresent } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 import { takeLock } from './store/lock.ts'
 import type { Store, WorldChange } from './world/records.ts'
@@ -28,6 +28,8 @@ export interface OpenedStore {
   readonly warnings: readonly string[]
   readonly store: Store
   readonly apiKey: string | undefined
+  /** The digest of the seed that the state was made from. */
+  readonly seedDigest: string | undefined
   /** Everything that is stored, oldest first. */
   readonly read: () => readonly WorldChange[]
   /**
@@ -36,6 +38,7 @@ export interface OpenedStore {
    */
   readonly begin: (dump: () => Iterable<WorldChange>) => void
   readonly storeKey: (apiKey: string) => void
+  readonly storeSeedDigest: (digest: string) => void
 }
 
 /** @throws {EspalierError} `E_SANDBOX_STATE` if another sandbox uses the folder, or if it is not writable. */
@@ -63,9 +66,11 @@ export const openFileStore = (directory: string): OpenedStore => {
 
   return {
     warnings: [directory, path('key')].flatMap(readableByOthers),
-    apiKey: existsSync(path('key')) ? readFileSync(path('key'), 'utf8').trim() : undefined,
+    apiKey: readIfPresent(path('key'))?.trim(),
+    seedDigest: readIfPresent(path('seed'))?.trim(),
     read: () => [...readLines(path('snapshot.jsonl')), ...readLines(path('log.jsonl'))],
     storeKey: (apiKey) => writeFileSync(path('key'), `${apiKey}\n`, { mode: 0o600 }),
+    storeSeedDigest: (digest) => writeFileSync(path('seed'), `${digest}\n`, { mode: 0o600 }),
     begin: (all) => {
       dump = all
       compact(all())

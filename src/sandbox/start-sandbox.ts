@@ -1,5 +1,5 @@
 /** The embedded control plane. It consists of a world, a store for the world, and a server on 127.0.0.1. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -28,6 +28,8 @@ export interface SandboxOptions {
   readonly stateDir?: string
   /** The initial projects. They are used only if there is no stored state. */
   readonly seed?: Seed
+  /** Whether to discard a stored state that was not made from this seed. Default: no. */
+  readonly followsSeed?: boolean
   /** The speed of the clock relative to real time. Default: 1. */
   readonly timeScale?: number
   /** Default: a clock that runs at `timeScale`. */
@@ -68,6 +70,8 @@ export interface Sandbox {
   readonly warnings: readonly string[]
   /** Whether the given seed was ignored because there was already a stored state. */
   readonly isSeedIgnored: boolean
+  /** Whether the stored state was discarded because the seed has changed. */
+  readonly hasStartedOver: boolean
   /** How many requests have been answered. */
   readonly requests: number
   /** Stops the server. The state remains on disk. Further calls have no effect. */
@@ -93,7 +97,12 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
 const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): Promise<Sandbox> => {
   // Log lines contain text from clients and from Postgres, so newlines and control characters must be escaped.
   const log = (line: string): void => options.log?.(plainText(line))
-  const kept = opened?.read() ?? []
+  const stored = opened?.read() ?? []
+  const seedDigest = createHash('sha256')
+    .update(JSON.stringify(options.seed ?? null))
+    .digest('hex')
+  const hasStartedOver = options.followsSeed === true && stored.length > 0 && opened?.seedDigest !== seedDigest
+  const kept = hasStartedOver ? [] : stored
   // The clock must not go back. If it was faster than real time in an earlier run, the stored times may be in the
   // future.
   const clock = options.clock ?? scaledClock(options.timeScale, Math.max(Date.now(), latestTime(kept)))
@@ -142,6 +151,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     )
     opened?.begin(() => world.tables.dump())
     opened?.storeKey(apiKey)
+    if (seed !== undefined) opened?.storeSeedDigest(seedDigest)
     await listen(server, options.port ?? 0, options.anyPort ?? false)
   } catch (error) {
     world.stop()
@@ -159,6 +169,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     clock,
     warnings: opened?.warnings ?? [],
     isSeedIgnored: options.seed !== undefined && seed === undefined,
+    hasStartedOver,
     get requests() {
       return requests
     },

@@ -22,7 +22,8 @@ export const readYaml = async (path: string, { code, title, hint }: FileKind): P
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new EspalierError(code, `${title} ${path} cannot be read.`, { hint, cause })
+    const problem = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'was not found' : 'cannot be read'
+    throw new EspalierError(code, `${title} ${path} ${problem}.`, { hint, cause })
   }
 }
 

@@ -18,8 +18,6 @@ export interface TierOptions {
   readonly table?: TierTable | undefined
   /** Overrides the tier that the service reports; `none` disables the checks. */
   readonly tier?: string | undefined
-  /** Whether to read the project from the service. Default: yes. */
-  readonly readProject?: boolean | undefined
 }
 
 /** The tier of a project; `undefined` if it is unknown or `tier` is `none`. */
@@ -48,7 +46,7 @@ export const checkProject = (
   const created = changes.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
   if (asked.length === 0 && created.length === 0) return []
   const tier = tierOfProject(project, options)
-  if (tier === undefined) return options.readProject === false ? [] : [unchecked(project)]
+  if (tier === undefined) return [unchecked(project)]
   const table = options.table ?? TIER_TABLE
   const live = new Map(project.computes.map((compute) => [compute.id, compute]))
   const perCompute = asked.flatMap(({ change, isSize, isTimeout }) => {

@@ -9,7 +9,7 @@ export type Target =
 export interface SandboxTarget {
   /** The folder for the sandbox's state. By default, the state is discarded. */
   readonly stateDir?: string | undefined
-  /** The seed file. */
+  /** The seed file. If it has changed since the state was stored, the state is discarded. */
   readonly seed?: string | undefined
   readonly timeScale?: number | undefined
   /** Whether the sandbox suspends idle computes and runs maintenance, as the service does. On by default. */
@@ -20,8 +20,8 @@ export interface Connection {
   readonly options: ApiOptions
   /** Log lines from the sandbox that should be shown to the user. */
   readonly warnings: readonly string[]
-  /** Whether the seed was not used, because the sandbox already had a state. */
-  readonly isSeedUnused: boolean
+  /** Whether the state of the sandbox was discarded, because its seed has changed. */
+  readonly hasStartedOver: boolean
   /** Stops the sandbox, if there is one. */
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ export const connect = async (target: Target, options: Omit<ApiOptions, 'apiKey'
   return {
     options: { ...options, apiKey, ...defined({ baseUrl: baseUrl || undefined }) },
     warnings: [],
-    isSeedUnused: false,
+    hasStartedOver: false,
     close: async () => undefined,
   }
 }
@@ -45,12 +45,13 @@ const embedded = async (
   const { readSeed, startSandbox } = await import('../sandbox/index.ts')
   const sandbox = await startSandbox({
     background,
+    followsSeed: seed !== undefined,
     ...defined({ stateDir, seed: seed === undefined ? undefined : await readSeed(seed), timeScale }),
   })
   return {
     options: { ...options, baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey },
     warnings: sandbox.warnings,
-    isSeedUnused: sandbox.isSeedIgnored,
+    hasStartedOver: sandbox.hasStartedOver,
     close: () => sandbox.close(),
   }
 }

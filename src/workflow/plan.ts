@@ -55,14 +55,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   // operations of changed projects are read, because of the rate limit.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
-  const observed = withRead(
-    await snapshot(api, [...projects, ...alsoRead], {
-      details: manifests.review?.readProject !== false,
-      concurrency,
-      onReading,
-    }),
-    read,
-  )
+  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
   const planned = planUnreviewed(observed, manifests, options)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   if (!estimate || changing.size === 0) return reviewed(planned, options)

@@ -13,8 +13,6 @@ export interface ReviewSettings {
   readonly tier?: string | undefined
   /** The name of a file with account plans and their limits. */
   readonly tierTable?: string | undefined
-  /** Whether to skip reading the names and the settings of the projects. */
-  readonly noProject?: boolean | undefined
   /** Policies to override, as `NAME=REASON`. */
   readonly override?: readonly string[] | undefined
 }
@@ -29,7 +27,7 @@ export interface ReviewContext {
 /** @throws {EspalierError} `E_PRICE`, `E_TIER`, `E_TIER_TABLE`, `E_OVERRIDE` */
 export const withReview = async (
   manifests: Manifests,
-  { price, tier, tierTable, noProject, override = [] }: ReviewSettings,
+  { price, tier, tierTable, override = [] }: ReviewSettings,
   { cwd, env, hasBase = false }: ReviewContext,
 ): Promise<Manifests> => {
   const table = tierTable === undefined ? undefined : await readTierTable(tierTable, cwd)
@@ -45,7 +43,6 @@ export const withReview = async (
     review: {
       ...manifests.review,
       ...defined({ price: price === undefined ? undefined : parsePrice(price), tier, table }),
-      ...(noProject === true ? { readProject: false } : {}),
       ...(overrides.size === 0 ? {} : { overrides, actor: actorOf(env) }),
     },
   }

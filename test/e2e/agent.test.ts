@@ -24,11 +24,14 @@ const commit = async (size: string, more = ''): Promise<void> => {
 }
 const agent = (...args: string[]) => espalier(['agent', ...args, '--data', join(folder, 'data')])
 const run = (...more: string[]): Running =>
-  start([
-    ...['agent', 'run', '--repo', join(folder, 'repo'), '--git-interval', '1s', '--data', join(folder, 'data')],
-    ...['--listen', '127.0.0.1:0', `--sandbox=${join(folder, 'sandbox')}`, '--seed', join(folder, 'seed.yaml')],
-    ...['--time-scale', '50', ...more],
-  ])
+  start(
+    [
+      ...['agent', 'run', '--repo', join(folder, 'repo'), '--git-interval', '1s', '--data', join(folder, 'data')],
+      ...['--listen', '127.0.0.1:0', '--sandbox=seed.yaml', ...more],
+    ],
+    { ESPALIER_SANDBOX_TIME_SCALE: '50' },
+    folder,
+  )
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
@@ -163,7 +166,7 @@ test("the operator's policies and size table apply in addition to those of the r
 
 test("a relative --repo is resolved against the current folder, not against git's folder", async () => {
   const ended = await espalierAsProcess(
-    ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=sandbox', '--seed', 'seed.yaml', '--once'],
+    ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=seed.yaml', '--once'],
     {},
     folder,
   )
@@ -181,7 +184,7 @@ test('the data folder is readable by its owner only and does not contain the key
 })
 
 test('git ignores the data folder inside the repository that the agent follows', async () => {
-  const flags = ['--data', '.espalier/agent', '--sandbox', '--seed', '../seed.yaml', '--once']
+  const flags = ['--data', '.espalier/agent', '--sandbox=../seed.yaml', '--once']
   const ended = await espalier(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
   expect(ended.code).toBe(0)
   git('add', '-A')

@@ -1,8 +1,16 @@
-import { mkdtemp } from 'node:fs/promises'
+import { cp, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { espalier } from './espalier.ts'
+import { espalier, ROOT } from './espalier.ts'
+
+/** Runs commands beside a copy of the example, where the sandbox made from its seed keeps its state. */
+const sandboxFrom = async (name: string) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'espalier-example-'))
+  await cp(join(ROOT, 'examples', name), join(cwd, 'examples', name), { recursive: true })
+  const flag = `--sandbox=examples/${name}/seed.yaml`
+  return (...args: readonly string[]) => espalier([...args, flag], { ESPALIER_SANDBOX_TIME_SCALE: '20' }, cwd)
+}
 
 /** Every example does what its manifest declares, and its next plan is empty. All run in the embedded sandbox. */
 const EXAMPLES = [
@@ -15,22 +23,20 @@ const EXAMPLES = [
 test.each(EXAMPLES)(
   'the example %s can be planned and applied, and its next plan is empty',
   async (name, manifests, line, allow) => {
-    const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
-    const sandbox = [`--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`, '--time-scale', '20']
-    const planned = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+    const inSandbox = await sandboxFrom(name)
+    const planned = await inSandbox('plan', manifests, '--detailed-exitcode')
     expect(planned, planned.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining(line) })
     const allowed = allow.flatMap((consent) => ['--allow', consent])
-    const applied = await espalier(['apply', manifests, '--auto-approve', ...allowed, ...sandbox])
+    const applied = await inSandbox('apply', manifests, '--auto-approve', ...allowed)
     expect(applied.code, applied.stdout + applied.stderr).toBe(0)
-    const after = await espalier(['plan', manifests, '--detailed-exitcode', ...sandbox])
+    const after = await inSandbox('plan', manifests, '--detailed-exitcode')
     expect(after, after.stdout).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes.') })
   },
 )
 
 test('a compute that moves to the restored branch keeps its host', async () => {
-  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
-  const sandbox = [`--sandbox=${state}`, '--seed', 'examples/restore/seed.yaml', '--time-scale', '20']
-  const { stdout } = await espalier(['plan', 'examples/restore/espalier.yaml', '--format', 'json', ...sandbox])
+  const inSandbox = await sandboxFrom('restore')
+  const { stdout } = await inSandbox('plan', 'examples/restore/espalier.yaml', '--format', 'json')
   const [change] = JSON.parse(stdout).changes
   expect(change).toMatchObject({
     kind: 'move',
@@ -39,14 +45,6 @@ test('a compute that moves to the restored branch keeps its host', async () => {
     branch: { name: 'before-migration' },
     compute: { id: 'ep-safe-haven-b0000001', host: expect.stringMatching(/^ep-safe-haven-b0000001\./) },
   })
-})
-
-test('plan reports that --seed was ignored because the sandbox already exists', async () => {
-  const state = await mkdtemp(join(tmpdir(), 'espalier-example-'))
-  const plan = (name: string) =>
-    espalier(['plan', `examples/${name}/espalier.yaml`, `--sandbox=${state}`, '--seed', `examples/${name}/seed.yaml`])
-  expect((await plan('restore')).stderr).toBe('')
-  expect((await plan('quickstart')).stderr).toContain('--seed was ignored')
 })
 
 test('every example is in canonical format', async () => {

@@ -54,7 +54,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier apply --base origin/main --only introduced': { code: 1, says: 'Use --auto-approve' },
   'espalier apply --report apply.html': { code: 1, says: 'Use --auto-approve' },
   'espalier apply plan.json': { code: 1, says: 'Use --auto-approve' },
-  'espalier apply --sandbox --seed seed.yaml': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --sandbox=seed.yaml': { code: 1, says: 'Use --auto-approve' },
   ...Object.fromEntries(
     ['start', 'suspend', 'restart', 'delete'].map((name) => [`espalier compute ${name} staging`, { more: '--yes' }]),
   ),
@@ -69,7 +69,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
     goesOn: true,
   },
   'espalier agent run --repo . --once': { code: 2, says: 'Unrecorded' },
-  'espalier agent run --repo . --sandbox --seed seed.yaml': {
+  'espalier agent run --repo . --sandbox=seed.yaml': {
     more: '--listen 127.0.0.1:0',
     says: 'Page',
     goesOn: true,

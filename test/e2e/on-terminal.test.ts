@@ -191,17 +191,16 @@ describe('the live view', () => {
   )
 })
 
+const EXAMPLE = join(ROOT, 'examples/restore')
+
 describe.skipIf(!hasTerminal)('the restore example on a terminal (skipped without script from util-linux)', () => {
   test.each(part(SIZES, 2))(
     'exits within a second when the answers are yes and then no, at %ix%i',
     async (columns, rows) => {
       const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
       const ended = await runOnTerminal({
-        args: [
-          ...['apply', 'examples/restore/espalier.yaml', `--sandbox=${join(state, 'sandbox')}`],
-          ...['--seed', 'examples/restore/seed.yaml'],
-        ],
-        cwd: ROOT,
+        args: ['apply', join(EXAMPLE, 'espalier.yaml'), `--sandbox=${join(EXAMPLE, 'seed.yaml')}`],
+        cwd: state,
         columns,
         rows,
         interactions: [YES, { after: '(yes/no) ', type: 'no\n' }],

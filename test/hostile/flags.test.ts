@@ -36,7 +36,6 @@ const FLAGS = [
   '--detailed-exitcode',
   '--api-key-file',
   '--since',
-  '--seed',
   '--help',
   '--__proto__',
   '--constructor.prototype.polluted',

@@ -30,7 +30,7 @@ beforeEach(({ skip }) => skip(missing !== undefined, missing))
 const run = (args: readonly string[]) =>
   promisify(execFile)(PROGRAM, [...args], { cwd: home, env: { PATH: '/nowhere', HOME: home } })
 
-const inSandbox = (name: string) => [MANIFEST, `--sandbox=${join(home, name)}`, '--seed', SEED]
+const IN_SANDBOX = [MANIFEST, `--sandbox=${SEED}`]
 
 test('the executable prints its version and the help from the build', async () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
@@ -47,13 +47,12 @@ test('the executable validates with a custom size table', async () => {
 })
 
 test('the executable plans and applies on the embedded sandbox, and writes pages', async () => {
-  const planned = await run(['plan', ...inSandbox('plan'), '--format', 'html', '--out', join(home, 'plan.html')])
+  const planned = await run(['plan', ...IN_SANDBOX, '--rehearse', '--format', 'html', '--out', join(home, 'plan.html')])
   expect(planned.stdout).toContain('Plan: 1 to create, 3 to update, 0 to delete.')
   expect(readFileSync(join(home, 'plan.html'), 'utf8')).toContain('<html')
-  const applied = await run(['apply', ...inSandbox('apply'), '--auto-approve', '--report', join(home, 'apply.html')])
+  const applied = await run(['apply', ...IN_SANDBOX, '--auto-approve', '--report', join(home, 'apply.html')])
   expect(applied.stdout).toContain('Apply complete: 4 done.')
-  expect((await run(['plan', MANIFEST, `--sandbox=${join(home, 'apply')}`])).stdout).toContain('No changes')
-  expect((await run(['plan', ...inSandbox('rehearse'), '--rehearse'])).stdout).toContain('1 to create')
+  expect((await run(['plan', ...IN_SANDBOX])).stdout).toContain('No changes')
 })
 
 test('the executable includes the licences of its dependencies', () => {

@@ -20,7 +20,7 @@ const STATE_CODES = `Exit codes:
   5   everything is done, except for steps that wait for their restart window`
 
 /** The agent has no `--override`, because an override is for a single run and states a reason for it. */
-const { override: _, 'no-project': __, ...REVIEW } = REVIEW_FLAGS
+const { override: _, ...REVIEW } = REVIEW_FLAGS
 
 export const runCommand = {
   command: 'run [paths..]',
@@ -98,7 +98,7 @@ export const runCommand = {
   examples: [
     ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch of a repository'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
-    ['$0 agent run --repo . --sandbox --seed seed.yaml', 'Try the command without an account'],
+    ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
     ['$0 agent run --repo . --once', 'Process each project once, for example in a cron job'],
   ],
   notes: `After SIGTERM or Ctrl-C, the agent waits for running steps to complete, then exits. A second signal

@@ -46,7 +46,7 @@ export const applyCommand = {
     ],
     ['$0 apply --auto-approve --format json', 'Print events in a machine-readable format'],
     ['$0 apply --report apply.html', 'Write an HTML report'],
-    ['$0 apply --sandbox --seed seed.yaml', 'Try the command without an account'],
+    ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Press Ctrl-C once to start no new steps and wait for running steps to complete. Press it twice to
 stop immediately. In both cases, there is no state to repair: to continue, run the command again.

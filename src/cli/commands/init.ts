@@ -14,7 +14,7 @@ export const initCommand = {
   examples: [
     ['$0 init', 'With an API key, import every project'],
     ['$0 init --project quiet-river-12345678', 'Write a manifest to fill in (needs no API key)'],
-    ['$0 init --sandbox --seed seed.yaml', 'Try the command without an account'],
+    ['$0 init --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Existing files are not overwritten, but settings that are missing from .vscode/settings.json are added.
 

@@ -26,7 +26,6 @@ export const planCommand = {
     ),
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
     'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
-    'no-estimate': toggle('Output:', 'Do not estimate how long apply takes, which requires reading past operations'),
     ...PLAN_VIEW_FLAGS,
     ...PLANNING_FLAGS,
     ...API_FLAGS,
@@ -42,7 +41,7 @@ export const planCommand = {
     ['$0 plan --rehearse', 'Also try the plan on a copy in a sandbox'],
     ['$0 plan --format markdown', 'Print the plan as text for a pull request'],
     ['$0 plan --format html --out plan.html', 'Write a page to review in a browser'],
-    ['$0 plan --sandbox --seed seed.yaml', 'Try the command without an account'],
+    ['$0 plan --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Exit codes:
   0   planned; with --detailed-exitcode, there is also nothing to do

@@ -1,8 +1,9 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
-import { TIME_SCALE } from '../flags.ts'
+import { MIN_TIME_SCALE } from '../flags.ts'
 
 const PORT = { max: 65_535 } as const
+const TIME_SCALE = { min: MIN_TIME_SCALE, isFractional: true } as const
 
 export const serveCommand = {
   command: 'serve',

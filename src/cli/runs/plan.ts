@@ -108,7 +108,6 @@ const planWithFlags = async (
   return withReadApi(flags, io, (api, onReading) =>
     planLive(api, manifests, {
       concurrency: flags.concurrency,
-      estimate: flags.noEstimate !== true,
       base,
       onReading,
     }),

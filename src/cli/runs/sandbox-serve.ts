@@ -2,7 +2,6 @@ import { defined } from '../../base/index.ts'
 import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import type { ServeFlags } from '../commands/sandbox.ts'
-import { seedIgnored } from '../connect.ts'
 import { type Io, onStop } from '../io.ts'
 import { register } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
@@ -45,7 +44,13 @@ export const runSandboxServe = async (flags: ServeFlags, io: Io): Promise<ExitCo
   print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
   print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
   for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
-  if (sandbox.isSeedIgnored) print(seedIgnored(flags.state ?? ''), io.stderr)
+  // Without this note, users would think that the seed was used.
+  if (sandbox.isSeedIgnored) {
+    print(
+      `Note  The sandbox in ${flags.state} already exists, so --seed was ignored. To start from the seed, delete the folder or name another one.`,
+      io.stderr,
+    )
+  }
   log = (line) => print(line, io.stdout)
   for (const line of early) log(line)
   if (unregister === undefined) print(NOT_REGISTERED, io.stderr)
