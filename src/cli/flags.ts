@@ -2,9 +2,12 @@
 import { DEFAULT_CONCURRENCY, EspalierError, TIER_NAMES } from '../model/index.ts'
 import { type FlagValues, number, text, toggle } from './flag.ts'
 
+/** The heading under which the help lists the flags of nearly all commands. */
+export const COMMON_GROUP = 'Common flags:'
+
 export const COMMON_FLAGS = {
-  'no-color': toggle('Output:', 'Disable colours'),
-  debug: toggle('Output:', 'Log requests (without the API key) and stack traces of internal errors to stderr'),
+  'no-color': toggle(COMMON_GROUP, 'Disable colours'),
+  debug: toggle(COMMON_GROUP, 'Log requests (without the API key) and stack traces of internal errors to stderr'),
 } as const
 
 export const MANIFEST_FLAGS = {
@@ -83,11 +86,11 @@ export const MIN_TIME_SCALE = 0.001
 
 /** Flags for connecting to the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
-  'base-url': text('Control API:', 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)'),
-  'api-key-file': text('Control API:', 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY'),
+  'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)'),
+  'api-key-file': text(COMMON_GROUP, 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY'),
   sandbox: {
     type: 'string',
-    group: 'Sandbox:',
+    group: COMMON_GROUP,
     describe:
       'Use an embedded control plane instead of the service. --sandbox=SEED.yaml starts it from a seed file, and --sandbox=DIR keeps its state in DIR (default: .espalier/sandbox)',
   },

@@ -5,7 +5,7 @@ import { VERSION } from '../model/version.ts'
 import type { Runnable } from './command.ts'
 import { CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
-import { COMMON_FLAGS } from './flags.ts'
+import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
 
@@ -32,10 +32,14 @@ ${Object.entries(EXIT)
   .map(([name, code]) => `  ${String(code).padEnd(4)}${EXIT_WORDS[name as keyof typeof EXIT]}`)
   .join('\n')}
 
-Every command has its own --help with examples.`
+Every command has its own --help with examples. --help all also shows the common flags.`
+
+const HELP = new Set(['--help', '-h'])
 
 /** @param words the command line, which contains `--help` or `--version`. */
 export const printHelp = async (words: readonly string[], io: Io): Promise<void> => {
+  const isAll = (at: number): boolean => words[at] === 'all' && HELP.has(words[at - 1] ?? '')
+  const showsAll = words.some((_, at) => isAll(at))
   const program = yargs([])
     .scriptName('espalier')
     .usage(
@@ -55,26 +59,46 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
     ])
     .epilogue(NOTES)
   // If yargs is given a callback, it passes the text of the help to it instead of printing the text.
-  await COMMANDS.reduce(add, program).parseAsync([...words], {}, (_error, _argv, output) => print(output, io.stdout))
+  await COMMANDS.reduce((argv, command) => add(argv, command, showsAll), program).parseAsync(
+    words.filter((_, at) => !isAll(at)),
+    {},
+    (_error, _argv, output) => print(output, io.stdout),
+  )
 }
 
-const add = (argv: Argv, command: Runnable): Argv =>
+const add = (argv: Argv, command: Runnable, showsAll: boolean): Argv =>
   argv.command({
     command: command.command,
     aliases: command.aliases ?? [],
     describe: command.summary,
-    builder: (inner) => describe(inner, command),
+    builder: (inner) => describe(inner, command, showsAll),
     handler: () => undefined,
   })
 
-const describe = (argv: Argv, command: Runnable): Argv => {
+const describe = (argv: Argv, command: Runnable, showsAll: boolean): Argv => {
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     // Without this default, yargs would print `[default: []]` for an array.
     argv.positional(name, { type: 'string', default: undefined, ...positional })
   }
-  for (const subcommand of command.subcommands ?? []) add(argv, subcommand)
+  for (const subcommand of command.subcommands ?? []) add(argv, subcommand, showsAll)
+  const all = Object.entries({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
+  const isCommon = ([name]: readonly [string, unknown]): boolean => Object.hasOwn(COMMON, name)
+  const common = all.filter(isCommon)
+  const shown = [...all.filter((flag) => !isCommon(flag)), ...(showsAll ? common : [])]
+  // Without a group of its own, a flag would be listed last, below the common flags.
+  argv.options(Object.fromEntries(shown.map(([name, flag]) => [name, { ...flag, group: flag.group || 'Flags:' }])))
+  argv.example(command.examples.map(([line, what]): [string, string] => [line, what]))
+  if (showsAll || common.length === 0) {
+    const usesApi = common.some(([name]) => name === 'api-key-file')
+    return argv
+      .group(['help', 'version'], COMMON_GROUP)
+      .epilogue(usesApi ? `${command.notes}\n\n${API_ENVIRONMENT}` : command.notes)
+  }
+  const names = common.map(([name]) => `--${name}`).join(', ')
   return argv
-    .options({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
-    .example(command.examples.map(([line, what]): [string, string] => [line, what]))
-    .epilogue('api-key-file' in command.flags ? `${command.notes}\n\n${API_ENVIRONMENT}` : command.notes)
+    .hide('help')
+    .hide('version')
+    .epilogue(`${command.notes}\n\nCommon flags, explained by --help all: ${names}`)
 }
+
+const COMMON = { ...CONNECTION_FLAGS, ...COMMON_FLAGS }

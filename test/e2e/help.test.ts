@@ -1,44 +1,53 @@
 import { readFile } from 'node:fs/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { Runnable } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/commands/index.ts'
+import { COMMON_FLAGS, CONNECTION_FLAGS } from '../../src/cli/flags.ts'
 import { EXIT } from '../../src/model/index.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 
-test.each([
-  ['--help'],
-  ['init --help'],
-  ['validate --help'],
-  ['plan --help'],
-  ['apply --help'],
-  ['import --help'],
-  ['fmt --help'],
-  ['show --help'],
-  ['drift --help'],
-  ['status --help'],
-  ['operations --help'],
-  ['operations list --help'],
-  ['operations get --help'],
-  ['operations wait --help'],
-  ['operations watch --help'],
-  ['snapshot --help'],
-  ['compute --help'],
-  ['compute restart --help'],
-  ['explain --help'],
-  ['sizes --help'],
-  ['agent --help'],
-  ['agent run --help'],
-  ['agent status --help'],
-  ['agent history --help'],
-  ['agent reconcile --help'],
-  ['agent suspend --help'],
-  ['agent resume --help'],
-  ['sandbox --help'],
-  ['sandbox serve --help'],
-  ['sandbox connect --help'],
-  ['completion --help'],
-])('the output of espalier %s matches its snapshot', async (line) => {
-  const { code, stdout } = await espalier(line.split(' '))
-  expect(code).toBe(0)
-  expect(stdout).toMatchSnapshot()
+const runnable = (commands: readonly Runnable[], before = ''): readonly (readonly [string, Runnable])[] =>
+  commands.flatMap((command) => {
+    const name = `${before}${command.command.split(' ')[0]}`
+    return command.subcommands === undefined ? [[name, command] as const] : runnable(command.subcommands, `${name} `)
+  })
+
+describe.each(runnable(COMMANDS))('the help of espalier %s', (name, { flags, positionals = {} }) => {
+  const isCommon = (flag: string): boolean => flag in { ...CONNECTION_FLAGS, ...COMMON_FLAGS }
+  const own = Object.keys(flags).filter((flag) => !isCommon(flag))
+  const common = [...Object.keys(flags).filter(isCommon), ...Object.keys(COMMON_FLAGS)]
+  const help = async (...more: readonly string[]): Promise<string> =>
+    (await espalier([...name.split(' '), '--help', ...more])).stdout
+  /** The entries of the lists of positionals and flags, each with its name. */
+  const entries = (text: string): readonly (readonly [string, string])[] =>
+    (text.split('\nExamples:')[0] ?? '').split(/\n(?= {2,6}\S)/).flatMap((entry) => {
+      const [, one] = /^ +(?:-\w, )?(?:--)?([\w-]+)(?:, --\w+)? {2,}\S/.exec(entry) ?? []
+      return one === undefined ? [] : [[one, entry.split('\n\n')[0] ?? ''] as const]
+    })
+  const described = (text: string): readonly string[] =>
+    entries(text).flatMap(([one, entry]) => (/^ +(?:-\w, )?--/.test(entry) ? [one] : []))
+
+  test('describes the flags of the command, and only names the common ones', async () => {
+    const text = await help()
+    expect(described(text).toSorted()).toEqual(own.toSorted())
+    for (const flag of common) expect(text.replaceAll('\n', ' ')).toMatch(new RegExp(`Common flags.*--${flag}\\b`))
+  })
+
+  test('describes all flags with --help all, those of the command first', async () => {
+    const all = described(await help('all'))
+    expect(all.toSorted()).toEqual([...new Set([...own, ...common, 'help', 'version'])].toSorted())
+    expect(all.slice(0, own.length).toSorted()).toEqual(own.toSorted())
+  })
+
+  test('marks what is required', async () => {
+    const text = await help()
+    const required = [
+      ...Object.keys(flags).filter((flag) => flags[flag]?.demandOption === true),
+      ...Object.keys(positionals).filter((one) => new RegExp(`<${one}\\b`).test(text)),
+    ]
+    const marked = entries(text).flatMap(([one, entry]) => (entry.includes('[required]') ? [one] : []))
+    expect(marked.toSorted()).toEqual(required.toSorted())
+  })
 })
 
 test.each(['docs/cli.md', '--help'])('every exit code is documented in %s', async (where) => {
