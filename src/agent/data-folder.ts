@@ -2,7 +2,6 @@
  * Persists the agent's state between rounds. Each project has one file, which is replaced atomically. The folder is
  * locked, so that only one agent uses it.
  */
-
 import { randomUUID } from 'node:crypto'
 import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

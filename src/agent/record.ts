@@ -2,7 +2,6 @@
  * Records the values of attributes, to tell whether an attribute was last changed in the manifest or in the live
  * project. The record is based on earlier refreshes, not on the git history.
  */
-
 import type { DifferenceOrigin } from '../model/index.ts'
 import type { Fact } from '../planner/index.ts'
 

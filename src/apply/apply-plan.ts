@@ -1,5 +1,4 @@
 /** Runs a plan wave by wave. Projects run concurrently, and within a project one step runs at a time. */
-
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
 import { groupBy, mapConcurrently } from '../base/index.ts'

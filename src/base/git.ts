@@ -6,7 +6,7 @@ import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { defined } from './defined.ts'
+import { defined } from './collections.ts'
 import { EspalierError } from './errors.ts'
 
 /** Enough output to list any real tree. Larger output is assumed to be malicious. */

@@ -1,3 +1,6 @@
+import type { DesiredWave } from './desired.ts'
+import { globMatches } from './glob.ts'
+
 /** Restricts a run to a part of the manifests. */
 export interface Selection {
   /** Globs for project ids and names. */
@@ -22,4 +25,12 @@ export interface PlanSelection extends Selection {
     /** How many of them were selected but depend on a change that was not. */
     readonly dependent: number
   }
+}
+
+// The order in which the projects of a fleet are applied.
+
+/** Index of the first wave that includes the project; `waves.length` if none does. */
+export const waveOf = (waves: readonly DesiredWave[], project: string): number => {
+  const wave = waves.findIndex(({ projects }) => projects.some((glob) => globMatches(glob, project)))
+  return wave < 0 ? waves.length : wave
 }

@@ -1,5 +1,4 @@
 /** `NAME=reason`: allows values that a policy denies. */
-
 import { nearest } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 

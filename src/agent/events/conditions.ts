@@ -1,5 +1,4 @@
 /** Decides when a condition is raised and when it is resolved. */
-
 import { createHash } from 'node:crypto'
 import { AGENT_STATES, type AgentReason, type AgentState, type AgentStatus } from '../../model/index.ts'
 import type { AgentEvent, Condition, EventType, Kept } from './kept.ts'

@@ -1,5 +1,4 @@
 /** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
-
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
 import { pendingOf } from '../events/kept.ts'

@@ -1,5 +1,4 @@
 /** Finds the computes that were replaced, and the pins that are out of date because of that. */
-
 import { groupBy } from '../../base/index.ts'
 import type { Plan, StepOutcome } from '../../model/index.ts'
 

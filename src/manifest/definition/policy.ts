@@ -1,5 +1,4 @@
 /** The definition of a policy file. Its schema, types and validator are derived from it. */
-
 import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
 import { schemaAddress } from '../../model/index.ts'
 

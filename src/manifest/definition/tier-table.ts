@@ -1,5 +1,4 @@
 /** The definition of the file for `--tier-table`. */
-
 import { flag, type JsonSchema, list, map, number, oneOf, text, type ValueOf } from '../../base/index.ts'
 import { schemaAddress } from '../../model/index.ts'
 

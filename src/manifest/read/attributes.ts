@@ -1,5 +1,4 @@
 /** Reads the attributes in a map: defaults, a profile, or a compute. */
-
 import { groupBy } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,

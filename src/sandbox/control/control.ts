@@ -1,5 +1,4 @@
 /** Controls a sandbox: its clock, faults, connections and state. */
-
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'

@@ -1,5 +1,4 @@
 /** `POST /sql` runs SQL over HTTP. The protocol is that of the service's serverless driver (from its public source). */
-
 import type { IncomingMessage, Server } from 'node:http'
 import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'

@@ -1,5 +1,4 @@
 /** Commands on branches (public OpenAPI). */
-
 import { newCompute } from './compute-commands.ts'
 import { checkExpiry, expiryAt } from './expiry.ts'
 import { checkActiveCount, checkCount, checkSuspendTimeout } from './limits.ts'

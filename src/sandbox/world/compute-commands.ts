@@ -1,5 +1,4 @@
 /** Commands on computes (docs/control-api.md). */
-
 import { maxConnections } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'

@@ -1,5 +1,4 @@
 /** Runs work that is due at a set time: when a branch expires, or when a deleted project can no longer be recovered. */
-
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-commands.ts'
 import type { BranchRecord } from './records.ts'

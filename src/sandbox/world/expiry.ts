@@ -1,5 +1,4 @@
 /** The expiration of branches (docs of the service, "Branch expiration"). */
-
 import type { BranchRecord } from './records.ts'
 import { ApiError } from './requests.ts'
 import type { ProjectTables } from './tables.ts'

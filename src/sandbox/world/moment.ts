@@ -1,5 +1,4 @@
 /** Points in a branch's history, which are given as a time or as a position in the write-ahead log (LSN). */
-
 import type { BranchRecord, ProjectRecord } from './records.ts'
 import { ApiError } from './requests.ts'
 import type { World } from './world.ts'

@@ -2,7 +2,6 @@
  * Replaces a branch's data with that of another branch or with its own earlier data. The branch keeps its id, computes
  * and host names (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
-
 import { checkName, inherited } from './branch-commands.ts'
 import { renewExpiry } from './expiry.ts'
 import { checkCount } from './limits.ts'

@@ -1,3 +1,11 @@
+/** JSON with sorted keys, so equal values give equal text. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(value, sortKeys)
+
+const sortKeys = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
 /** A leaf in which two JSON values differ. A side without that leaf is `undefined`. */
 export interface Difference {
   /** For example `changes[0].impact`; empty if the values themselves are leaves. */

@@ -24,3 +24,15 @@ export const mapConcurrently = async <T, R>(
   await Promise.all(Array.from({ length: Math.max(1, Math.min(concurrency, items.length)) }, worker))
   return results
 }
+
+/**
+ * Aborts `controller` when `signal` aborts, until the returned function is called. Does not leak, unlike
+ * `AbortSignal.any`, which in Node 20 adds a reference to a long-lived signal with each call.
+ */
+export const abortWith = (controller: AbortController, signal: AbortSignal | undefined): (() => void) => {
+  if (signal === undefined) return () => undefined
+  const abort = (): void => controller.abort(signal.reason)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort, { once: true })
+  return () => signal.removeEventListener('abort', abort)
+}
