@@ -1,7 +1,7 @@
 /** Writes live values into the manifests, to accept drift. Changes only files in the checkout. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { replaceFile } from '../base/index.ts'
+import { counted, replaceFile } from '../base/index.ts'
 import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
 import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
 import { type Ending, type Job, withReadClient } from './job.ts'
@@ -40,8 +40,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   const files = [...new Set(changed)]
   runner.output('changed-files', files.join('\n'))
   runner.output('has-changes', files.length > 0)
-  const words =
-    files.length === 0 ? 'no drift' : `${files.length} ${files.length === 1 ? 'manifest' : 'manifests'} changed`
+  const words = files.length === 0 ? 'no drift' : `${counted(files.length, 'manifest')} changed`
   runner.summary(`### Espalier import: ${words}\n`)
   return ''
 }

@@ -1,4 +1,7 @@
+import { counted } from '../base/index.ts'
 import type { ProjectView } from '../model/index.ts'
+import { agentStatusName } from '../report/index.ts'
+
 /** Writes the agent's log, with one line for each completed step, missed window and change of state. */
 
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
@@ -17,8 +20,7 @@ export const logLines = (before: ProjectView, after: ProjectView): readonly stri
   return lines
 }
 
-const titleOf = ({ state, reason, differences }: ProjectView): string => {
-  const count = differences.length
-  const differing = count === 0 ? '' : ` (${count} ${count === 1 ? 'difference' : 'differences'})`
-  return `${state}${reason === undefined ? '' : `: ${reason}`}${differing}`
+const titleOf = (project: ProjectView): string => {
+  const count = project.differences.length
+  return `${agentStatusName(project)}${count === 0 ? '' : ` (${counted(count, 'difference')})`}`
 }

@@ -1,4 +1,5 @@
 /** Divides a plan into waves. A wave starts only when every step of the earlier waves is done. */
+import { counted } from '../base/index.ts'
 import type { Plan, Step, StepOutcome } from '../model/index.ts'
 import { notStarted } from './context.ts'
 
@@ -38,7 +39,7 @@ export const waveBlockedBy = (
   const message =
     first === undefined
       ? `A project in an earlier wave, ${unplanned?.name}, could not be planned.`
-      : `An earlier wave, ${first.name}, has ${first.open.length} unfinished ${first.open.length === 1 ? 'step' : 'steps'}.`
+      : `An earlier wave, ${first.name}, has ${counted(first.open.length, 'unfinished step')}.`
   return (step) =>
     isOnlyWaiting
       ? notStarted(step, 'scheduled', 'outside-window', message)

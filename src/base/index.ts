@@ -1,5 +1,6 @@
 export * from './async.ts'
 export * from './collections.ts'
+export * from './counted.ts'
 export * from './errors.ts'
 export * from './escape.ts'
 export * from './files.ts'

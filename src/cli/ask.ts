@@ -1,19 +1,10 @@
 /** Asks the user for answers at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import type { ConsentPolicy } from '../apply/index.ts'
-import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
-import { counted, plainText, stepTitles } from '../report/index.ts'
+import { CONSENTS, EspalierError, type Plan } from '../model/index.ts'
+import { consentWords, plainText, stepTitles } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { canAsk, print } from './terminal.ts'
-
-/** Describes the steps that need each consent. The first wording is for one step, the second for several. */
-const EFFECTS: Readonly<Record<Consent, readonly [string, string]>> = {
-  restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
-  disconnect: ['ends the connections of a compute', 'end the connections of computes'],
-  move: ['moves a compute: same host, other data', 'move computes: same hosts, other data'],
-  replace: ['replaces a compute: its host changes', 'replace computes: their hosts change'],
-  delete: ['deletes a compute: its host is lost', 'delete computes: their hosts are lost'],
-}
 
 /** How many steps are listed. A longer list would push the plan off the screen, which shows all steps. */
 const MOST_NAMED = 12
@@ -50,7 +41,7 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED
       const lines = [
-        `\n${counted(steps.length, 'step')} ${EFFECTS[consent][steps.length === 1 ? 0 : 1]}`,
+        `\n${consentWords(consent, steps.length)}`,
         ...steps.slice(0, MOST_NAMED).map((step) => `  ${plainText(titleOf(step))}`),
         ...(more > 0 ? [`  and ${more} more`] : []),
         `Allow ${steps.length === 1 ? 'it' : 'them'}? (yes/no) `,

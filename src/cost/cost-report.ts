@@ -142,7 +142,7 @@ const computeSpending = (project: string, one: LiveCost): ComputeSpending => {
 }
 
 const titleOf = ({ id, type, attributes: { name } }: LiveCost['compute']): string =>
-  computeTitle({ type, ...(name !== undefined ? { name } : type === 'read_only' ? { name: id } : {}) })
+  computeTitle({ type, name: name ?? (type === 'read_only' ? id : undefined) })
 
 /** An unknown cost is ranked by its upper bound. */
 const worstFirst = <T extends { readonly costs: readonly LiveCost[] }>(all: readonly T[]): readonly T[] => {

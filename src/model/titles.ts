@@ -2,7 +2,10 @@ import { plainText } from '../base/index.ts'
 import type { Change, PlannedCompute, Step } from './plan.ts'
 
 /** `primary`, or `replica "reporting"`. */
-export const computeTitle = ({ type, name }: PlannedCompute): string => {
+export const computeTitle = ({
+  type,
+  name,
+}: Pick<PlannedCompute, 'type'> & { readonly name?: string | undefined }): string => {
   const role = type === 'read_write' ? 'primary' : 'replica'
   return name === undefined ? role : `${role} "${plainText(name)}"`
 }

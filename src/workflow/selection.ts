@@ -1,5 +1,5 @@
 /** Plans and applies only some projects, branches or changes. */
-import { commitOf, defined } from '../base/index.ts'
+import { commitOf, counted, defined } from '../base/index.ts'
 import {
   type Change,
   EspalierError,
@@ -197,8 +197,6 @@ export const selectionWords = (
   const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
   return `Only ${what}. Left out: ${without}.`
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 const MOST_LISTED = 10
 

@@ -126,12 +126,12 @@ describe('a running step', () => {
     [
       'a lock',
       event({ type: 'wait', step: restarting.id, why: 'locked', message: 'locked by somebody', delayMs: 2_000 }),
-      'waits 2 s: locked by somebody',
+      'waiting 2 s: locked by somebody',
     ],
     [
       'a repeated call',
       event({ type: 'call', step: restarting.id, method: 'PATCH', path: '/x', attempt: 2 }),
-      'PATCH, attempt 2',
+      'attempt 2: PATCH /x',
     ],
     ['a first call', event({ type: 'call', step: restarting.id, method: 'PATCH', path: '/x', attempt: 1 }), ''],
   ])('shows its branch, title, impact, elapsed time and activity during %s', (_what, happened, doing) => {

@@ -1,5 +1,3 @@
-/** Decides whether a step may be sent. For that, the state that the step changes and relies on is read again. */
-import { defined } from '../../base/index.ts'
 import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../../model/index.ts'
 import type { RunContext } from '../context.ts'
 import { compare, movedForDelete, unmetBy } from './compare.ts'
@@ -60,7 +58,7 @@ const recheckCreate = async (step: Step, context: RunContext, trail: Trail): Pro
 }
 
 const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Recheck => {
-  const what = `${computeTitle(defined({ type, name }))} on ${step.branch.name}`
+  const what = `${computeTitle({ type, name })} on ${step.branch.name}`
   return { kind: 'moved', moved: [{ what, before: 'none', after: id }], ids: [id] }
 }
 

@@ -151,11 +151,16 @@ const movedIn = (
     const one = is ?? was
     if (one === undefined || what === '') return []
     const branches = [was?.branch, is?.branch].filter((branch) => branch !== undefined)
-    return [{ id, project, branches, sentence: `${id} (${titleOf(one)} on ${nameOf(one.branch)}): ${what}` }]
+    return [
+      {
+        id,
+        project,
+        branches,
+        sentence: `${id} (${computeTitle({ type: one.type, name: one.attributes.name })} on ${nameOf(one.branch)}): ${what}`,
+      },
+    ]
   })
 }
-
-const titleOf = ({ type, attributes: { name } }: SeenCompute): string => computeTitle(defined({ type, name }))
 
 const howMoved = (
   was: SeenCompute | undefined,

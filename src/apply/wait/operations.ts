@@ -1,6 +1,6 @@
 /** Waits for operations. Each round reads a single list for all of them. */
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../../api/index.ts'
-import { defined } from '../../base/index.ts'
+import { counted, defined } from '../../base/index.ts'
 import type { Clock, FailureReason, OperationProgress } from '../../model/index.ts'
 import type { Timings } from './timings.ts'
 
@@ -191,7 +191,7 @@ const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().repla
 const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
   const names = open.map(
     ({ id, action, status, failuresCount, error }) =>
-      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${failuresCount} ${failuresCount === 1 ? 'failure' : 'failures'}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
+      `${id} (${action}, ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
   return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again to continue, or raise --operation-timeout.`
 }

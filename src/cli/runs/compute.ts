@@ -3,6 +3,7 @@ import { waitForOperations } from '../../apply/index.ts'
 import { defined } from '../../base/index.ts'
 import {
   apiPath,
+  computeTitle,
   EspalierError,
   EXIT,
   type ExitCode,
@@ -163,7 +164,5 @@ const requestOf = (project: string, command: ComputeAction, id: string): StepReq
     ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
     : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
 
-const titleOf = ({ type, name, branchName, id }: Target): string => {
-  const role = type === 'read_write' ? 'primary' : name === undefined ? 'replica' : `replica "${name}"`
-  return plainText(`${role} on ${branchName} (${id})`)
-}
+const titleOf = ({ type, name, branchName, id }: Target): string =>
+  plainText(`${computeTitle({ type, name })} on ${branchName} (${id})`)

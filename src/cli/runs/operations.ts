@@ -1,6 +1,7 @@
 import { type Operation, type ReadApi, streamOperations } from '../../api/index.ts'
+import { counted } from '../../base/index.ts'
 import { EXIT, type ExitCode, plainJson } from '../../model/index.ts'
-import { consoleStatus, counted, operationsTable, plainText, time } from '../../report/index.ts'
+import { consoleStatus, operationsTable, plainText, time } from '../../report/index.ts'
 import { waitingLine } from '../bottom-lines.ts'
 import type { CommonFlags, GetFlags, ListFlags, WaitFlags, WatchFlags } from '../commands/operations.ts'
 import { withReadApi } from '../connect.ts'

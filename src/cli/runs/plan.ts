@@ -1,15 +1,7 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { commitOf, defined, PRIVATE, replaceFile } from '../../base/index.ts'
+import { commitOf, counted, defined, PRIVATE, replaceFile } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
-import {
-  ageOf,
-  counted,
-  emptyVerdict,
-  markdownPlan,
-  planLine,
-  terminalOutcome,
-  terminalPlan,
-} from '../../report/index.ts'
+import { ageOf, emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,
   encodeSavedPlan,

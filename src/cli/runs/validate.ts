@@ -1,3 +1,4 @@
+import { counted } from '../../base/index.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { VERSION } from '../../model/version.ts'
 import { checkOffline } from '../../workflow/index.ts'
@@ -14,10 +15,7 @@ export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCod
   const diagnostics = [...loaded.diagnostics, ...(hasErrors(loaded.diagnostics) ? [] : checked.diagnostics)]
   const { undecided } = checked
   if (flags.format === 'terminal' && diagnostics.length === 0) {
-    print(
-      [`No problems in ${files.length} file${files.length === 1 ? '' : 's'}.`, ...left(undecided)].join(' '),
-      io.stdout,
-    )
+    print([`No problems in ${counted(files.length, 'file')}.`, ...left(undecided)].join(' '), io.stdout)
     return EXIT.ok
   }
   // This is loaded only if there is something to print.

@@ -1,7 +1,8 @@
 /** Annotations that GitHub shows on lines of manifests. */
 import { plainText } from '../../base/index.ts'
-import { type Change, computeTitle, type Diagnostic, IMPACTS } from '../../model/index.ts'
-import { impactWords } from '../words/impacts.ts'
+import type { Change, Diagnostic } from '../../model/index.ts'
+import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { computeOnBranch, messageOf } from '../words/names.ts'
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -13,12 +14,15 @@ export interface Annotation {
 }
 
 export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): readonly Annotation[] =>
-  diagnostics.map(({ severity, code, message, hint, source }) => ({
-    level: severity,
-    title: code,
-    message: plainText(hint === undefined ? message : `${message} ${hint}`),
-    ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
-  }))
+  diagnostics.map((diagnostic) => {
+    const { severity, code, source } = diagnostic
+    return {
+      level: severity,
+      title: code,
+      message: plainText(messageOf(diagnostic)),
+      ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
+    }
+  })
 
 /**
  * Annotations for disruptive and refused changes, with the worst first.
@@ -30,17 +34,16 @@ export const changeAnnotations = (
   drift: readonly Pick<Change, 'id'>[] = [],
 ): readonly Annotation[] => {
   const drifted = new Set(drift.map(({ id }) => id))
-  return changes
-    .filter(({ impact, refused }) => impact !== 'none' || refused !== undefined)
-    .toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
-    .map((change) => ({
+  return worstFirst(changes.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)).map(
+    (change) => ({
       level: 'warning',
-      title: plainText(`${computeTitle(change.compute)} on ${change.branch.name}`),
+      title: plainText(computeOnBranch(change)),
       message: plainText(
         `${drifted.has(change.id) ? 'existing drift: ' : ''}${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`,
       ),
       ...(change.source === undefined
         ? {}
         : { file: change.source.file, line: change.source.line, column: change.source.column }),
-    }))
+    }),
+  )
 }

@@ -1,6 +1,7 @@
 /** Prints diagnostics as SARIF 2.1.0 (OASIS), the format that code scanning tools read. */
 import { encodePath, plainJson } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
+import { messageOf } from '../words/names.ts'
 
 export const sarifDiagnostics = (
   diagnostics: readonly Diagnostic[],
@@ -21,26 +22,29 @@ export const sarifDiagnostics = (
   return `${plainJson(log, 2)}\n`
 }
 
-const result = ({ severity, code, message, hint, source }: Diagnostic, codes: readonly string[]) => ({
-  ruleId: code,
-  ruleIndex: codes.indexOf(code),
-  level: severity,
-  message: { text: hint === undefined ? message : `${message} ${hint}` },
-  ...(source === undefined
-    ? {}
-    : {
-        locations: [
-          {
-            physicalLocation: {
-              artifactLocation: { uri: encodePath(source.file) },
-              region: {
-                startLine: source.line,
-                startColumn: source.column,
-                endLine: source.line,
-                endColumn: source.column + source.length,
+const result = (diagnostic: Diagnostic, codes: readonly string[]) => {
+  const { severity, code, source } = diagnostic
+  return {
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: { text: messageOf(diagnostic) },
+    ...(source === undefined
+      ? {}
+      : {
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: encodePath(source.file) },
+                region: {
+                  startLine: source.line,
+                  startColumn: source.column,
+                  endLine: source.line,
+                  endColumn: source.column + source.length,
+                },
               },
             },
-          },
-        ],
-      }),
-})
+          ],
+        }),
+  }
+}

@@ -1,11 +1,11 @@
 /** The page on which the agent shows its projects. Projects that need attention come first. */
-import { encodePath, groupBy } from '../../base/index.ts'
-import { AGENT_STATES, type AgentView, type DifferenceView, type ProjectView } from '../../model/index.ts'
+import { counted, encodePath, group, groupBy } from '../../base/index.ts'
+import { AGENT_STATES, type AgentView, type DifferenceView, IMPACT_NAMES, type ProjectView } from '../../model/index.ts'
 import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
-import { capitalised, counted, group, minuteOf } from '../words/counts.ts'
-import { shortImpact } from '../words/impacts.ts'
+import { capitalised, minuteOf } from '../words/counts.ts'
+import { IMPACT_MARKS } from '../words/marks.ts'
 import assets from './generated/assets.json' with { type: 'json' }
-import { chip, chipList, IMPACT_LOOKS, icon, kindLabel, type Look, STATE_LOOKS } from './looks.ts'
+import { chip, chipList, icon, kindLabel, type Look, STATE_ICONS } from './icons.ts'
 import { type Markup, markup, NOTHING, section, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
@@ -19,10 +19,10 @@ interface AgentPageProject extends ProjectView {
 }
 
 const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
-  person: STATE_LOOKS.Blocked,
-  retrying: STATE_LOOKS.Failing,
-  waiting: STATE_LOOKS.Scheduled,
-  fine: STATE_LOOKS.Synced,
+  person: STATE_ICONS.Blocked,
+  retrying: STATE_ICONS.Failing,
+  waiting: STATE_ICONS.Scheduled,
+  fine: STATE_ICONS.Synced,
 }
 
 /** How many differences are listed. The page of the project shows all of them. */
@@ -36,7 +36,7 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
     .filter(({ projects }) => projects.length > 0)
   const [worst] = grouped
   const verdict = worst === undefined ? 'No project is declared' : verdictOf(worst.name, worst.projects.length)
-  const look = worst === undefined ? STATE_LOOKS.Unknown : GROUP_LOOKS[worst.name]
+  const look = worst === undefined ? STATE_ICONS.Unknown : GROUP_LOOKS[worst.name]
   return page(
     { ...frame, home: '/' },
     {
@@ -122,7 +122,7 @@ const projectName = ({ id, name }: AgentPageProject): Markup =>
   markup`<a id="p-${id}" href="/projects/${encodePath(id).replaceAll('/', '%2F')}">${name ?? id}</a>${name === undefined ? NOTHING : markup` <code>${id}</code>`}`
 
 const projectRow = (project: AgentPageProject): Markup => {
-  const look = STATE_LOOKS[project.state]
+  const look = STATE_ICONS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
 <p>${chip(look, agentStatusName(project))}</p></div>
 <div class="what"><p>${why(project)}</p>
@@ -184,7 +184,7 @@ const differences = ({ id, differences }: AgentPageProject): Markup => {
 }
 
 const differenceRow = (one: DifferenceView): Markup =>
-  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_LOOKS[one.impact], shortImpact(one.impact))}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_MARKS[one.impact], IMPACT_NAMES[one.impact])}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 
 const value = (text: string | null): Markup =>

@@ -2,10 +2,11 @@
 import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step } from '../../model/index.ts'
 import { number, time } from '../words/counts.ts'
 import { impactWords, windowWords } from '../words/impacts.ts'
+import { IMPACT_MARKS } from '../words/marks.ts'
 import { place } from '../words/names.ts'
 import type { NumberedStep } from '../words/numbered-steps.ts'
 import { rangeBar } from './capacity.ts'
-import { chip, IMPACT_LOOKS, icon, kindLabel } from './looks.ts'
+import { chip, icon, kindLabel } from './icons.ts'
 import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 import type { StepResult } from './run.ts'
 
@@ -29,7 +30,7 @@ export const changeCard = (
     () => markup`<p class="drift">existing drift</p>`,
   )}</div>
 <div class="values">${valueTable(change)}</div>
-<div class="effect"><p>${chip(IMPACT_LOOKS[impact], impactWords(change))}</p>${when(
+<div class="effect"><p>${chip(IMPACT_MARKS[impact], impactWords(change))}</p>${when(
     change.windows !== undefined,
     () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
   )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}

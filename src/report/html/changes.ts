@@ -1,7 +1,6 @@
 /** Lists changes by project and branch, together with the computes that do not change. */
-import { groupBy } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import { type Change, computeTitle, formatSize, IMPACTS, isIdle, type Observed, type Plan } from '../../model/index.ts'
-import { counted } from '../words/counts.ts'
 import { isDisruptive } from '../words/impacts.ts'
 import { projectTitle } from '../words/names.ts'
 import { numberedSteps } from '../words/numbered-steps.ts'
@@ -64,7 +63,7 @@ const unchangedComputes = (plan: Plan, observed: Observed | undefined): Unchange
       .filter(({ id }) => !touched.has(id))
       .map((compute) => {
         const { name, size } = compute.attributes
-        const title = computeTitle({ type: compute.type, ...(name === undefined ? {} : { name }) })
+        const title = computeTitle({ type: compute.type, name })
         const state = `${size === undefined ? '' : `${formatSize(size)}, `}${isIdle(compute) ? 'idle' : compute.state}`
         const note = unmanaged.has(compute.id) ? 'unmanaged' : 'unchanged'
         return { key: `${project.id}/${compute.branchId}`, item: stillItem(title, compute.id, state, note) }

@@ -3,12 +3,13 @@
  * `em`, so that the chart adapts to the width and text size of the page. Both are SVG attributes, because the page's
  * content security policy forbids inline styles.
  */
-import { groupBy } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan, type Step } from '../../model/index.ts'
-import { counted, time } from '../words/counts.ts'
-import { projectTitle, SYMBOLS } from '../words/names.ts'
+import { time } from '../words/counts.ts'
+import { KIND_MARKS, type Tone } from '../words/marks.ts'
+import { projectTitle } from '../words/names.ts'
 import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
-import type { IconName, Tone } from './looks.ts'
+import type { IconName } from './icons.ts'
 import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 
 /** From the start of a step to its end, on the scale of the chart. */
@@ -96,7 +97,7 @@ const laneOf = (lane: Lane, scale: Timescale, isOpen: boolean): Markup =>
 <div class="pair rows"><ol>${lane.rows.map(labelOf)}</ol>${track(lane, scale)}</div></details>`
 
 const labelOf = ({ number, step, change, description, result }: Row): Markup =>
-  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${SYMBOLS[step.kind]}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a>${result}</li>
+  markup`<li data-c="${change}"><a href="#step-${number}"><span class="no">${number}</span><span class="what"><b><span aria-hidden="true">${KIND_MARKS[step.kind].symbol}</span> ${step.kind} ${computeTitle(step.compute)}</b> <span>${step.branch.name}</span></span><span class="vh">. ${description}</span></a>${result}</li>
 `
 
 /** Draws a whole lane on one line, so that problems are visible while the lane is collapsed. */

@@ -1,6 +1,6 @@
 /** The HTML page that `espalier cost` writes. */
+import { counted } from '../../base/index.ts'
 import type { CostReport } from '../../cost/index.ts'
-import { counted } from '../words/counts.ts'
 import {
   adviceTitles,
   editWords,

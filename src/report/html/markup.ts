@@ -1,7 +1,6 @@
 /** A template tag for HTML. It escapes every value except results of this tag and of `trusted`. */
 import { html, raw } from 'hono/html'
-import { plainText } from '../../base/index.ts'
-import { group } from '../words/counts.ts'
+import { group, plainText } from '../../base/index.ts'
 
 declare const made: unique symbol
 

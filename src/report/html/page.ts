@@ -1,6 +1,6 @@
 /** The frame of every page: a self-contained HTML document, which its content security policy enforces. */
 import assets from './generated/assets.json' with { type: 'json' }
-import { iconSheet } from './looks.ts'
+import { iconSheet } from './icons.ts'
 import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
 
 export interface PageFrame {

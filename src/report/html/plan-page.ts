@@ -1,11 +1,11 @@
 /** The HTML page for a plan and, once it was applied, for what became of it. */
+import { counted, group } from '../../base/index.ts'
 import { isEmptyPlan, type Observed, type Origin, type Plan } from '../../model/index.ts'
-import { counted, group } from '../words/counts.ts'
 import { projectTitle } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
 import { capacitySection } from './capacity.ts'
 import { changesSection } from './changes.ts'
-import { chipList, icon } from './looks.ts'
+import { chipList, icon } from './icons.ts'
 import { type Markup, markup, NOTHING, timestamp, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { checksSection, costSection } from './review-sections.ts'

@@ -3,7 +3,7 @@ import type { Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { skippedLines } from '../words/plan-lines.ts'
 import { policyLines } from '../words/policies.ts'
-import { icon } from './looks.ts'
+import { icon } from './icons.ts'
 import { andMore, type Markup, markup, NOTHING, section, when } from './markup.ts'
 
 /** How many items are listed. The JSON plan contains all of them. */

@@ -9,9 +9,10 @@ import {
 } from '../../model/index.ts'
 import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
 import { time } from '../words/counts.ts'
+import { STATUS_MARKS } from '../words/marks.ts'
 import { emptyVerdict, expectedMs } from '../words/plan-lines.ts'
 import type { Span } from './chart.ts'
-import { type Look, STATUS_LOOKS } from './looks.ts'
+import type { Look } from './icons.ts'
 
 export interface PlanRun {
   /** The events of the run, in order. */
@@ -81,12 +82,12 @@ const UNFINISHED: Look = { icon: 'clock', tone: 'quiet' }
 const resultOf = (outcome: StepOutcome | undefined, span: Span | undefined): StepResult =>
   outcome === undefined
     ? { look: UNFINISHED, words: span === undefined ? 'never started' : 'end unknown', span }
-    : { look: STATUS_LOOKS[outcome.status], words: statusWords(outcome.status), outcome, span }
+    : { look: STATUS_MARKS[outcome.status], words: statusWords(outcome.status), outcome, span }
 
 const VERDICT_LOOKS = {
-  complete: STATUS_LOOKS.done,
-  scheduled: STATUS_LOOKS.scheduled,
-  incomplete: STATUS_LOOKS.failed,
+  complete: STATUS_MARKS.done,
+  scheduled: STATUS_MARKS.scheduled,
+  incomplete: STATUS_MARKS.failed,
 } as const
 
 const verdictOf = (

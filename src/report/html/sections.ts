@@ -1,5 +1,5 @@
 /** The shorter sections that pages share. */
-import { groupBy } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import {
   type ChangeCounts,
   type ChangeKind,
@@ -12,11 +12,11 @@ import {
   type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { counted } from '../words/counts.ts'
-import { impactWords, isDisruptive } from '../words/impacts.ts'
+import { impactCount, impactCounts, impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { IMPACT_MARKS } from '../words/marks.ts'
 import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
 import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
-import { chip, IMPACT_LOOKS, icon, kindLabel, type Look } from './looks.ts'
+import { chip, icon, kindLabel } from './icons.ts'
 import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 
@@ -25,17 +25,10 @@ const MOST_NAMED = 12
 const MOST_UNMANAGED = 500
 
 export const chips = (summary: ChangeCounts): readonly Markup[] => {
-  const all: readonly (readonly [number, Look, string])[] = [
-    [summary.restarts, IMPACT_LOOKS.restart, counted(summary.restarts, 'restart')],
-    [summary.mayRestart, IMPACT_LOOKS['may-restart'], `${summary.mayRestart} that may restart`],
-    [summary.disconnects, IMPACT_LOOKS.disconnect, counted(summary.disconnects, 'disconnect')],
-    [summary.move, IMPACT_LOOKS.move, counted(summary.move, 'move')],
-    [summary.replace, IMPACT_LOOKS.replace, `${summary.replace} replaced`],
-    [summary.delete, IMPACT_LOOKS.delete, `${summary.delete} deleted`],
-    [summary.refused, { icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`],
-  ]
-  const shown = all.flatMap(([count, look, words]) => (count > 0 ? [chip(look, words)] : []))
-  return shown.length > 0 ? shown : [chip(IMPACT_LOOKS.none, IMPACT_WORDS.none)]
+  const shown = impactCounts(summary).map(([impact, count]) => chip(IMPACT_MARKS[impact], impactCount(impact, count)))
+  const refused = chip({ icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`)
+  const all = [...shown, ...(summary.refused > 0 ? [refused] : [])]
+  return all.length > 0 ? all : [chip(IMPACT_MARKS.none, IMPACT_WORDS.none)]
 }
 
 export const warningsSection = ({ warnings, ...plan }: Plan): Markup =>
@@ -83,9 +76,7 @@ export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan
 export const interruptionsSection = ({ changes, projects, steps }: Plan, results: RunResults | undefined): Markup => {
   const title = results === undefined ? 'Who is interrupted' : 'Planned interruptions'
   const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
-  const loud = changes
-    .filter(({ impact }) => isDisruptive(impact))
-    .toSorted((a, b) => IMPACTS.indexOf(b.impact) - IMPACTS.indexOf(a.impact))
+  const loud = worstFirst(changes.filter(({ impact }) => isDisruptive(impact)))
   if (loud.length === 0) return section('interrupts', title, markup`<p class="lead">Nobody.</p>`)
   const stepsOf = groupBy(steps, ({ change }) => change)
   const items = loud.slice(0, MOST_NAMED).map((change) => {
@@ -95,7 +86,7 @@ export const interruptionsSection = ({ changes, projects, steps }: Plan, results
       () => markup`<span class="refused">refused: it will not run</span>`,
     )
     const ended = results && (stepsOf.get(change.id) ?? []).map(results.of)
-    return markup`<li><a href="#change-${numbers.get(change.id)}">${name}</a>${chip(IMPACT_LOOKS[change.impact], impactWords(change))}${refused}${ended?.map(({ look, words }) => chip(look, words))}</li>
+    return markup`<li><a href="#change-${numbers.get(change.id)}">${name}</a>${chip(IMPACT_MARKS[change.impact], impactWords(change))}${refused}${ended?.map(({ look, words }) => chip(look, words))}</li>
 `
   })
   return section(
@@ -126,7 +117,7 @@ const KINDS: readonly (readonly [kind: ChangeKind, words: string])[] = [
 
 export const legend = (more: readonly Markup[] = []): Markup => {
   const rows = [
-    ...IMPACTS.map((impact) => legendRow(chip(IMPACT_LOOKS[impact], impact), IMPACT_WORDS[impact])),
+    ...IMPACTS.map((impact) => legendRow(chip(IMPACT_MARKS[impact], impact), IMPACT_WORDS[impact])),
     ...KINDS.map(([kind, words]) => legendRow(kindLabel(kind), words)),
     legendRow(markup`<span class="key was" aria-hidden="true"></span> now`, 'the upper bar of a pair'),
     legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'the lower bar of a pair'),

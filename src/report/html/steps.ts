@@ -1,11 +1,13 @@
 /** The section with the chart of steps: in turns before the run, and with measured times and results after it. */
-import { type Plan, STEP_STATUSES, type Step } from '../../model/index.ts'
+import { counted } from '../../base/index.ts'
+import { IMPACT_NAMES, type Plan, STEP_STATUSES, type Step } from '../../model/index.ts'
 import { statusWords } from '../words/apply-verdict.ts'
-import { capitalised, counted, time } from '../words/counts.ts'
-import { isDisruptive, shortImpact, windowWords } from '../words/impacts.ts'
+import { capitalised, time } from '../words/counts.ts'
+import { isDisruptive, windowWords } from '../words/impacts.ts'
+import { IMPACT_MARKS, STATUS_MARKS } from '../words/marks.ts'
 import { expectedTime } from '../words/plan-lines.ts'
 import { chart, type Drawing, lanesOf } from './chart.ts'
-import { chip, IMPACT_LOOKS, STATUS_LOOKS } from './looks.ts'
+import { chip } from './icons.ts'
 import { type Markup, markup, section } from './markup.ts'
 import type { RunResults } from './run.ts'
 import { legendRow } from './sections.ts'
@@ -47,11 +49,11 @@ ${chart({ label: 'Order of the steps', lanes, scale })}`
 
 const plannedDrawing = (step: Step, turn: number, waitsFor: readonly number[]): Drawing => {
   const { impact, refused, windows } = step
-  const look = IMPACT_LOOKS[impact]
+  const look = IMPACT_MARKS[impact]
   const isLoud = isDisruptive(impact)
   const words = [
     refused === undefined ? '' : 'refused',
-    isLoud ? shortImpact(impact) : '',
+    isLoud ? IMPACT_NAMES[impact] : '',
     windows !== undefined && isLoud ? 'in its window' : '',
   ]
   return {
@@ -60,7 +62,7 @@ const plannedDrawing = (step: Step, turn: number, waitsFor: readonly number[]): 
     icon: isLoud ? look.icon : undefined,
     words: words.filter((one) => one !== '').join(' · '),
     description: [
-      shortImpact(impact),
+      IMPACT_NAMES[impact],
       ...(refused === undefined ? [] : ['refused, it will not run']),
       ...(windows === undefined ? [] : [windowWords(step)]),
       ...(waitsFor.length === 0 ? [] : [`after ${waitsFor.map((one) => `step ${one}`).join(', ')}`]),
@@ -89,10 +91,10 @@ const measuredDrawing = (step: Step, results: RunResults): Drawing => {
   return {
     span,
     tone: look.tone,
-    icon: look === STATUS_LOOKS.done ? undefined : look.icon,
+    icon: look === STATUS_MARKS.done ? undefined : look.icon,
     words: length,
     description: [
-      shortImpact(step.impact),
+      IMPACT_NAMES[step.impact],
       ...(span === undefined ? [] : [`started after ${time(span.start)}, took ${length}`]),
     ].join('; '),
     result: chip(look, words),
@@ -101,5 +103,5 @@ const measuredDrawing = (step: Step, results: RunResults): Drawing => {
 
 /** What the results of steps mean, for the legend. */
 export const RESULT_LEGEND: readonly Markup[] = STEP_STATUSES.map((status) =>
-  legendRow(chip(STATUS_LOOKS[status], statusWords(status)), 'the result of a step'),
+  legendRow(chip(STATUS_MARKS[status], statusWords(status)), 'the result of a step'),
 )

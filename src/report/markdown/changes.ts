@@ -3,14 +3,15 @@ import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, computeTitle } from '../../model/index.ts'
 import { impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
-import { SYMBOLS } from '../words/names.ts'
+import { KIND_MARKS } from '../words/marks.ts'
+import { place } from '../words/names.ts'
 import { fenced, linked, literal, table } from './text.ts'
 import type { Frame } from './view.ts'
 
 /** A table with one row for each change, in the order of the plan. */
 export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
   const rows = changes.map((change) => [
-    `\`${SYMBOLS[change.kind]}\``,
+    `\`${KIND_MARKS[change.kind].symbol}\``,
     [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
     [
       literal(computeTitle(change.compute)),
@@ -48,7 +49,7 @@ const impactCell = (change: Change): string => {
 /** The place where the compute is declared. */
 const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
   if (source === undefined) return ['not declared']
-  const shown = literal(`${source.file}:${source.line}`)
+  const shown = literal(place(source))
   const link = linkTo?.(source.file, source.line)
   return [linked(shown, link)]
 }

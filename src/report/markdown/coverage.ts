@@ -1,6 +1,6 @@
 /** The parts about computes that are no longer managed, and about projects that could not be planned. */
+import { counted, group } from '../../base/index.ts'
 import { computeTitle, type Plan, type ReleasedCompute } from '../../model/index.ts'
-import { counted, group } from '../words/counts.ts'
 import { hasSeveralProjects, place, projectTitle, withNamesOf } from '../words/names.ts'
 import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { diagnosticText, linked, literal, table } from './text.ts'

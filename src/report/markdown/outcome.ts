@@ -1,21 +1,14 @@
 /** The comment about an apply. It lists every step, and says what to do if some steps are not done. */
+import { counted } from '../../base/index.ts'
 import type { StepOutcome } from '../../model/index.ts'
-import { applyVerdict } from '../words/apply-verdict.ts'
-import { counted, time } from '../words/counts.ts'
+import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
+import { time } from '../words/counts.ts'
+import { STATUS_MARKS } from '../words/marks.ts'
 import { stepNamesOf } from '../words/names.ts'
 import { leftOutPart } from './coverage.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal, table } from './text.ts'
 import type { OutcomeView } from './view.ts'
-
-const MARKS: Readonly<Record<StepOutcome['status'], string>> = {
-  done: '✅ done',
-  failed: '❌ failed',
-  stale: '⚠️ stale',
-  skipped: '⏭️ skipped',
-  'not-allowed': '🚫 not allowed',
-  scheduled: '🕑 scheduled',
-}
 
 const MOST_REMAINING = 10
 
@@ -58,7 +51,7 @@ const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string
   const names = stepNamesOf(plan)
   const rows = shown.map(({ step, status, durationMs, reason, message }) => [
     literal(names.byId(step)),
-    MARKS[status],
+    `${STATUS_MARKS[status].emoji} ${statusWords(status)}`,
     status === 'done' || status === 'failed' ? time(durationMs) : '',
     [reason ?? [], message === undefined ? [] : literal(message)].flat().join(': '),
   ])

@@ -1,6 +1,7 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
+import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
-import { capitalised, counted, group } from '../words/counts.ts'
+import { capitalised } from '../words/counts.ts'
 import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { hasSeveralProjects, stepTitles, withNamesOf } from '../words/names.ts'
 import { isUnchanged, skippedLines, waveLines } from '../words/plan-lines.ts'

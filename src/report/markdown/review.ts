@@ -1,7 +1,7 @@
 /** The part of a comment about cost, policies and service updates, with one line for each and collapsed details. */
+import { counted } from '../../base/index.ts'
 import { likelyOf, type Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
-import { counted } from '../words/counts.ts'
 import { deniedBy, overriddenWords, policyLines } from '../words/policies.ts'
 import { folded, literal } from './text.ts'
 import type { PlanView } from './view.ts'

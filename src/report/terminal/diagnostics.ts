@@ -1,7 +1,7 @@
 /** Shows diagnostics on a terminal, each with its place, the source line with carets, and the hint. */
-import { plainText } from '../../base/index.ts'
+import { counted, plainText } from '../../base/index.ts'
 import type { Diagnostic, Source } from '../../model/index.ts'
-import { counted, severityCounts } from '../words/counts.ts'
+import { severityCounts } from '../words/counts.ts'
 import { fitting, type Paint, paintOf, type Style, textWidth, wrapped } from './style.ts'
 
 type LineOf = (source: Source) => string | undefined

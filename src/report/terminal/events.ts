@@ -1,12 +1,27 @@
 /** Shows the events of an apply, one on each line. */
+import { counted } from '../../base/index.ts'
 import { type ApplyEvent, formatWindow, stepTitle } from '../../model/index.ts'
-import { counted, time } from '../words/counts.ts'
+import { time } from '../words/counts.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
 import type { StepNames } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
-import { impactMark } from './marks.ts'
-import { isNotStarted, statusMark, whyOf } from './outcome.ts'
+import { impactMark, statusMark } from './marks.ts'
+import { isNotStarted, whyOf } from './outcome.ts'
 import { paintOf, type Style } from './style.ts'
+
+/** What a step is doing: `attempt 2: PATCH /projects/…`, `waiting 1.5 s: locked`, `apply_config running`. */
+export const activityOf = (event: Extract<ApplyEvent, { type: 'call' | 'wait' | 'operation' }>): string => {
+  switch (event.type) {
+    case 'call':
+      return `${event.attempt > 1 ? `attempt ${event.attempt}: ` : ''}${event.method} ${event.path}`
+    case 'wait':
+      return `waiting ${time(event.delayMs)}: ${event.message}`
+    case 'operation': {
+      const { action, status, failuresCount } = event.operation
+      return `${action} ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}`
+    }
+  }
+}
 
 /**
  * The line for an event, without a newline, or `undefined` for an event that is shown elsewhere.
@@ -30,14 +45,11 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
       return `${paint.bold('start')}  ${names?.of(step) ?? stepTitle(step, new Map())}${warning}`
     }
     case 'call':
-      return `${paint.dim(`  ${event.method} ${event.path}${event.attempt > 1 ? `  (attempt ${event.attempt})` : ''}`)}${owner(event.step)}`
+      return `${paint.dim(`  ${activityOf(event)}`)}${owner(event.step)}`
     case 'wait':
-      return `  waiting ${time(event.delayMs)}: ${event.message}${owner(event.step)}`
-    case 'operation': {
-      const { action, id, status, failuresCount } = event.operation
-      const failures = failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''
-      return `  ${action}  ${status}${failures}${paint.dim(`  ${id}`)}${owner(event.step)}`
-    }
+      return `  ${activityOf(event)}${owner(event.step)}`
+    case 'operation':
+      return `  ${activityOf(event)}${paint.dim(`  ${event.operation.id}`)}${owner(event.step)}`
     case 'step-end': {
       const { step, status, durationMs } = event.outcome
       const title = names?.byId(step) ?? step

@@ -1,11 +1,11 @@
 /** Shows the outcome of an apply on a terminal. */
-import { groupBy } from '../../base/index.ts'
+import { counted, group, groupBy } from '../../base/index.ts'
 import type { Outcome, Plan, StepOutcome, StepStatus } from '../../model/index.ts'
-import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
-import { counted, group } from '../words/counts.ts'
+import { applyVerdict, nextSteps } from '../words/apply-verdict.ts'
 import { stepNamesOf } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
-import { type Paint, paintOf, type Style, wrapped } from './style.ts'
+import { statusMark } from './marks.ts'
+import { paintOf, type Style, wrapped } from './style.ts'
 
 /** Further steps are only counted, so that the list fits on a screen. The journal and the page contain all steps. */
 const MOST_SHOWN = 12
@@ -79,15 +79,3 @@ const groupLines = (
 /** Why a step ended. The reason code comes first, because people and scripts search for it. */
 export const whyOf = ({ reason, message }: Pick<StepOutcome, 'reason' | 'message'>): string =>
   [reason === undefined ? '' : ` (${reason})`, message === undefined ? '' : `: ${message}`].join('')
-
-export const statusMark = (status: StepStatus, paint: Paint): string => {
-  const color = {
-    done: paint.green,
-    failed: paint.red,
-    stale: paint.yellow,
-    skipped: paint.yellow,
-    'not-allowed': paint.yellow,
-    scheduled: paint.cyan,
-  }[status]
-  return color(statusWords(status))
-}

@@ -1,9 +1,9 @@
 /** Shows a large plan with one line for each change, grouped by impact. */
-import { groupBy, plainText } from '../../base/index.ts'
+import { group, groupBy, plainText } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
-import { group } from '../words/counts.ts'
 import { worstFirst } from '../words/impacts.ts'
-import { isOfFleet, place, SYMBOLS, shownAttributes } from '../words/names.ts'
+import { KIND_MARKS } from '../words/marks.ts'
+import { isOfFleet, place, shownAttributes } from '../words/names.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
@@ -24,7 +24,7 @@ export const compactChanges = (changes: readonly Change[], frame: PlanFrame): re
   const folder = commonFolder(sorted)
   const isFleet = isOfFleet(frame.plan.changes)
   const rows = sorted.map((change) => ({ change, cells: cellsOf(change, folder, isFleet, frame) }))
-  const symbol = Math.max(0, ...sorted.map(({ kind }) => SYMBOLS[kind].length)) + 1
+  const symbol = Math.max(0, ...sorted.map(({ kind }) => KIND_MARKS[kind].symbol.length)) + 1
   const widths = widthsOf(
     rows.map(({ cells }) => cells),
     frame.style.width - INDENT - symbol,
@@ -119,7 +119,7 @@ const rowOf = (
       column === WHAT ? clip(cell, width) : clipMiddle(column === PLACE ? shortPlace(cell, width) : cell, width)
     return [(painted[column] ?? String)(pad(text, width))]
   })
-  const symbol = paintImpact(pad(SYMBOLS[change.kind], symbolWidth), change.impact, paint)
+  const symbol = paintImpact(pad(KIND_MARKS[change.kind].symbol, symbolWidth), change.impact, paint)
   const line = `${' '.repeat(INDENT)}${symbol}${shown.join(' '.repeat(GAP))}`
   return style.color ? line : line.trimEnd()
 }

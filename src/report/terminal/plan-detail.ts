@@ -1,16 +1,9 @@
 /** Shows a small plan, with all attributes of each change. */
 import { groupBy } from '../../base/index.ts'
-import {
-  type AttributeChange,
-  type Change,
-  computeTitle,
-  type Impact,
-  REASONS,
-  type Reason,
-} from '../../model/index.ts'
-import { counted } from '../words/counts.ts'
-import { impactWords, severity, windowWords, worstFirst } from '../words/impacts.ts'
-import { place, SYMBOLS, shownAttributes } from '../words/names.ts'
+import { type AttributeChange, type Change, computeTitle, REASONS, type Reason } from '../../model/index.ts'
+import { impactCount, impactWords, severity, windowWords, worstFirst } from '../words/impacts.ts'
+import { KIND_MARKS } from '../words/marks.ts'
+import { place, shownAttributes } from '../words/names.ts'
 import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'
@@ -30,18 +23,8 @@ const projectLine = (project: string, changes: readonly Change[], { titleOf, sty
     changes.toSorted((a, b) => severity(b) - severity(a)),
     ({ impact }) => impact,
   )
-  const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, COUNTED[impact](own.length)))
+  const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, impactCount(impact, own.length)))
   return wrapped(`${paint.bold(`Project ${title}`)}${id}  ${marks.join('  ')}`, style)
-}
-
-const COUNTED: Readonly<Record<Impact, (count: number) => string>> = {
-  none: (count) => `${count} without interruption`,
-  'may-restart': (count) => `${count} may restart`,
-  restart: (count) => counted(count, 'restart'),
-  disconnect: (count) => counted(count, 'disconnect'),
-  move: (count) => counted(count, 'move'),
-  replace: (count) => `${count} replaced`,
-  delete: (count) => `${count} deleted`,
 }
 
 const INDENT = 6
@@ -50,12 +33,9 @@ const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
   const { style, paint } = frame
   const { kind, compute, from, branch, source, windows, refused } = change
   const attributes = shownAttributes(change)
-  const color = { create: paint.green, update: paint.yellow, move: paint.cyan, replace: paint.red, delete: paint.red }[
-    kind
-  ]
   const where = from === undefined ? `on ${branch.name}` : `from ${from.name} to ${branch.name}`
   const facts = [compute.id, compute.state, source && place(source)].filter((part) => part !== undefined)
-  const head = `${color(pad(SYMBOLS[kind], 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
+  const head = `${paint[KIND_MARKS[kind].colour](pad(KIND_MARKS[kind].symbol, 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
   const width = Math.min(Math.floor(style.width / 2), Math.max(0, ...attributes.map(({ path }) => textWidth(path))))
   const line = (text: string): string => wrapped(text, style, INDENT)
   const why = reasonWords(change)

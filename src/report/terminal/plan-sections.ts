@@ -1,8 +1,7 @@
 /** The sections that follow the changes of a plan. */
-import { groupBy } from '../../base/index.ts'
+import { counted, group, groupBy } from '../../base/index.ts'
 import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
 import { planCostWords, planMoneyWords, projectCostLines } from '../words/cost.ts'
-import { counted, group } from '../words/counts.ts'
 import { isDisruptive } from '../words/impacts.ts'
 import {
   computeOnBranch,

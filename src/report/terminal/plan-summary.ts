@@ -1,8 +1,8 @@
 /** The end of a plan: its capacity, its expected duration, and the summary on the last line. */
-import { plainText } from '../../base/index.ts'
+import { counted, plainText } from '../../base/index.ts'
 import { isEmptyPlan } from '../../model/index.ts'
 import { measuresOf } from '../words/capacity.ts'
-import { capitalised, counted, minuteOf, time } from '../words/counts.ts'
+import { capitalised, minuteOf, time } from '../words/counts.ts'
 import { coverageLine, emptyVerdict, expectedMs, expectedTime, interruptions, planLine } from '../words/plan-lines.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { pad, textWidth, wrap, wrapped } from './style.ts'

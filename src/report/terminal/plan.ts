@@ -1,7 +1,7 @@
 /** Shows a plan on a terminal. */
+import { counted } from '../../base/index.ts'
 import type { Change, Plan } from '../../model/index.ts'
 import { remarksOf } from '../words/cost.ts'
-import { counted } from '../words/counts.ts'
 import { projectTitle } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { isUnchanged } from '../words/plan-lines.ts'

@@ -1,5 +1,6 @@
 /** The line that shows progress while many projects are read. */
-import { elapsed, group } from '../words/counts.ts'
+import { group } from '../../base/index.ts'
+import { elapsed } from '../words/counts.ts'
 import { clip } from './style.ts'
 
 export interface ReadingView {

@@ -1,6 +1,6 @@
 /** The table of compute sizes that `espalier sizes` prints. */
+import { group } from '../../base/index.ts'
 import type { SizeTable } from '../../model/index.ts'
-import { group } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
 
 export const sizesTable = (table: SizeTable, style: Style): string => {

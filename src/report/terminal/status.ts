@@ -1,5 +1,5 @@
 /** The table of live computes, which shows whether each compute matches the manifests. */
-import { groupBy, plainText } from '../../base/index.ts'
+import { counted, groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
   computeTitle,
@@ -13,7 +13,7 @@ import {
   type Plan,
 } from '../../model/index.ts'
 import { updateDue, updateRestarts } from '../../service/index.ts'
-import { ageOf, counted } from '../words/counts.ts'
+import { ageOf } from '../words/counts.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 

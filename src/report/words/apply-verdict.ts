@@ -1,4 +1,5 @@
 /** The summary of an apply, and what the user should do next. */
+import { group } from '../../base/index.ts'
 import {
   CONSENT_OF,
   type Consent,
@@ -9,7 +10,7 @@ import {
   type Step,
   type StepStatus,
 } from '../../model/index.ts'
-import { group, minuteOf } from './counts.ts'
+import { minuteOf } from './counts.ts'
 import { projectsLeftOut } from './plan-lines.ts'
 
 /** `not allowed` for `not-allowed`. */

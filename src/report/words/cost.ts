@@ -1,5 +1,5 @@
 /** Describes the cost of a plan, and adds remarks to its changes. */
-import { groupBy } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import {
   costSentence,
   formatCuHours,
@@ -17,7 +17,6 @@ import {
   likelyOf,
   type Plan,
 } from '../../model/index.ts'
-import { counted } from './counts.ts'
 import { computeOnBranch, projectTitle } from './names.ts'
 
 /** Whether the cost changes or may change. */

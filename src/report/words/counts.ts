@@ -1,12 +1,6 @@
 /** Formats counts, numbers, durations and times. */
-import { plainText } from '../../base/index.ts'
+import { counted, group, plainText } from '../../base/index.ts'
 import type { Diagnostic } from '../../model/index.ts'
-
-export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
-  `${group(count)} ${count === 1 ? noun : plural}`
-
-/** `12,345`, in every locale. */
-export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
 /** `1 error` and `2 warnings`. Severities that do not occur are left out. */
 export const severityCounts = (diagnostics: readonly Diagnostic[]): readonly string[] => {

@@ -1,6 +1,15 @@
 /** Describes impacts, and sorts changes by impact. */
-import { compare } from '../../base/index.ts'
-import { type Change, formatWindow, IMPACT_NAMES, IMPACT_WORDS, IMPACTS, type Impact } from '../../model/index.ts'
+import { compare, counted, group } from '../../base/index.ts'
+import {
+  type Change,
+  type ChangeCounts,
+  type Consent,
+  formatWindow,
+  IMPACT_NAMES,
+  IMPACT_WORDS,
+  IMPACTS,
+  type Impact,
+} from '../../model/index.ts'
 import { openingOf } from '../../windows/index.ts'
 
 /** The effect on users. For an idle compute, this includes the effect if the compute has become active by then. */
@@ -36,8 +45,45 @@ export const windowWords = (
     : `waits for ${which}: ${words}, opens ${opensLocally}`
 }
 
-/** The description of the impact up to its colon: `restarts`. */
-export const shortImpact = (impact: Impact): string => IMPACT_WORDS[impact].replace(/:.*$/, '')
+/** `2 restarts`, `1 deleted`. */
+export const impactCount = (impact: Impact, count: number): string => {
+  switch (impact) {
+    case 'none':
+      return `${group(count)} without interruption`
+    case 'may-restart':
+    case 'replace':
+    case 'delete':
+      return `${group(count)} ${IMPACT_NAMES[impact]}`
+    default:
+      return counted(count, impact)
+  }
+}
+
+/** The disruptive impacts that occur in a plan, with the number of changes that have each. */
+export const impactCounts = (summary: ChangeCounts): readonly (readonly [impact: Impact, count: number])[] => {
+  const counts: readonly (readonly [Impact, number])[] = [
+    ['restart', summary.restarts],
+    ['may-restart', summary.mayRestart],
+    ['disconnect', summary.disconnects],
+    ['move', summary.move],
+    ['replace', summary.replace],
+    ['delete', summary.delete],
+  ]
+  return counts.filter(([, count]) => count > 0)
+}
+
+/** What the steps that need a consent do. The first wording is for one step, the second for several. */
+const CONSENT_WORDS: Readonly<Record<Consent, readonly [one: string, many: string]>> = {
+  restart: ['restarts a compute: existing connections drop', 'restart computes: existing connections drop'],
+  disconnect: ['ends the connections of a compute', 'end the connections of computes'],
+  move: ['moves a compute: same host, other data', 'move computes: same hosts, other data'],
+  replace: ['replaces a compute: its host changes', 'replace computes: their hosts change'],
+  delete: ['deletes a compute: its host is lost', 'delete computes: their hosts are lost'],
+}
+
+/** `2 steps delete computes: their hosts are lost`. */
+export const consentWords = (consent: Consent, steps: number): string =>
+  `${counted(steps, 'step')} ${CONSENT_WORDS[consent][steps === 1 ? 0 : 1]}`
 
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 

@@ -3,7 +3,6 @@ import { plainText } from '../../base/index.ts'
 import {
   type AttributeChange,
   type Change,
-  type ChangeKind,
   computeTitle,
   type Diagnostic,
   leftOutIds,
@@ -13,14 +12,6 @@ import {
   type Step,
   stepTitle,
 } from '../../model/index.ts'
-
-export const SYMBOLS: Readonly<Record<ChangeKind, string>> = {
-  create: '+',
-  update: '~',
-  move: '→',
-  replace: '-/+',
-  delete: '-',
-}
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 

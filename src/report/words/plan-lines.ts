@@ -1,6 +1,15 @@
 /** Sentences about a plan as a whole. */
-import { CHANGE_KINDS, type ChangeKind, type Origin, type Plan, type PlanSummary } from '../../model/index.ts'
-import { counted, group, time } from './counts.ts'
+import { counted, group } from '../../base/index.ts'
+import {
+  CHANGE_KINDS,
+  type ChangeKind,
+  type Impact,
+  type Origin,
+  type Plan,
+  type PlanSummary,
+} from '../../model/index.ts'
+import { time } from './counts.ts'
+import { impactCount, impactCounts } from './impacts.ts'
 import { computeOnBranch, hasSeveralProjects, projectTitle } from './names.ts'
 
 /** The summary line. Scripts search the output for it. */
@@ -15,11 +24,15 @@ const ALWAYS_COUNTED: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'de
 /** Counts interruptions and refused changes, which are not part of the summary line. */
 export const interruptions = (summary: PlanSummary): string =>
   [
-    summary.restarts === 0 ? 'no restarts' : `${counted(summary.restarts, 'restart')}`,
-    ...(summary.mayRestart > 0 ? [`${summary.mayRestart} that may restart`] : []),
-    ...(summary.disconnects > 0 ? [counted(summary.disconnects, 'disconnect')] : []),
+    ...(summary.restarts === 0 ? ['no restarts'] : []),
+    ...impactCounts(summary).flatMap(([impact, count]) =>
+      NAMED_BY_KIND.has(impact) ? [] : [impactCount(impact, count)],
+    ),
     ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
   ].join(', ')
+
+/** Impacts that the summary line already counts, as kinds of change. */
+const NAMED_BY_KIND: ReadonlySet<Impact> = new Set<Impact>(['move', 'replace', 'delete'])
 
 /** `7 computes managed, 1 unmanaged, 1 of 3 projects left out`. */
 export const coverageLine = (plan: Plan): string => {

@@ -1,4 +1,5 @@
 /** The table rows and sentences that `espalier cost` shows. */
+import { counted } from '../../base/index.ts'
 import {
   type Advice,
   type CostReport,
@@ -9,7 +10,6 @@ import {
   type Spending,
 } from '../../cost/index.ts'
 import { formatSize } from '../../model/index.ts'
-import { counted } from './counts.ts'
 import { place } from './names.ts'
 
 export type SpendingBy = 'compute' | 'branch' | 'project'

@@ -1,6 +1,6 @@
 /** Describes the effect of a plan in one sentence. */
+import { counted, group } from '../../base/index.ts'
 import type { Change } from '../../model/index.ts'
-import { counted, group } from './counts.ts'
 
 /** The wording for one compute, the wording for several, and a test for the changes that it describes. */
 const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [

@@ -1,7 +1,7 @@
 /** The state of a running apply, computed from its events. */
 import { plainText } from '../../../base/index.ts'
 import type { ApplyEvent, Plan, Step, StepStatus } from '../../../model/index.ts'
-import { counted, time } from '../../words/counts.ts'
+import { activityOf } from '../events.ts'
 
 export interface RunningStep {
   readonly step: Step
@@ -46,14 +46,11 @@ export const afterEvent = (
       return { ...state, running: new Map(state.running).set(event.step.id, started) }
     }
     case 'call':
-      return doing(state, event.step, event.attempt > 1 ? `${event.method}, attempt ${event.attempt}` : '')
+      // The first attempt is not shown, because it is usually over at once.
+      return doing(state, event.step, event.attempt > 1 ? activityOf(event) : '')
     case 'wait':
-      return doing(state, event.step, `waits ${time(event.delayMs)}: ${event.message}`)
-    case 'operation': {
-      const { action, status, failuresCount } = event.operation
-      const failures = failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''
-      return doing(state, event.step, `${action} ${status}${failures}`)
-    }
+    case 'operation':
+      return doing(state, event.step, activityOf(event))
     case 'step-end': {
       const { step, status } = event.outcome
       const running = new Map(state.running)

@@ -1,10 +1,10 @@
 /** The lines that an apply shows at the bottom of a terminal: a header, and one line for each running step. */
-import { plainText } from '../../../base/index.ts'
-import { computeTitle, type Step } from '../../../model/index.ts'
-
+import { group, plainText } from '../../../base/index.ts'
+import { computeTitle, IMPACT_NAMES, type Step } from '../../../model/index.ts'
 import { statusWords } from '../../words/apply-verdict.ts'
-import { elapsed, group } from '../../words/counts.ts'
-import { isDisruptive, shortImpact } from '../../words/impacts.ts'
+import { elapsed } from '../../words/counts.ts'
+import { isDisruptive } from '../../words/impacts.ts'
+import { IMPACT_MARKS } from '../../words/marks.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { fitWidths } from '../table.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
@@ -86,7 +86,8 @@ const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames }: Run
   doing,
 })
 
-const markOf = ({ impact }: Step): string => (isDisruptive(impact) ? `! ${shortImpact(impact)}` : '')
+const markOf = ({ impact }: Step): string =>
+  isDisruptive(impact) ? `${IMPACT_MARKS[impact].symbol} ${IMPACT_NAMES[impact]}` : ''
 
 const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style, paint: Paint): string => {
   const colors: readonly ((text: string) => string)[] = [paint.bold, paint.bold, String, paint.red, paint.dim, String]

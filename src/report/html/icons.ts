@@ -1,44 +1,14 @@
-/** The icons and tones that represent impacts, kinds of change, and statuses. */
-import type { AgentState, ChangeKind, Impact, StepStatus } from '../../model/index.ts'
-import { SYMBOLS } from '../words/names.ts'
+/** The icons of pages, and the labels that contain them. */
+import type { AgentState, ChangeKind } from '../../model/index.ts'
+import { KIND_MARKS, type Tone } from '../words/marks.ts'
 import { type Markup, markup, trusted, when } from './markup.ts'
-
-/** CSS classes. */
-export type Tone = 'calm' | 'good' | 'warn' | 'bad' | 'move' | 'quiet'
 
 export interface Look {
   readonly icon: IconName
   readonly tone: Tone
 }
 
-export const IMPACT_LOOKS: Readonly<Record<Impact, Look>> = {
-  none: { icon: 'ring', tone: 'calm' },
-  'may-restart': { icon: 'half-turn', tone: 'warn' },
-  restart: { icon: 'turn', tone: 'warn' },
-  disconnect: { icon: 'cut', tone: 'bad' },
-  move: { icon: 'swap', tone: 'move' },
-  replace: { icon: 'diamond', tone: 'bad' },
-  delete: { icon: 'cross', tone: 'bad' },
-}
-
-const KIND_TONES: Readonly<Record<ChangeKind, Tone>> = {
-  create: 'good',
-  update: 'calm',
-  move: 'move',
-  replace: 'bad',
-  delete: 'bad',
-}
-
-export const STATUS_LOOKS: Readonly<Record<StepStatus, Look>> = {
-  done: { icon: 'check', tone: 'good' },
-  failed: { icon: 'cross', tone: 'bad' },
-  stale: { icon: 'warning', tone: 'warn' },
-  skipped: { icon: 'skip', tone: 'quiet' },
-  'not-allowed': { icon: 'bar', tone: 'warn' },
-  scheduled: { icon: 'clock', tone: 'move' },
-}
-
-export const STATE_LOOKS: Readonly<Record<AgentState, Look>> = {
+export const STATE_ICONS: Readonly<Record<AgentState, Look>> = {
   Suspended: { icon: 'bar', tone: 'quiet' },
   Invalid: { icon: 'cross', tone: 'bad' },
   Failing: { icon: 'turn', tone: 'warn' },
@@ -91,4 +61,4 @@ export const chipList = (chips: readonly Markup[]): Markup =>
 
 /** A label such as `+ create`, in the tone of its kind. */
 export const kindLabel = (kind: ChangeKind): Markup =>
-  markup`<span class="kind ${KIND_TONES[kind]}"><span aria-hidden="true">${SYMBOLS[kind]}</span> ${kind}</span>`
+  markup`<span class="kind ${KIND_MARKS[kind].tone}"><span aria-hidden="true">${KIND_MARKS[kind].symbol}</span> ${kind}</span>`
