@@ -1,5 +1,5 @@
 /** Finds the projects that a pull request changes, so that a workflow can run one job for each in a matrix. */
-import { type Desired, waveOf } from '../model/index.ts'
+import { type Desired, waveOf, withoutPlaces } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
 
 /**
@@ -12,6 +12,4 @@ export const changedProjects = (head: Desired, base: Desired | undefined): reado
 
 /** The project's declarations as JSON, without their positions in files. */
 const declaredText = ({ documents, waves }: Desired, id: string): string =>
-  JSON.stringify([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name], (key, value) =>
-    key === 'source' || key === 'sources' ? undefined : value,
-  )
+  JSON.stringify(withoutPlaces([documents.filter(({ project }) => project === id), waves?.[waveOf(waves, id)]?.name]))

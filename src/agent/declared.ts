@@ -1,7 +1,7 @@
 /** Groups declarations by project. Has no side effects. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, groupBy } from '../base/index.ts'
-import { type Desired, waveOf } from '../model/index.ts'
+import { type Desired, waveOf, withoutPlaces } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
 import type { SourceFile } from './data-folder.ts'
 
@@ -38,17 +38,6 @@ export const filesBehind = ({ loaded }: Manifests): readonly string[] => {
   }
   walk(loaded.desired.documents)
   return [...files].sort()
-}
-
-const PLACES = new Set(['source', 'sources', 'protectSource'])
-
-/** Removes source positions, so that a commit that only moves lines does not change any digest. */
-const withoutPlaces = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutPlaces)
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
-  )
 }
 
 /** The manifests of one project, without diagnostics. */

@@ -100,6 +100,18 @@ export interface Desired {
   readonly waves?: readonly DesiredWave[]
 }
 
+/** The keys of positions in files. */
+const PLACES: ReadonlySet<string> = new Set(['source', 'sources', 'protectSource'])
+
+/** A part of {@link Desired} without positions, so that moving lines does not count as a change. */
+export const withoutPlaces = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutPlaces)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
+  )
+}
+
 /** The computes that a branch or a rule declares. */
 export const computesDeclaredBy = ({ primary, replicas }: DesiredBranch | DesiredRule): readonly DesiredCompute[] => [
   ...(primary === undefined || isAbsence(primary) ? [] : [primary]),

@@ -5,22 +5,26 @@ import { manifest, open, pullRequest } from './action-world.ts'
 const other = (size: number): string =>
   `version: 1\nproject: other\nbranches: { main: { primary: { size: ${size} } } }\n`
 
+const kept = (comment: string): string => `version: 1\nproject: kept\nbranches:\n  main:\n${comment}    protect: true\n`
+
 test.each(['plan', 'validate'])(
   '`%s` outputs the ids of projects whose manifests the pull request changes',
   async (command) => {
     const world = await open()
     const { repository, run } = world
     repository.write('other.yaml', other(1))
+    repository.write('kept.yaml', kept(''))
     repository.commit('base')
     repository.write('espalier.yaml', `# moved down\n\n${manifest({ main: 1, a: 2, b: 2, c: 2 })}`)
     repository.write('other.yaml', other(2))
+    repository.write('kept.yaml', kept('    # for the shop\n'))
     repository.commit('head')
     const inputs = { command, paths: '.', 'api-key': command === 'plan' ? 'x' : '' }
     // The output depends only on git, so it is set even if the service rejects the plan.
     const { outputs } = await run(inputs, { event: pullRequest(world) })
     expect(outputs.projects).toBe('["other"]')
     const all = await run({ ...inputs, command: 'validate' }, { event: { name: 'push', payload: {} } })
-    expect(all.outputs.projects).toBe('["other","shop"]')
+    expect(all.outputs.projects).toBe('["kept","other","shop"]')
   },
 )
 

@@ -264,6 +264,7 @@ describe('hints', () => {
     [attribute('scaleToZero: 0'), 'Write a duration from 1m to 7d, `default` or `never`.'],
     [attribute('disabled: yes'), 'Write `true`: in YAML 1.2, `yes` is a string.'],
     [attribute('disabled: Off'), 'Write `false`: in YAML 1.2, `Off` is a string.'],
+    [attribute('disabled: constructor'), undefined],
     [
       attribute('postgres: { work_mem: 64MB }'),
       'Postgres settings go under `settings`: `postgres: { settings: { work_mem: … } }`.',

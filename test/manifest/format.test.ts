@@ -246,6 +246,13 @@ rules: []
         .join('\n')
     })
 
+  it('leaves unknown keys unchanged, even if JavaScript objects have members of that name', () => {
+    const text = 'version: 1\nproject: p\nconstructor: { a: { b: c } }\nbranches: { main: { toString: { a: 1 } } }\n'
+    expect(formatManifest(text)).toBe(
+      'version: 1\nproject: p\nbranches: { main: { toString: { a: 1 } } }\nconstructor: { a: { b: c } }\n',
+    )
+  })
+
   it('keeps the meaning and all comments and changes nothing on a second run', () => {
     fc.assert(
       fc.property(texts, (text) => {

@@ -67,7 +67,7 @@ const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
 const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSchema): Words => {
   const key = /^`(\w+)`$/.exec(what)?.[1]
   const example = type === 'object' && key !== undefined ? exampleOf(schema) : undefined
-  const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS[value.toLowerCase()] : undefined
+  const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS.get(value.toLowerCase()) : undefined
   const message = `${what} must be ${wanted(type)}, not ${nameOf(value)}.`
   if (meant !== undefined) {
     return words('E_TYPE', message, `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is a string.`)
@@ -76,7 +76,7 @@ const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSche
 }
 
 /** Booleans of YAML 1.1. */
-const BOOLEANS: Readonly<Record<string, boolean>> = { yes: true, on: true, y: true, no: false, off: false, n: false }
+const BOOLEANS = new Map(Object.entries({ yes: true, on: true, y: true, no: false, off: false, n: false }))
 
 const propertiesOf = (schema: JsonSchema): Readonly<Record<string, JsonSchema>> =>
   (schema.properties ?? {}) as Readonly<Record<string, JsonSchema>>

@@ -6,13 +6,13 @@ import { manifestSchema } from '../definition/index.ts'
 /** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys stay in order, at the end. */
 export interface Shape {
   readonly order: readonly string[]
-  readonly values: Readonly<Record<string, Shape>>
+  readonly values: ReadonlyMap<string, Shape>
   /** Shape of all values of a map, or of the items of a list. The author's order is kept. */
   readonly each?: Shape
   readonly attribute?: AnyAttributeRow
 }
 
-const NOTHING: Shape = { order: [], values: {} }
+export const NO_SHAPE: Shape = { order: [], values: new Map() }
 
 const BY_PATH = new Map(ATTRIBUTE_KEYS.map(rowOf).map((row) => [row.path, row]))
 
@@ -24,7 +24,7 @@ const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
     return shapeOf(definitions[name] ?? {}, definitions, name)
   }
   const attribute = BY_PATH.get(path)
-  const own = attribute === undefined ? NOTHING : { ...NOTHING, attribute }
+  const own = attribute === undefined ? NO_SHAPE : { ...NO_SHAPE, attribute }
   // Either a map or a plain value.
   if (isSchema(then)) return { ...shapeOf(then, definitions), ...(attribute === undefined ? {} : { attribute }) }
   if (isSchema(properties)) {
@@ -32,7 +32,7 @@ const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
     return {
       ...own,
       order: values.map(([key]) => key),
-      values: Object.fromEntries(values.map(([key, value]) => [key, shapeOf(value, definitions, `${path}.${key}`)])),
+      values: new Map(values.map(([key, value]) => [key, shapeOf(value, definitions, `${path}.${key}`)])),
     }
   }
   const each = isSchema(additionalProperties) ? additionalProperties : items

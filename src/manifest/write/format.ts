@@ -56,7 +56,7 @@ const hasAnchors = (document: YamlDocument['document']): boolean => {
 
 const editsOf = (text: string, map: ParsedMap, shape: Shape, canMove: boolean, isRoot = false): readonly TextEdit[] => {
   const inside = map.items.flatMap(({ key, value }): readonly TextEdit[] => {
-    const below = shape.each ?? shape.values[keyOf(key)]
+    const below = shape.each ?? shape.values.get(keyOf(key))
     if (value === null || below === undefined) return []
     const spelled = below.attribute === undefined ? undefined : respell(text, key, value, below.attribute)
     return spelled ?? editsBelow(text, value, below, canMove)

@@ -2,7 +2,7 @@
 import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'
-import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
+import { DOCUMENT, NO_SHAPE, rankOf, type Shape } from './canonical.ts'
 import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, startOf, valueAt } from './layout.ts'
 import { compactBelow, toText } from './style.ts'
 import { applyEdits, type TextEdit } from './text-edits.ts'
@@ -84,7 +84,7 @@ class Merging {
       const at = [...path, key]
       if (pair === undefined) added.push([key, value])
       else if (isMap(pair.value) && value instanceof Map) {
-        const below = shape.each ?? shape.values[key] ?? { order: [], values: {} }
+        const below = shape.each ?? shape.values.get(key) ?? NO_SHAPE
         edits.push(...this.into(pair.value as ParsedMap, value, below, at))
       } else edits.push(this.#replaced(map, pair.key, pair.value, value, at))
     }
