@@ -207,7 +207,7 @@ export const DIAGNOSTIC_CODES: Readonly<Record<ManifestCode, Explanation>> = {
     'extends: ../platform.yaml',
   ),
   E_TWO_CLAIMS: code(
-    'A branch of a project can be declared only once.',
+    'A branch of a project can be declared only once, and two of its replicas cannot have the same `renamedFrom`.',
     'main under `branches` in two documents for the same project',
     KEEP_ONE,
     {

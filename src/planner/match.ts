@@ -54,7 +54,7 @@ type Slot = Omit<Claim, 'observed'>
 const PIN_HINT =
   'Correct the pin, or remove it to create a compute. A deleted compute never returns under its id. An apply that was interrupted during a replacement also causes this.'
 
-/** Assumes that no compute is pinned twice, which the manifest reader rejects. */
+/** Assumes that no compute is pinned twice and no replica is renamed twice, which the manifest reader rejects. */
 export const match = (
   { id: project, computes }: ObservedProject,
   branches: readonly ResolvedBranch[],

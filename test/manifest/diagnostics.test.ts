@@ -212,6 +212,20 @@ const ROWS: readonly Row[] = [
     13,
   ],
   [
+    'two replicas of a branch with the same previous name',
+    doc('branches: { main: { replicas: { a: { renamedFrom: old }, b: { renamedFrom: old } } } }'),
+    'E_TWO_CLAIMS',
+    3,
+    58,
+  ],
+  [
+    'two replicas of a rule with the same previous name',
+    doc('rules: [{ match: a, replicas: { a: { renamedFrom: old }, b: { renamedFrom: old } } }]'),
+    'E_TWO_CLAIMS',
+    3,
+    58,
+  ],
+  [
     'a compute that is pinned in two documents',
     `${doc('branches: { main: { primary: { id: ep-a } } }')}---\n${doc('branches: { dev: { primary: { id: ep-a } } }')}`,
     'E_TWO_PINS',

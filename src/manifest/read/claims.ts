@@ -1,9 +1,10 @@
-/** Finds conflicts between documents: branches declared twice, computes pinned twice, projects with two prices. */
+/** Finds what is declared twice: branches, pins, previous names of replicas, and prices of projects. */
 import { groupBy } from '../../base/index.ts'
 import {
+  compareSource,
+  computesDeclaredBy,
   type DesiredDocument,
   type Diagnostic,
-  isAbsence,
   type ManifestCode,
   problem,
   type Source,
@@ -23,7 +24,7 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
       known.set(key, source)
       return
     }
-    const isShared = first.file === source.file && first.line === source.line
+    const isShared = compareSource(first, source) === 0
     const [message, hint] = isShared
       ? [`${what} because two documents of the project extend this file.`, 'Merge the two documents.']
       : [`${what}: here and at ${first.file}:${first.line}.`, 'Keep one of the two.']
@@ -31,11 +32,18 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
   }
   const branches = new Map<string, Source>()
   const pins = new Map<string, Source>()
-  for (const { ref, source: place, primary, replicas } of documents.flatMap((document) => document.branches)) {
-    claim(branches, ref, place, 'E_TWO_CLAIMS', `Branch \`${ref}\` of project \`${project}\` is declared twice`)
-    const computes = primary === undefined || isAbsence(primary) ? replicas : [primary, ...replicas]
-    for (const { id, source, sources } of computes) {
+  for (const branch of documents.flatMap((document) => document.branches)) {
+    const what = `Branch \`${branch.ref}\` of project \`${project}\` is declared twice`
+    claim(branches, branch.ref, branch.source, 'E_TWO_CLAIMS', what)
+    for (const { id, source, sources } of computesDeclaredBy(branch)) {
       if (id !== undefined) claim(pins, id, sources.id ?? source, 'E_TWO_PINS', `Compute \`${id}\` is pinned twice`)
+    }
+  }
+  for (const { replicas } of documents.flatMap((document) => [...document.branches, ...document.rules])) {
+    const previous = new Map<string, Source>()
+    for (const { renamedFrom: name, source } of replicas) {
+      if (name !== undefined)
+        claim(previous, name, source, 'E_TWO_CLAIMS', `Two replicas have \`renamedFrom: ${name}\``)
     }
   }
   return diagnostics
