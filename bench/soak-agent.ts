@@ -48,8 +48,6 @@ const figures = {
   faultsStruck: watch.strikes,
   windowsWithWork: watch.windows,
   windowsMissed: watch.missed,
-  events: watch.events,
-  deliveries: watch.delivered,
   heapMiB: heaps,
   minutes: minutes(performance.now() - began),
   cpuMinutes: minutes((process.cpuUsage().user + process.cpuUsage().system) / 1_000),

@@ -1,21 +1,21 @@
-// Opens one GitHub issue for each condition that needs attention, and closes it when the condition is resolved.
+// Opens one GitHub issue for each project that needs attention, keeps it up to date, and closes it afterwards.
 // Usage: node github-issue.mjs
 //   GITHUB_TOKEN           a token that can write issues in the repository
 //   GITHUB_REPOSITORY      owner/name
 //   ESPALIER_EVENT_SECRET  the secret in the agent's --notify-secret-file
 import { receive } from './receive.mjs'
 
-const RAISED = ['blocked', 'failing', 'invalid', 'out-of-sync']
+const NEEDS_ATTENTION = ['Blocked', 'Failing', 'Invalid', 'OutOfSync']
+const IS_FINE = ['Synced', 'Scheduled']
 
 /** Writes names in a code block, where they cannot become mentions, links or markup. */
 const block = (text) => ['```text', String(text).replaceAll('```', "'''"), '```'].join('\n')
 
 /** A line in the body of an issue, by which the issue is found again. */
-const marker = ({ subject, data }) =>
-  `<!-- espalier ${encodeURIComponent([subject, data.state, data.reason].join(' '))} -->`
+const marker = ({ subject }) => `<!-- espalier ${encodeURIComponent(subject)} -->`
 
 export const issueOf = (event) => ({
-  title: `${event.data.project?.name ?? event.subject}: ${[event.data.state, event.data.reason].filter(Boolean).join(': ')}`,
+  title: `${event.data.project.name ?? event.subject}: ${[event.data.state, event.data.reason].filter(Boolean).join(': ')}`,
   labels: ['espalier'],
   body: [
     marker(event),
@@ -30,8 +30,7 @@ export const issueOf = (event) => ({
 export const keepIssues =
   ({ token, repository, api = 'https://api.github.com' }) =>
   async (event) => {
-    const kind = event.type.replace('dev.espalier.', '')
-    if (kind !== 'resolved' && !RAISED.includes(kind)) return
+    const { state } = event.data
     const call = async (method, path, body) => {
       const response = await fetch(`${api}/repos/${repository}/issues${path}`, {
         method,
@@ -43,8 +42,9 @@ export const keepIssues =
     }
     const open = await call('GET', '?labels=espalier&state=open&per_page=100')
     const own = open.find(({ body }) => body?.includes(marker(event)))
-    if (kind !== 'resolved') return own === undefined ? call('POST', '', issueOf(event)) : undefined
-    return own === undefined ? undefined : call('PATCH', `/${own.number}`, { state: 'closed' })
+    if (NEEDS_ATTENTION.includes(state))
+      return own === undefined ? call('POST', '', issueOf(event)) : call('PATCH', `/${own.number}`, issueOf(event))
+    if (IS_FINE.includes(state) && own !== undefined) return call('PATCH', `/${own.number}`, { state: 'closed' })
   }
 
 if (process.argv[1] === import.meta.filename) {

@@ -5,27 +5,25 @@
 import { receive } from './receive.mjs'
 
 const SYMBOLS = {
-  blocked: ':no_entry:',
-  failing: ':warning:',
-  invalid: ':no_entry:',
-  'out-of-sync': ':left_right_arrow:',
-  'window.missed': ':clock2:',
-  resolved: ':white_check_mark:',
+  Blocked: ':no_entry:',
+  Invalid: ':no_entry:',
+  Failing: ':warning:',
+  OutOfSync: ':left_right_arrow:',
+  Synced: ':white_check_mark:',
 }
 
 /** Escapes names, so that they cannot mention people or create links. */
 const escaped = (text) => String(text).replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
 
-export const slackMessage = ({ type, subject, data }) => {
-  const kind = type.replace('dev.espalier.', '')
-  const name = data.project?.name ?? data.account ?? subject
-  const status = [data.state, data.reason].filter(Boolean).join(': ')
+export const slackMessage = ({ data }) => {
+  const { state, reason, project, message, applied, missedWindow, command } = data
+  const status = [state, reason].filter(Boolean).join(': ')
   const lines = [
-    `${SYMBOLS[kind] ?? ':information_source:'} *${escaped(name)}*: ${kind}${status ? ` (${escaped(status)})` : ''}`,
-    ...(data.message ? [escaped(data.message)] : []),
-    ...(data.cause ? [`The window closed at ${data.closesAt}: ${escaped(data.cause)}`] : []),
-    ...(data.done ?? []).map((step) => `• ${escaped(step)}`),
-    ...(data.command ? [`\`\`\`${escaped(data.command)}\`\`\``] : []),
+    `${SYMBOLS[state] ?? ':information_source:'} *${escaped(project.name ?? project.id)}*: ${status}`,
+    escaped(message),
+    ...(missedWindow ? [`The window closed at ${missedWindow.closesAt}: ${missedWindow.cause}`] : []),
+    ...(applied?.done ?? []).map((step) => `• ${escaped(step)}`),
+    ...(command ? [`\`\`\`${escaped(command)}\`\`\``] : []),
   ]
   return { text: lines.join('\n') }
 }

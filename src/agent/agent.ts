@@ -14,8 +14,7 @@ import type { AgentControl, RoundView } from './view.ts'
 
 export interface RunningAgent extends AgentControl {
   /**
-   * Runs until `stop` is called. The agent still holds the data folder when this method returns, because the last
-   * events may not have been delivered yet.
+   * Runs until `stop` is called.
    *
    * @throws {EspalierError} `E_AGENT_DATA` if another agent takes over the data folder.
    */
@@ -148,7 +147,6 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       scheduler.wake(project.id, now(), 'reconcile')
     }
   }
-  const subjects = new Map<string, unknown>(Object.entries(desired.events()))
   return {
     run: () =>
       whileHoldingLease([
@@ -172,15 +170,6 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
     planOf: (id) => projects.get(id)?.plan,
     watch: changed.add,
     watchRounds: roundEnded.add,
-    kept: () => new Map<string, unknown>([...projects.kept(), ...subjects]),
-    keep: async (subject, change) => {
-      const project = projects.ofEvents(subject)
-      if (project !== undefined) return project.keep(change)
-      const next = change(subjects.get(subject))
-      if (next === undefined) subjects.delete(subject)
-      else subjects.set(subject, next)
-      await desired.keepEvents(Object.fromEntries(subjects))
-    },
     reconcile: async (asked, accept) => {
       const chosen = projects.named(asked)
       if (accept !== undefined && !(await desired.accept(accept))) {

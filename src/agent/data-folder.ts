@@ -15,7 +15,7 @@ const FORMAT = 1
 const value = z.string().nullable()
 const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
-/** A project's record, attempts, suspension and events are all in one file, so that they are always consistent. */
+/** A project's record, attempts and suspension are all in one file, so that they are always consistent. */
 const PROJECT_FILE = z.object({
   format: z.number(),
   record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
@@ -40,7 +40,7 @@ const PROJECT_FILE = z.object({
   failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
   /** An apply that has not ended. `journal` is relative to the data folder, and `version` is that of the manifests. */
   applying: z.object({ journal: z.string(), version: z.string() }).optional(),
-  /** The changes that were applied since the last displayed round. The event for them has not been raised yet. */
+  /** The changes that were applied since the last displayed round. */
   applied: z
     .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
     .optional(),
@@ -64,8 +64,8 @@ const PROJECT_FILE = z.object({
   suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
   /** The state that is displayed, and the time since which the project has been in that state. */
   status: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional(), since: z.number() }).exactOptional(),
-  /** The state of the event keeper. */
-  events: z.unknown().optional(),
+  /** The state in the project's last event. */
+  notified: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional() }).exactOptional(),
 })
 
 export type ProjectFile = Omit<z.infer<typeof PROJECT_FILE>, 'format'>
@@ -94,8 +94,6 @@ const SOURCE_FILE = z.object({
   /** Newly declared projects whose record has not been written yet. */
   introduced: z.array(z.string()),
   fetchedAt: z.number().optional(),
-  /** The event keeper's state for accounts, the repository and projects that are no longer declared. */
-  events: z.record(z.string(), z.unknown()).optional(),
 })
 
 export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
@@ -117,8 +115,6 @@ export interface DataFolder {
    */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
-  /** The projects that have stored state. */
-  projects(): Promise<readonly string[]>
   /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
@@ -175,10 +171,6 @@ export const openDataFolder = async (
     renewEveryMs: RENEW_MS,
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
     writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
-    projects: async () =>
-      (await readdir(projects)).flatMap((name) =>
-        name.endsWith('.json') ? [decodeURIComponent(name.slice(0, -'.json'.length))] : [],
-      ),
     readSource: () => read(sourceFile, SOURCE_FILE),
     writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
     newJournal: async (project, version) => {

@@ -4,7 +4,6 @@ import type { Manifests } from '../workflow/index.ts'
 import type { DataFolder, SourceFile } from './data-folder.ts'
 import type { Situation } from './decide.ts'
 import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
-import { storedSubjects } from './events/observe.ts'
 import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'
 
@@ -42,9 +41,6 @@ export interface DesiredState {
   recorded(project: string): Promise<void>
   /** Accepts the commit if it is the current version. @returns whether it is. */
   accept(commit: string): Promise<boolean>
-  /** The event keeper's state for accounts, the repository and projects that are no longer declared. */
-  events(): Readonly<Record<string, unknown>>
-  keepEvents(events: Readonly<Record<string, unknown>>): Promise<void>
   /** In milliseconds since the epoch. 0 if the manifests were never fetched. */
   fetchedAt(): number
   view(): SourceView
@@ -75,7 +71,7 @@ export const openDesiredState = async (
   let isMissing = false
 
   let writing: Promise<void> = Promise.resolve()
-  /** Writes are serialized, because recording a project and delivering an event may change the file concurrently. */
+  /** Writes are serialized, because several projects may be recorded concurrently. */
   const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
     const written = writing.then(async () => {
       const next = { ...change(file), fetchedAt }
@@ -210,8 +206,6 @@ export const openDesiredState = async (
       current = { ...current, isRewritten: false }
       return true
     },
-    events: () => storedSubjects(file.events),
-    keepEvents: (events) => save((before) => ({ ...before, events })),
     fetchedAt: () => fetchedAt,
     view: () => ({
       kind: source.kind,

@@ -96,7 +96,7 @@ export class ProjectApply {
   }
 
   /**
-   * Records what an interrupted apply has done, so that an event is raised for it.
+   * Records what an interrupted apply has done, so that it is reported.
    *
    * @param rest the changes that remain, if known. A change that was started and is not among them is done.
    */

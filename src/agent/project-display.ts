@@ -1,11 +1,11 @@
-/** Holds the displayed state of a project and its events, which are stored together with its record. */
-import type { AgentState, AgentStatus, ProjectView } from '../model/index.ts'
-import type { ProjectFile } from './data-folder.ts'
+/** Holds the displayed state of a project, and notifies of its changes. */
+import type { AgentState, AgentStatus, MissedWindowView, ProjectView } from '../model/index.ts'
 import type { LiveProject } from './live-project.ts'
 import type { ProjectStore } from './project-store.ts'
 import { commandFor } from './project-view.ts'
 import type { Shared } from './shared.ts'
 import { isSuspended } from './suspension.ts'
+import { hasNews, isNotified } from './tell/notifier.ts'
 
 /** The fields of the view that the round determined. The other fields keep their previous values. */
 export interface Shown {
@@ -22,6 +22,7 @@ export class ProjectDisplay {
   readonly #store: ProjectStore
   readonly #live: LiveProject
   #view: ProjectView
+  #unreported: MissedWindowView | undefined
 
   constructor(id: string, shared: Shared, store: ProjectStore, live: LiveProject) {
     this.#shared = shared
@@ -43,15 +44,16 @@ export class ProjectDisplay {
     return this.#view
   }
 
-  missedWindow(missedWindow: NonNullable<ProjectFile['missed']>): void {
+  missedWindow(missedWindow: MissedWindowView): void {
+    this.#unreported = missedWindow
     this.#view = { ...this.#view, missedWindow, missedWindows: this.#view.missedWindows + 1 }
   }
 
   /** Shows a state. If the project is suspended, that takes precedence over every other state. */
   async show(given: AgentStatus, version: string, shown: Shown): Promise<void> {
-    const { now, keeper, changed } = this.#shared
+    const { now, notifier, source, changed } = this.#shared
     const at = now()
-    const { status: before, applied, suspension } = this.#store.file
+    const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = this.#store.file
     const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
@@ -61,15 +63,18 @@ export class ProjectDisplay {
       since: new Date(since).toISOString(),
       lastApply: (isOver ? applied : undefined) ?? this.#view.lastApply,
     }
-    const events = isOver ? keeper?.afterRound(this.#view, this.#store.file.events, at) : undefined
-    // A single write removes the apply and stores the event for it, so that neither can happen without the other.
+    // The news is removed from the file before it is sent, so that it is sent at most once.
     await this.#store.saveAs((file) => ({
       ...file,
       applied: isOver ? undefined : applied,
       status: { ...status, since },
-      events: events ?? file.events,
+      notified: isNotified(status) ? { state: status.state, reason: status.reason } : previous,
     }))
-    if (isOver) keeper?.onKept(this.#view.id)
+    if (isOver) {
+      const news = { previous, applied, missedWindow: this.#unreported }
+      this.#unreported = undefined
+      if (hasNews(status, news)) notifier?.notify(this.#view, news, source.from)
+    }
     changed()
   }
 

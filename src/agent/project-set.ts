@@ -7,7 +7,7 @@ import type { Shared } from './shared.ts'
 export class ProjectSet {
   readonly #shared: Shared
   readonly #declared = new Map<string, AgentProject>()
-  /** The projects that are no longer declared but may still have events to deliver. */
+  /** The projects that are no longer declared. One may be declared again while its last round is still running. */
   readonly #removed = new Map<string, AgentProject>()
   #isFirst = true
 
@@ -25,18 +25,6 @@ export class ProjectSet {
 
   get(id: string): AgentProject | undefined {
     return this.#declared.get(id)
-  }
-
-  /** A project that may have events to deliver, even if it is no longer declared. */
-  ofEvents(id: string): AgentProject | undefined {
-    return this.#declared.get(id) ?? this.#removed.get(id)
-  }
-
-  /** The stored event state of each project. */
-  kept(): readonly (readonly [string, unknown])[] {
-    return [...this.#removed, ...this.#declared].flatMap(([id, { kept }]) =>
-      kept === undefined ? [] : [[id, kept] as const],
-    )
   }
 
   /** @throws {EspalierError} `E_USAGE` */
@@ -58,7 +46,7 @@ export class ProjectSet {
    * @returns the projects that were stopped.
    */
   async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {
-    const { wake, forget, now, intervalOf, data } = this.#shared
+    const { wake, forget, now, intervalOf } = this.#shared
     const added = declared.filter((id) => !this.#declared.has(id))
     for (const id of added) {
       this.#declared.set(id, await this.#open(id))
@@ -75,11 +63,6 @@ export class ProjectSet {
       this.#declared.delete(id)
       this.#removed.set(id, project)
       forget(id)
-    }
-    if (this.#isFirst) {
-      for (const id of await data.projects()) {
-        if (!this.#declared.has(id)) this.#removed.set(id, await this.#open(id))
-      }
     }
     this.#isFirst = false
     for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')

@@ -6,7 +6,6 @@ export class ProjectStore {
   readonly #data: Pick<DataFolder, 'writeProject'>
   readonly #lost: (error: unknown) => void
   #file: ProjectFile
-  #saved: ProjectFile
   #written = ''
   #writing: Promise<void> = Promise.resolve()
 
@@ -20,17 +19,11 @@ export class ProjectStore {
     this.#id = id
     this.#data = data
     this.#file = file ?? NEW_PROJECT_FILE
-    this.#saved = this.#file
     this.#lost = lost
   }
 
   get file(): ProjectFile {
     return this.#file
-  }
-
-  /** The state on disk. Anything else does not survive a crash. */
-  get saved(): ProjectFile {
-    return this.#saved
   }
 
   change(change: (file: ProjectFile) => ProjectFile): void {
@@ -45,7 +38,6 @@ export class ProjectStore {
       const text = JSON.stringify(file)
       if (text !== this.#written) await this.#data.writeProject(this.#id, file)
       this.#written = text
-      this.#saved = file
     }
     const written = this.#writing.then(write)
     this.#writing = written.catch(() => undefined)

@@ -58,14 +58,6 @@ export class AgentProject {
     return this.#plan.last
   }
 
-  /**
-   * The event state, as it is on disk. If an event were sent before it was saved, it would be raised again under a new
-   * id after a crash.
-   */
-  get kept(): unknown {
-    return this.#store.saved.events
-  }
-
   /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
     const { applying, failures, wait } = this.#store.file
@@ -89,10 +81,6 @@ export class AgentProject {
     if (declaration === undefined) return
     const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
     await this.#display.show({ state: 'Failing' }, declaration.version, { message: what })
-  }
-
-  keep(change: (kept: unknown) => unknown): Promise<void> {
-    return this.#store.saveAs((file) => ({ ...file, events: change(file.events) }))
   }
 
   suspend(suspension: Suspension): Promise<void> {

@@ -9,7 +9,7 @@ import type { AgentPolicy } from './decide.ts'
 import type { DesiredState } from './desired-state.ts'
 import type { WakeCause } from './scheduler.ts'
 import type { Source } from './source.ts'
-import type { EventKeeper } from './view.ts'
+import type { Notifier } from './tell/notifier.ts'
 
 export interface AgentOptions {
   readonly source: Source
@@ -29,7 +29,7 @@ export interface AgentOptions {
   readonly keepMs: number
   readonly clock: Clock
   readonly random: () => number
-  readonly keeper?: EventKeeper
+  readonly notifier?: Pick<Notifier, 'notify'>
   readonly log?: (line: string) => void
 }
 

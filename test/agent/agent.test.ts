@@ -218,3 +218,39 @@ test('a restarted agent keeps waiting for the same restart window', async () => 
   await world.pass(2 * HOUR)
   expect(stateOf(second, PROJECT)).toBe('Synced')
 })
+
+test('each change of state and each apply is notified once, also if the agent is restarted in between', async () => {
+  const received: string[] = []
+  await world.close()
+  world = await openWorld(SEED, {
+    send: async (body) => {
+      const { state, reason = '', previous, applied } = JSON.parse(body).data
+      received.push(`${previous.state} > ${state} ${reason} ${applied?.done ?? ''}`.trim())
+      return 204
+    },
+  })
+  const restarted = async (agent: Awaited<ReturnType<typeof start>>) => {
+    agent.stop()
+    await world.pass(MINUTE)
+    return start()
+  }
+  await world.declare(manifest('{ size: 1 }'))
+  let agent = await start()
+  await world.declare(manifest('{ size: 2 }'))
+  await world.pass(2 * MINUTE)
+  agent = await restarted(agent)
+  await world.edit(PROJECT, PRIMARY, { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 })
+  await world.pass(15 * MINUTE)
+  agent = await restarted(agent)
+  await world.pass(10 * MINUTE)
+  agent.stop()
+  await world.pass(MINUTE)
+  await world.edit(PROJECT, PRIMARY, { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 })
+  await start()
+  await world.pass(10 * MINUTE)
+  expect(received).toEqual([
+    `Synced > Synced  update primary on main (${PRIMARY})`,
+    'Synced > OutOfSync Drift',
+    'OutOfSync > Synced',
+  ])
+})

@@ -1,4 +1,4 @@
-/** The stored source file, changed concurrently by projects and the notifier. */
+/** The stored source file, changed concurrently by several projects. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,30 +34,7 @@ test('concurrent changes to the source file are all saved, and the last write co
   const state = await openDesiredState({ ...folderSource([folder], folder), from: folder }, data, () => 1)
   await state.refresh()
   expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([true, true])
-  await Promise.all([
-    ...IDS.map((id) => state.recorded(id)),
-    state.keepEvents({ repository: { pending: ['an event'] } }),
-  ])
+  await Promise.all(IDS.map((id) => state.recorded(id)))
   expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([false, false])
-  expect(written.at(-1)).toMatchObject({ introduced: [], events: { repository: { pending: ['an event'] } } })
-})
-
-test('events of the repository in an older data folder are kept, but events of a project named `repository` are not mistaken for them', async () => {
-  const kept = { conditions: {}, isSuspended: false, isRemoved: false, pending: [] }
-  const eventsOf = async (events: Readonly<Record<string, unknown>>) => {
-    const data = {
-      readSource: async () => ({ from: folder, introduced: [], events }),
-      writeSource: async () => undefined,
-    }
-    return (await openDesiredState({ ...folderSource([folder], folder), from: folder }, data, () => 1)).events()
-  }
-  const account = { 'account/default': kept }
-  expect(await eventsOf({ repository: kept, ...account })).toEqual({ 'repository/manifests': kept, ...account })
-  for (const events of [
-    account,
-    { repository: { ...kept, isRemoved: true } },
-    { repository: kept, 'repository/manifests': kept },
-  ]) {
-    expect(await eventsOf(events)).toEqual(events)
-  }
+  expect(written.at(-1)).toMatchObject({ introduced: [] })
 })

@@ -48,7 +48,6 @@ export class FakeControl implements AgentControl {
   shown: AgentView
   readonly plans = new Map<string, Plan>()
   readonly asked: (readonly unknown[])[] = []
-  readonly storedEvents = new Map<string, unknown>()
   readonly #watchers = new Set<() => void>()
   readonly #roundWatchers = new Set<(round: RoundView) => void>()
 
@@ -80,15 +79,6 @@ export class FakeControl implements AgentControl {
   }
   get watchers(): number {
     return this.#watchers.size + this.#roundWatchers.size
-  }
-  kept(): ReadonlyMap<string, unknown> {
-    return this.storedEvents
-  }
-  async keep(subject: string, change: (kept: unknown) => unknown): Promise<void> {
-    const next = change(this.storedEvents.get(subject))
-    // As read after a restart.
-    if (next === undefined) this.storedEvents.delete(subject)
-    else this.storedEvents.set(subject, JSON.parse(JSON.stringify(next)))
   }
   async reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void> {
     this.asked.push(['reconcile', projects, accept])

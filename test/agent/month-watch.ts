@@ -1,4 +1,6 @@
 /** Checks a simulated month from outside the agent: rules that it must never break, and facts that it must report. */
+import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
+import type { MissedWindowView, ProjectView } from '../../src/model/index.ts'
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
 import { HOUR, MINUTE } from './running.ts'
@@ -26,17 +28,7 @@ interface Miss {
 interface Received {
   readonly id: string
   readonly subject: string
-  readonly type: string
-  readonly time: string
-  readonly data: {
-    readonly state?: string
-    readonly reason?: string
-    readonly at?: string
-    readonly closesAt?: string
-    readonly cause?: string
-    readonly done?: readonly string[]
-    readonly resolves?: string
-  }
+  readonly data: Pick<ProjectView, 'state' | 'reason' | 'since'> & ProjectNews
 }
 
 const isByHand = (path: string, body: string): boolean =>
@@ -45,10 +37,8 @@ const isByHand = (path: string, body: string): boolean =>
 export class MonthWatch {
   readonly problems: string[] = []
   readonly missed: Record<string, number> = {}
-  readonly events: Record<string, number> = {}
   windows = 0
   changes = 0
-  delivered = 0
   strikes = 0
   mostRequestsAMinute = 0
   readonly #now: () => number
@@ -59,8 +49,6 @@ export class MonthWatch {
   #spans: Span[] = []
   #misses: Miss[] = []
   #ids = new Map<string, number>()
-  /** Conditions that were reported and not resolved, by subject, state and reason. */
-  readonly #raised = new Map<string, string>()
   #facts = new Map<string, number>()
   readonly #sizes: { readonly at: number; readonly size: number }[][]
 
@@ -106,29 +94,24 @@ export class MonthWatch {
 
   /** Called for each received event, which may be a redelivery. */
   received(body: string): void {
-    const event: Received = JSON.parse(body)
-    const { id, subject, data } = event
-    const type = event.type.replace('dev.espalier.', '')
-    this.delivered += 1
+    const { id, subject, data }: Received = JSON.parse(body)
     if (this.#ids.has(id)) return
     this.#ids.set(id, this.#now())
-    this.events[type] = (this.events[type] ?? 0) + 1
-    const condition = `${subject} ${data.state} ${data.reason ?? ''}`
-    if (type === 'resolved') {
-      if (this.#raised.get(condition) !== data.resolves) this.#problem(`${condition}: resolved, and was not raised`)
-      this.#raised.delete(condition)
-    } else if (type === 'window.missed') this.#windowMissed(event)
-    else if (type === 'applied') this.#once(`${subject} applied ${data.at}`)
-    else if (data.state !== undefined) {
-      if (this.#raised.has(condition)) this.#problem(`${condition}: raised twice`)
-      this.#raised.set(condition, id)
-      this.#facts.set(`${subject} raised`, this.#now())
-    }
+    const { state, reason = '', since, previous, applied, missedWindow } = data
+    if (applied !== undefined) this.#once(`${subject} applied ${applied.at}`)
+    if (missedWindow !== undefined) this.#once(`${subject} notified of ${missedWindow.closesAt}`)
+    if (applied !== undefined || missedWindow !== undefined) return
+    this.#once(`${subject} ${state} ${reason} since ${since}`)
+    if (previous.state === state && (previous.reason ?? '') === reason) this.#problem(`${subject}: not news: ${state}`)
   }
 
   /** Called every hour, on the hour. @param live the size of each project's compute, for projects that have one. */
-  hour(live: ReadonlyMap<string, number>, requests: readonly RecordedRequest[]): void {
+  hour(live: ReadonlyMap<string, number>, requests: readonly RecordedRequest[], shown: readonly ProjectView[]): void {
     const now = Math.round(this.#now() / HOUR) * HOUR
+    for (const { id, state, missedWindow } of shown) {
+      if (['Invalid', 'Failing', 'Blocked', 'OutOfSync'].includes(state)) this.#facts.set(`${id} raised`, this.#now())
+      if (missedWindow !== undefined) this.#windowMissed(id, missedWindow)
+    }
     for (const request of requests) this.#check(request)
     for (const [index, known] of this.#sizes.entries()) {
       const hour = hourOf(index)
@@ -156,15 +139,18 @@ export class MonthWatch {
     this.#facts.set(fact, this.#now())
   }
 
-  #windowMissed({ subject, data }: Received): void {
-    const closesAt = Date.parse(data.closesAt ?? '')
+  #windowMissed(subject: string, { closesAt: closed, cause }: MissedWindowView): void {
+    const fact = `${subject} missed ${closed}`
+    // The page shows the last missed window until another one is missed.
+    if (this.#facts.has(fact) || Date.parse(closed) < this.#now() - DAY) return
+    this.#facts.set(fact, this.#now())
+    const closesAt = Date.parse(closed)
     const index = indexOf(subject)
-    this.#once(`${subject} missed ${data.closesAt}`)
-    this.missed[data.cause ?? ''] = (this.missed[data.cause ?? ''] ?? 0) + 1
+    this.missed[cause] = (this.missed[cause] ?? 0) + 1
     const opensAt = closesAt - WINDOW_HOURS * HOUR
     const causes = this.#causes({ index, opensAt, closesAt })
-    if (causes.length === 0) this.#problem(`${subject}: missed its window, ${data.cause}, and nothing was in its way`)
-    if (data.cause === 'agent-down' && !causes.includes('agent')) this.#problem(`${subject}: the agent was not down`)
+    if (causes.length === 0) this.#problem(`${subject}: missed its window, ${cause}, and nothing was in its way`)
+    if (cause === 'agent-down' && !causes.includes('agent')) this.#problem(`${subject}: the agent was not down`)
   }
 
   /** Checks that each window that closed with steps left was reported as missed. */
@@ -174,7 +160,7 @@ export class MonthWatch {
     const causes = this.#causes(miss)
     const isReported = this.#facts.has(`${project} missed ${new Date(closesAt).toISOString()}`)
     const raisedAt = this.#facts.get(`${project} raised`) ?? 0
-    const isShown = raisedAt > opensAt - DAY || [...this.#raised.keys()].some((key) => key.startsWith(`${project} `))
+    const isShown = raisedAt > opensAt - DAY
     // The agent could not know about these steps, so it did not miss the window.
     const isUnknown = causes.includes('agent') || causes.includes('git')
     if (causes.length === 0)

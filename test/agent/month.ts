@@ -162,7 +162,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       await editSome()
       if (hour % 24 === 9) await tidy()
       await until(began + (hour + 1) * HOUR)
-      watch.hour(live(), control.requests())
+      watch.hour(live(), control.requests(), running.agent.view().projects)
       control.clearRequests()
       if (hour % 24 === 23) options.onDay?.(Math.floor(hour / 24), stage.sandbox.requests, watch.problems)
     }

@@ -3,11 +3,12 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { createNotifier, notifyKey, sendTo } from '../../src/agent/index.ts'
+import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
+import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
 import type { ProjectView } from '../../src/model/index.ts'
-import { FakeControl, project, START } from './fake-control.ts'
-import { VirtualClock } from './virtual-clock.ts'
+import { project } from './fake-control.ts'
 
 type Handle = (event: unknown) => unknown
 
@@ -57,51 +58,47 @@ const service = async (answer: (asked: Asked) => { readonly status?: number; rea
   return { asked, url: await urlOf(server) }
 }
 
-/** Sends the events of these rounds as the agent does. The rounds are five minutes apart. */
-const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): Promise<() => Promise<void>> => {
-  // Receivers accept only recent signatures.
-  const clock = new VirtualClock(Date.now())
-  const control = new FakeControl()
-  const notifier = createNotifier({ send: sendTo(to), key: notifyKey(SECRET), clock, log: () => undefined })
-  for (const [index, shown] of rounds.entries()) {
+/** Sends the events of these rounds as the agent does. */
+const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): Promise<void> => {
+  const lines: string[] = []
+  const notifier = new Notifier({
+    send: sendTo(to),
+    key: notifyKey(SECRET),
+    // A twentieth of the time.
+    clock: { now: Date.now, sleep: (ms, signal) => setTimeout(ms / 20, undefined, { signal }) },
+    log: (line) => lines.push(line),
+  })
+  let previous: ProjectNews['previous'] = { state: 'Synced' }
+  for (const shown of rounds) {
     const view = project('p-1', { name: 'billing', ...shown })
-    await control.keep('p-1', (kept) => notifier.afterRound(view, kept, START + index * 300_000))
-    control.show([view])
+    notifier.notify(view, { previous, applied: shown.lastApply }, 'https://git.example/team/computes.git')
+    previous = view
   }
-  const kept = control.storedEvents.get('p-1') as { pending: { at: number }[] }
-  for (const event of kept.pending) event.at = clock.now()
-  notifier.start(control)
-  await expect
-    .poll(async () => {
-      await clock.advance(5_000)
-      return (control.storedEvents.get('p-1') as { pending: unknown[] }).pending.length
-    })
-    .toBe(0)
-  return () => notifier.stop()
+  await notifier.end()
+  expect(lines).toEqual([])
 }
 
 const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agent reconcile p-1' } as const
 
-test("the Slack recipe posts the state, the project and the command, and escapes Slack's markup", async () => {
+test("the Slack recipe posts the state, the project, what was done and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
   const receiver = await urlOf(
     receive({ secret: SECRET, port: 0, handle: postToSlack(`${slack.url}/hook`), log: () => undefined }),
   )
-  const stop = await sendRounds(
-    receiver,
-    [1, 2].map(() => ({ ...CONFLICT, message: '<!channel> <http://evil|ok>' })),
-  )
+  const lastApply = { at: '', version: 'a', done: ['update primary on main'], interruptions: 1 }
+  await sendRounds(receiver, [{ ...CONFLICT, message: '<!channel> <http://evil|ok>' }, { lastApply }])
+  const blocked =
+    ':no_entry: *billing*: Blocked: Conflict\n&lt;!channel&gt; &lt;http://evil|ok&gt;\n```espalier agent reconcile p-1```'
   expect(slack.asked.map(({ body }) => body.text)).toEqual([
-    ...[1, 2].map(
-      () =>
-        ':no_entry: *billing*: blocked (Blocked: Conflict)\n&lt;!channel&gt; &lt;http://evil|ok&gt;\n```espalier agent reconcile p-1```',
-    ),
+    blocked,
+    // The recipe failed the first time, so the event was sent again.
+    blocked,
+    ':white_check_mark: *billing*: Synced\nthe live project matches the manifests\n• update primary on main',
   ])
-  await stop()
 })
 
-test('the GitHub recipe opens an issue for a condition and closes it once the condition is resolved', async () => {
+test('the GitHub recipe opens an issue for a project that needs attention, keeps it up to date, and closes it', async () => {
   const issues: { number: number; state: string; body: string; title: string }[] = []
   const github = await service(({ method, path, body }) => {
     if (method === 'GET') return { body: issues.filter(({ state }) => state === 'open') }
@@ -110,19 +107,19 @@ test('the GitHub recipe opens an issue for a condition and closes it once the co
       return { status: 201 }
     }
     const issue = issues[Number(path.split('/').at(-1)) - 1]
-    if (issue !== undefined) issue.state = String(body.state)
+    if (issue !== undefined) Object.assign(issue, body)
     return {}
   })
   const handle = keepIssues({ token: 'token', repository: 'team/computes', api: github.url })
   const receiver = await urlOf(receive({ secret: SECRET, port: 0, handle }))
-  const stop = await sendRounds(receiver, [CONFLICT, { ...CONFLICT, message: '@octocat #1 ``` <b>' }])
+  await sendRounds(receiver, [CONFLICT, { state: 'Suspended' }])
   expect(issues).toMatchObject([{ title: 'billing: Blocked: Conflict', state: 'open' }])
-  expect(issues[0]?.body).toContain("```text\n@octocat #1 ''' <b>\n```")
   expect(issues[0]?.body).toContain('espalier agent reconcile p-1')
-  await stop()
-  const stopAgain = await sendRounds(receiver, [CONFLICT, CONFLICT, {}, {}])
+  await sendRounds(receiver, [{ state: 'Failing', message: '@octocat #1 ``` <b>' }])
+  expect(issues).toMatchObject([{ title: 'billing: Failing', state: 'open' }])
+  expect(issues[0]?.body).toContain("```text\n@octocat #1 ''' <b>\n```")
+  await sendRounds(receiver, [{}])
   expect(issues.map(({ state }) => state)).toEqual(['closed'])
-  await stopAgain()
 })
 
 test('the receiver rejects a request that the agent did not sign', async () => {

@@ -1,7 +1,6 @@
-/** docs/agent-reference.md lists all metrics and events of the agent. */
+/** docs/agent-reference.md lists all metrics of the agent. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { EVENT_TYPES } from '../../src/agent/events/kept.ts'
 import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
 import { FakeControl } from './fake-control.ts'
 
@@ -15,10 +14,4 @@ test('docs/agent-reference.md lists every metric with its type', async () => {
   metrics.close()
   const listed = [...page.matchAll(/^\| `(espalier_\w+)` \| (\w+) \|/gm)].map(([, name, type]) => `${name} ${type}`)
   expect(listed.toSorted()).toEqual(exposed.toSorted())
-})
-
-test('docs/agent-reference.md lists every event type', () => {
-  const rows = page.slice(page.indexOf('| type | sent when |'), page.indexOf('```json'))
-  const listed = [...rows.matchAll(/`(?:dev\.espalier)?\.([a-z.-]+)`/g)].map(([, type]) => type)
-  expect(listed.toSorted()).toEqual([...EVENT_TYPES].toSorted())
 })

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Send } from '../../src/agent/events/webhook.ts'
-import { createNotifier, folderSource, openAgent, openDataFolder, type RunningAgent } from '../../src/agent/index.ts'
+import { folderSource, Notifier, openAgent, openDataFolder, type RunningAgent } from '../../src/agent/index.ts'
 import type { AgentOptions } from '../../src/agent/shared.ts'
 import type { Version } from '../../src/agent/source.ts'
+import type { Send } from '../../src/agent/tell/notifier.ts'
 import type { Clock, ProjectView } from '../../src/model/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { openStage, type Stage, type StageOptions } from '../reliability/stage.ts'
@@ -111,7 +111,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
             continues: async (one, earlier) => one === earlier || moved.isRewritten !== true,
           },
           data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },
-          ...(notifier === undefined ? {} : { keeper: notifier }),
+          ...(notifier === undefined ? {} : { notifier }),
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
           api: { baseUrl: stage.sandbox.apiUrl, clock, random: () => 0.5 },
           policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set(['restart']) },
@@ -128,10 +128,9 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
           ...more,
         }),
       )
-      notifier?.start(agent)
       const ended = agent.run().finally(async () => {
         agents.delete(agent)
-        await notifier?.stop()
+        await notifier?.end()
         await data.release()
         await life.end()
       })
@@ -169,8 +168,8 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
   return world
 }
 
-const notifierOf = (life: Life, clock: Clock, send: Send) =>
-  createNotifier({
+const notifierOf = (life: Life, clock: Clock, send: Send): Notifier =>
+  new Notifier({
     send: (body, headers) => life.moment(() => send(body, headers)),
     key: Buffer.from('a key of thirty two bytes, at least'),
     clock,

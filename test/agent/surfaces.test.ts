@@ -2,7 +2,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createNotifier, folderSource, notifyKey, serveAgent } from '../../src/agent/index.ts'
+import { folderSource, Notifier, notifyKey, serveAgent } from '../../src/agent/index.ts'
 import type { Seed } from '../../src/sandbox/index.ts'
 import { MINUTE, openWorld, stateOf, type World } from './running.ts'
 
@@ -34,7 +34,7 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   const notifySecret = `whsec_${Buffer.from('secret-of-the-receiver-of-events').toString('base64')}`
   const events: string[] = []
   const lines: string[] = []
-  const notifier = createNotifier({
+  const notifier = new Notifier({
     send: async (body, headers) => {
       events.push(body, JSON.stringify(headers))
       return 204
@@ -43,8 +43,7 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
     clock: world.stage.clock,
     log: (line) => lines.push(line),
   })
-  const agent = await world.start({ keeper: notifier })
-  notifier.start(agent)
+  const agent = await world.start({ notifier })
   const server = await serveAgent(agent, {
     listen: { host: '127.0.0.1', port: 0 },
     token,
@@ -84,11 +83,10 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   await world.pass(30 * MINUTE)
   expect(stateOf(agent, PROJECT)).toContain('Failing')
   await look()
-  await notifier.stop()
+  await world.stage.during(notifier.end())
   await server.close()
 
-  const types = events.flatMap((one) => /"type":"dev\.espalier\.([^"]+)"/.exec(one)?.[1] ?? [])
-  expect(types).toContain('out-of-sync')
+  expect(events.join()).toContain('"reason":"Drift"')
   const onDisk = await Promise.all(
     (await readdir(world.folder, { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile())

@@ -146,7 +146,9 @@ test('agent run --once sends the events of its round before it exits', async () 
   await commit('2')
   const ended = await run('--once', '--notify', url, '--notify-secret-file', join(folder, 'secret')).ended
   expect(ended.code).toBe(0)
-  expect(received.map((body) => (JSON.parse(body) as { type: string }).type)).toEqual(['dev.espalier.applied'])
+  expect(received.map((body) => JSON.parse(body))).toMatchObject([
+    { type: 'dev.espalier.state', data: { state: 'Synced', applied: { done: [expect.stringMatching(/^update /)] } } },
+  ])
   receiver.close()
 })
 
@@ -195,7 +197,7 @@ test.each([
   [['--interval', '10s'], 'at least 60s'],
   [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
-  [['--notify', 'http://127.0.0.1:1'], '--notify-secret-file'],
+  [['--notify-secret-file', 'seed.yaml'], '--notify'],
   [['--repo', 'docs'], 'omit --repo: espalier agent run docs'],
   [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
   [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],

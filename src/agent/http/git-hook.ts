@@ -1,12 +1,21 @@
 /** Verifies the webhooks that git hosts send for a push. A push only makes the agent fetch sooner. */
 import { createHmac, type Hmac } from 'node:crypto'
-import { webhookKey } from '../events/webhook.ts'
 import { isSame } from './access.ts'
 
 const MAX_BYTES = 25 * 1024 * 1024
 const MAX_AGE_SECONDS = 5 * 60
 
 type HookVerdict = 'signed' | 'not-signed' | 'too-large'
+
+const SECRET_PREFIX = 'whsec_'
+
+/** Decodes a Standard Webhooks secret such as `whsec_…`, or returns `undefined` unless it has 24 to 64 bytes. */
+export const webhookKey = (secret: string): Buffer | undefined => {
+  const encoded = secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : ''
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return undefined
+  const key = Buffer.from(encoded, 'base64')
+  return key.length >= 24 && key.length <= 64 ? key : undefined
+}
 
 /** The signatures that a request carries, and how to compute the expected one. */
 interface Claim {

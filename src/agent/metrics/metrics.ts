@@ -1,7 +1,6 @@
 /** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
-import { pendingOf } from '../events/kept.ts'
 import type { AgentControl } from '../view.ts'
 
 export interface AgentMetrics {
@@ -12,7 +11,7 @@ export interface AgentMetrics {
 
 const ORIGINS: readonly DifferenceOrigin[] = ['introduced', 'drift', 'unrecorded']
 
-export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' | 'kept'>): AgentMetrics => {
+export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>): AgentMetrics => {
   const registry = new Registry()
   const registers = [registry]
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
@@ -74,7 +73,6 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     'When the commit of the current manifests was made.',
     [],
   )
-  const pending = gauge('espalier_events_pending', 'Number of events that have not been delivered yet.', [])
   const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
 
   const update = (): void => {
@@ -96,7 +94,6 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds' 
     }
     setTime(fetched, {}, source.fetchedAt)
     setTime(committed, {}, source.committedAt)
-    pending.set([...control.kept().values()].reduce<number>((sum, kept) => sum + pendingOf(kept).length, 0))
   }
   return {
     contentType: registry.contentType,

@@ -88,11 +88,8 @@ export const runCommand = {
     ),
     'listen-public': text('Serving:', 'Address on which to serve only health checks, metrics and the git webhook'),
     'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git'),
-    notify: text('Serving:', 'URL to which to send events, in the CloudEvents format'),
-    'notify-secret-file': text(
-      'Serving:',
-      'File that contains the secret for signing events, in the Standard Webhooks format',
-    ),
+    notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format'),
+    'notify-secret-file': text('Serving:', 'File that contains the Standard Webhooks secret for signing notifications'),
     ...API_FLAGS,
   },
   examples: [
@@ -108,9 +105,7 @@ The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
   Without --once, the exit code is 0 if the agent was stopped, and 1 if it cannot start or
-  continue.
-  With --once and --notify, the agent waits up to 30 s for events to be delivered. The next run
-  sends the remaining events.`,
+  continue.`,
 } as const satisfies Command
 
 export const statusCommand = {

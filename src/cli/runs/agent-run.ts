@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import {
   type AgentKey,
-  createNotifier,
   folderSource,
   gitSource,
-  type Notifier,
+  Notifier,
   notifyKey,
   openAgent,
   openDataFolder,
@@ -53,7 +52,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
       clock: io.clock,
       random: Math.random,
       log,
-      ...defined({ keeper: notifier }),
+      ...defined({ notifier }),
     })
     if (flags.once === true) return await once(agent, notifier, io)
     const server = await serveAgent(agent, {
@@ -66,11 +65,10 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
     await writeAddress(folder, server.url)
     log(`Page  ${server.url}/`)
     if (server.publicUrl !== undefined) log(`Health and metrics  ${server.publicUrl}`)
-    notifier?.start(agent)
     try {
       await untilStopped(agent.stop, io, () => agent.run())
     } finally {
-      await notifier?.stop()
+      await notifier?.end()
       await server.close()
     }
     return EXIT.ok
@@ -80,18 +78,9 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-/** How long to try to deliver events, because a cron job must end. The next run delivers the remaining events. */
-const DELIVERY_MS = 30_000
-
 const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
-  const stop = (): void => {
-    agent.stop()
-    void notifier?.stop()
-  }
-  await untilStopped(stop, io, async () => {
-    await agent.once()
-    await notifier?.deliver(agent, DELIVERY_MS)
-  })
+  await untilStopped(agent.stop, io, () => agent.once())
+  await notifier?.end()
   const { projects, source } = agent.view()
   if (source.version === undefined && source.error !== undefined) throw new EspalierError('E_GIT', source.error)
   return exitCodeOfAll({ projects, source })
@@ -168,12 +157,13 @@ const notifierOf = async (
   io: Io,
   log: (line: string) => void,
 ): Promise<Notifier | undefined> => {
-  if (notify === undefined && notifySecretFile === undefined) return undefined
-  const secret = await secretIn(notifySecretFile, io)
-  if (notify === undefined || secret === undefined) {
-    throw usageError('--notify and --notify-secret-file must be given together.')
+  if (notify === undefined) {
+    if (notifySecretFile !== undefined) throw usageError('--notify-secret-file requires --notify.')
+    return undefined
   }
-  return createNotifier({ send: sendTo(notify), key: notifyKey(secret), clock: io.clock, log })
+  const secret = await secretIn(notifySecretFile, io)
+  const key = secret === undefined ? undefined : notifyKey(secret)
+  return new Notifier({ send: sendTo(notify), key, clock: io.clock, log })
 }
 
 const MAX_SECRET_BYTES = 64 * 1024
