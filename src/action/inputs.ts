@@ -57,7 +57,7 @@ const INPUTS = {
   paths: words,
   /** Distinguishes this plan from other plans of the same pull request. Empty if its paths are enough for that. */
   label,
-  /** Ids, names or globs of the selected projects. */
+  /** Globs over the ids and names of the selected projects. */
   project: words,
   /** The pull request whose merge commit is checked out, if the workflow runs for another event. */
   pullRequest: number,

@@ -41,6 +41,13 @@ export const SELECTION_FLAGS = {
   branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', { array: true }),
 } as const
 
+/** For commands that work on one project. */
+export const ONE_PROJECT = text(
+  '',
+  'Project whose id or name matches this glob; may be omitted if the manifests declare only one project',
+  { array: true },
+)
+
 type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
 /** Flags for cost, account limits and policies. */

@@ -8,20 +8,20 @@ import { EspalierError, hasErrors, isEmptyPlan, type Observed, type ObservedProj
 import { plan, unreadProjects } from '../planner/index.ts'
 import { plainText } from '../report/index.ts'
 import type { Io } from './io.ts'
-import { projectIdOf, unknownProject } from './live-projects.ts'
+import { unknownProject } from './live-projects.ts'
 import { print } from './terminal.ts'
 
 /** @throws {EspalierError} `E_PROJECT_UNKNOWN`, `E_PROJECT_UNREADABLE` */
 export const observeOne = async (
   api: ReadApi,
-  idOrName: string,
+  id: string,
 ): Promise<{ readonly project: ObservedProject; readonly observed: Observed }> => {
-  const observed = await snapshot(api, [await projectIdOf(api, idOrName)])
+  const observed = await snapshot(api, [id])
   const [project] = observed.projects
   if (project !== undefined) return { project, observed }
   const [unreadable] = observed.unreadable ?? []
-  if (unreadable === undefined) throw unknownProject(idOrName)
-  const { id, message, hint } = unreadable
+  if (unreadable === undefined) throw unknownProject(id)
+  const { message, hint } = unreadable
   throw new EspalierError('E_PROJECT_UNREADABLE', `Project ${id} could not be read. ${message}.`, { hint })
 }
 

@@ -1,9 +1,9 @@
 /** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../api/index.ts'
 import { compare } from '../base/index.ts'
-import { EspalierError, globMatcher, globProblem, hasErrors, ID, plainText } from '../model/index.ts'
+import { EspalierError, globProblem, hasErrors, ID, plainText } from '../model/index.ts'
 import { projectIds } from '../planner/index.ts'
-import { readManifests } from '../workflow/index.ts'
+import { matchingProjects, readManifests } from '../workflow/index.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'
@@ -33,38 +33,33 @@ export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]>
 }
 
 /**
- * Resolves the name or id of a project. A text that could be an id and is not a known name is returned unchanged,
- * because a key that cannot list projects may still have access to the project with this id.
+ * The ids of the projects with this id or name. A text that could be an id and is not a known name is returned
+ * unchanged, because a key that cannot list projects may still have access to the project with this id.
  *
- * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name, or if several projects have it.
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name.
  */
-export const projectIdOf = async (api: ReadApi, idOrName: string): Promise<string> => {
+const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string[]> => {
   const mayBeId = ID.test(idOrName)
-  if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return idOrName
-  const [only, ...others] = await projectsNamed(api, idOrName)
-  if (only !== undefined && others.length > 0) {
-    const ids = [only, ...others].map(({ id }) => id)
-    throw new EspalierError('E_PROJECT_UNKNOWN', `${ids.length} projects have the name ${plainText(idOrName)}.`, {
-      hint: `Use an id: ${ids.join(', ')}.`,
-    })
-  }
-  if (only !== undefined) return only.id
-  if (mayBeId) return idOrName
+  if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return [idOrName]
+  const found = matchingProjects(idOrName, await projectsNamed(api, idOrName))
+  if (found.length > 0) return found
+  if (mayBeId) return [idOrName]
   throw unknownProject(idOrName)
 }
 
 /**
- * Finds the project with the given id or name. If none is given, this is the project that the manifests in the current
- * folder declare, if there is only one.
+ * Finds the project that the patterns of `--project` match. If there are none, this is the project that the manifests
+ * in the current folder declare, if there is only one.
  *
  * @returns a function that finds its id, so that usage errors are reported before any request.
- * @throws {EspalierError} `E_USAGE` if the manifests declare no project, or more than one.
+ * @throws {EspalierError} `E_USAGE` if there is no such project, or more than one.
  */
 export const oneProject = async (
-  named: string | undefined,
+  patterns: readonly string[] | undefined,
   { cwd }: Io,
 ): Promise<(api: ReadApi) => Promise<string>> => {
-  if (named !== undefined) return (api) => projectIdOf(api, named)
+  checkGlobs('project', patterns)
+  if (patterns !== undefined) return async (api) => onlyOf((await liveProjects(api, patterns)).ids, patterns)
   const manifests = await ifAny(readManifests([], { cwd }))
   const ids =
     manifests === undefined || hasErrors(manifests.loaded.diagnostics) ? [] : projectIds(manifests.loaded.desired)
@@ -74,6 +69,15 @@ export const oneProject = async (
   throw usageError(
     `The manifests declare ${ids.length} projects, so it is not clear which one to use.`,
     `${NAME_IT} They declare ${listed(ids)}.`,
+  )
+}
+
+const onlyOf = ([only, ...others]: readonly string[], patterns: readonly string[]): string => {
+  if (only !== undefined && others.length === 0) return only
+  const ids = only === undefined ? [] : [only, ...others]
+  throw usageError(
+    `--project ${patterns.join(' --project ')} matches ${ids.length} projects, but this command works on one.`,
+    `Choose one by its id: ${listed(ids)}.`,
   )
 }
 
@@ -93,21 +97,17 @@ export interface LiveProjects {
   readonly leftOut: number
 }
 
-/** @throws {EspalierError} `E_USAGE` for a pattern that is not a glob, or that matches no project. */
+/** @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` for a pattern that matches no project. */
 export const liveProjects = async (api: ReadApi, patterns: readonly string[]): Promise<LiveProjects> => {
-  if (!patterns.some(isGlob)) {
-    const ids = await Promise.all(patterns.map((pattern) => projectIdOf(api, pattern)))
-    return { ids: [...new Set(ids)], leftOut: 0 }
+  const all = patterns.some(isGlob) ? await visibleProjects(api) : []
+  const idsOf = async (pattern: string): Promise<readonly string[]> => {
+    if (!isGlob(pattern)) return idsNamed(api, pattern)
+    const found = matchingProjects(pattern, all)
+    if (found.length > 0) return found
+    throw usageError(`--project ${pattern} matches no project that this key can access.`)
   }
-  const all = await visibleProjects(api)
-  const ids = patterns.flatMap((pattern) => {
-    const isMatch = globMatcher(pattern)
-    const found = all.filter(({ id, name }) => isMatch(id) || isMatch(name)).map(({ id }) => id)
-    if (found.length === 0) throw usageError(`--project ${pattern} matches no project that this key can access.`)
-    return found
-  })
-  const chosen = new Set(ids)
-  return { ids: [...chosen], leftOut: all.length - chosen.size }
+  const chosen = new Set((await Promise.all(patterns.map(idsOf))).flat())
+  return { ids: [...chosen], leftOut: all.filter(({ id }) => !chosen.has(id)).length }
 }
 
 /** Whether the pattern could match more than one project. */

@@ -27,10 +27,11 @@ export { checkOverrides, type ReviewSettings, withReview } from './review-settin
 export { digestOf, encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
   branchMatcher,
-  matchProjects,
+  matchingProjects,
   select,
   selectionNote,
   selectionWords,
+  withNames,
 } from './selection.ts'
 export { encodeSnapshot, readSnapshot } from './snapshot-file.ts'
 export { checkOffline } from './validate.ts'

@@ -174,15 +174,24 @@ export const planRecorded = async (
   return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
 }
 
-/** The names of the projects, as far as the key can read them. */
+/**
+ * The names of the projects, as far as the key can read them. A few projects are read one by one, which costs nothing
+ * if they are read anyway; a fleet is listed, 400 projects per request.
+ */
 export const namesOf = async (
   api: ReadApi,
   ids: readonly string[],
   { concurrency = DEFAULT_CONCURRENCY, onReading }: PlanOptions,
 ): Promise<ReadonlyMap<string, string>> => {
-  const counted = countReads('project names', ids.length, onReading)
-  const details = await mapConcurrently(ids, concurrency, (id) => counted(api.projectDetails(id)))
-  return new Map(ids.flatMap((id, at) => (details[at]?.name === undefined ? [] : [[id, details[at].name]])))
+  const all = ids.length > concurrency ? ((await optionalRead(api.listProjects())) ?? []) : []
+  const names = new Map(all.map(({ id, name }) => [id, name]))
+  const unlisted = ids.filter((id) => !names.has(id))
+  const counted = countReads('project names', unlisted.length, onReading)
+  await mapConcurrently(unlisted, concurrency, async (id) => {
+    const details = await counted(api.projectDetails(id))
+    if (details !== undefined) names.set(id, details.name)
+  })
+  return names
 }
 
 /** Reads the past operations of a project. If they cannot be read, the project is planned without an estimate. */

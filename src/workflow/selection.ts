@@ -48,7 +48,7 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
 /**
  * Returns the same manifests with only the selected projects.
  *
- * @param namesOf looks up the names of projects. Called only if a pattern matches no id.
+ * @param namesOf looks up the names of projects. Not called if every pattern is the id of a project.
  * @throws {EspalierError} `E_USAGE` if a pattern matches no project.
  */
 export const selectProjects = async (
@@ -72,34 +72,41 @@ const matching = async (
   ids: readonly string[],
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
 ): Promise<readonly string[]> => {
-  const { found: all, names } = await matchProjects(patterns, ids, namesOf)
-  return patterns.flatMap((pattern, at) => {
-    const found = all[at] ?? []
+  const projects = await withNames(patterns, ids, namesOf)
+  return patterns.flatMap((pattern) => {
+    const found = matchingProjects(pattern, projects)
     if (found.length > 0) return found
     throw usage(
       `--project ${pattern} matches no project of these manifests.`,
-      `They declare ${listed(ids.map((id) => (names.has(id) ? `${id} (${names.get(id)})` : id)))}.`,
+      `They declare ${listed(projects.map(({ id, name }) => (name === undefined ? id : `${id} (${name})`)))}.`,
     )
   })
 }
 
-/**
- * Finds the projects whose id or name each pattern matches.
- *
- * @param namesOf looks up the names of projects. Called only if a pattern matches no id.
- */
-export const matchProjects = async (
+export interface NamedProject {
+  readonly id: string
+  readonly name?: string | undefined
+}
+
+/** The projects with their names, if deciding which of them the patterns match takes the names. */
+export const withNames = async (
   patterns: readonly string[],
   ids: readonly string[],
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
-): Promise<{ readonly found: readonly (readonly string[])[]; readonly names: ReadonlyMap<string, string> }> => {
-  const byId = patterns.map((pattern) => ids.filter(globMatcher(pattern)))
-  const names = byId.every((found) => found.length > 0) ? new Map<string, string>() : await namesOf(ids)
-  const found = patterns.map((pattern, at) => {
-    const isMatch = globMatcher(pattern)
-    return [...(byId[at] ?? []), ...ids.filter((id) => isMatch(names.get(id) ?? ''))]
-  })
-  return { found, names }
+): Promise<readonly NamedProject[]> => {
+  const names = patterns.every((pattern) => ids.includes(pattern)) ? new Map<string, string>() : await namesOf(ids)
+  return ids.map((id) => ({ id, name: names.get(id) }))
+}
+
+/**
+ * The ids of the projects that a `--project` pattern selects: those whose id or name it matches. The case of names does
+ * not matter. A pattern that is itself the id of a project selects only that project.
+ */
+export const matchingProjects = (pattern: string, projects: readonly NamedProject[]): readonly string[] => {
+  if (projects.some(({ id }) => id === pattern)) return [pattern]
+  const isId = globMatcher(pattern)
+  const isName = globMatcher(pattern.toLowerCase())
+  return projects.flatMap(({ id, name = '' }) => (isId(id) || isName(name.toLowerCase()) ? [id] : []))
 }
 
 const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined): void => {

@@ -52,6 +52,8 @@ const commit = () => {
 describe('a project chosen by its name', () => {
   test.each([
     [['operations', 'list', '--project', 'billing'], 0, /./],
+    [['operations', 'list', '--project', 'sh?p'], 0, /./],
+    [['compute', 'start', 'dev', '--project', 'coral-*'], 0, /primary on dev \(ep-dev-coral-3\)/],
     [['compute', 'start', 'dev', '--project', 'Shop'], 0, /primary on dev \(ep-dev-coral-3\)/],
     [['status', '--project', 'billing'], 0, /^billing +amber-1 +2 computes/],
     [['import', '--project', 'shop'], 0, /^project: coral-3$/m],
@@ -63,9 +65,10 @@ describe('a project chosen by its name', () => {
   })
 
   test.each([
-    ['twin', '2 projects have the name twin', 'Use an id: doves-4, eagle-5.'],
+    ['twin', '--project twin matches 2 projects, but this command works on one.', 'by its id: doves-4, eagle-5.'],
+    ['*', '--project * matches 5 projects, but this command works on one.', 'amber-1'],
     ['No Such', 'No project has the id or name No Such', ''],
-  ])('is reported if the name %j is ambiguous or unknown', async (name, message, hint) => {
+  ])('is reported if %j matches several projects or none', async (name, message, hint) => {
     const { code, stderr } = await run('compute', 'start', 'dev', '--project', name)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })
     expect(stderr).toContain(hint)

@@ -9,7 +9,7 @@ import { parseManifests } from '../../src/manifest/index.ts'
 import { type Clock, CONSENTS, type Plan } from '../../src/model/index.ts'
 import { markdownPlan, terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
-import { apply, type Manifests, planLive } from '../../src/workflow/index.ts'
+import { apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'
 
 const OPERATION_MS = 10_000
 const range = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at))
@@ -71,6 +71,15 @@ test('a plan sends three requests per project, and one more if the project has s
   await planFor(api, manifests, false)
   // Settings are read only once.
   expect(sandbox.requests).toBe(3 * 20 + 5 + 2 * 20)
+})
+
+test('a glob over the names of a fleet lists the projects, and reads only those that are selected', async () => {
+  const { sandbox, api } = await open(range(20, (at) => project(`p${at}`, 1)))
+  const manifests = manifestsOf(range(20, (at) => document(`p${at}`, ...sized(1, 1))))
+  const { plan } = await planFor(api, await select(manifests, { projects: ['p1*'] }), false)
+  expect(plan.projects).toHaveLength(11)
+  // The last page of the list is empty.
+  expect(sandbox.requests).toBe(2 + 3 * 11)
 })
 
 test('apply without a prompt reads each project once before its first step', async () => {

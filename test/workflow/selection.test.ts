@@ -42,6 +42,15 @@ test('a project is selected by id, name or glob', async () => {
   expect(selectionNote((await changes({ projects: ['*'] })).plan)).toBeUndefined()
 })
 
+test('a project is selected if any pattern matches its id or its name, whatever the other patterns match', async () => {
+  const live = observed({ blog: 'Coffee Shop' })
+  const all = ['blog ep-main', 'blog ep-preview', 'shop ep-main', 'shop ep-preview']
+  expect((await changes({ projects: ['*shop*'] }, live)).ids).toEqual(all)
+  expect((await changes({ projects: ['*hop*', 'Coffee*'] }, live)).ids).toEqual(all)
+  // An id selects only its project, even if it is also a name.
+  expect((await changes({ projects: ['shop'] }, observed({ blog: 'shop' }))).plan.projects).toEqual(['shop'])
+})
+
 test('a branch is selected by name or id, and the summary counts only selected changes', async () => {
   const { ids, plan } = await changes({ branches: ['preview/*'] })
   expect(ids).toEqual(['blog ep-preview', 'shop ep-preview'])

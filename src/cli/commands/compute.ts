@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS } from '../flags.ts'
+import { duration, toggle } from '../flag.ts'
+import { CONNECTION_FLAGS, ONE_PROJECT } from '../flags.ts'
 
 const SUMMARIES = {
   start: 'Wake idle computes',
@@ -21,7 +21,7 @@ export const actionCommand = (action: ComputeAction) =>
       refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
     },
     flags: {
-      project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
+      project: ONE_PROJECT,
       now: toggle('', 'Interrupt computes even while their restart windows are closed'),
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
       'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),

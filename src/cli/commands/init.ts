@@ -6,7 +6,11 @@ export const initCommand = {
   command: 'init',
   summary: 'Start here: write your first manifests, editor settings and workflows',
   flags: {
-    project: text('', 'Project id or name (default: every project that the key can access)'),
+    project: text(
+      '',
+      'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
+      { array: true },
+    ),
     'no-editor': toggle('', 'Do not write editor settings (.vscode/)'),
     'no-workflows': toggle('', 'Do not write workflows (.github/workflows/)'),
     ...API_FLAGS,

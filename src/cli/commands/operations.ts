@@ -1,9 +1,9 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { duration, number, text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, ONE_PROJECT } from '../flags.ts'
 
 const COMMON = {
-  project: text('', 'Project id or name; may be omitted if the manifests declare only one project'),
+  project: ONE_PROJECT,
   format: text('Output:', 'Output format; wide shows all columns, and json prints one object per line', {
     alias: 'o',
     choices: ['terminal', 'wide', 'json'],

@@ -61,7 +61,7 @@ export const connectCommand = {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
     port: number('', 'API port of the sandbox, needed if several sandboxes are running', PORT),
-    project: text('', 'Project id or name, needed if several projects have a branch with this name'),
+    project: text('', 'Only projects whose id or name matches this glob; repeatable', { array: true }),
   },
   examples: [
     ['$0 sandbox connect main', 'Print a connection string for the primary on main'],

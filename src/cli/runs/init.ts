@@ -17,7 +17,7 @@ import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.
 import { workflowsFor } from '../init/workflows.ts'
 import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
-import { visibleProjects } from '../live-projects.ts'
+import { checkGlobs, liveProjects, visibleProjects } from '../live-projects.ts'
 import { canAsk, print } from '../terminal.ts'
 
 const MANIFEST = 'espalier.yaml'
@@ -46,8 +46,10 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
     report(io, 'written', `${MANIFEST}, which you must fill in, because there is no API key to read the project with`)
     return false
   }
+  checkGlobs('project', flags.project)
   return withReadApi(flags, io, async (api) => {
-    const named = flags.project === undefined ? await chooseProjects(api, io) : [flags.project]
+    const named =
+      flags.project === undefined ? await chooseProjects(api, io) : (await liveProjects(api, flags.project)).ids
     const [only, second] = named
     if (only !== undefined && second === undefined) return writeOne(api, only, schema, io)
     return writeSeveral(api, named, flags, io)
@@ -78,8 +80,8 @@ const pick = (answer: string, projects: readonly Project[]): string => {
   })
 }
 
-const writeOne = async (api: ReadApi, idOrName: string, schema: string, io: Io): Promise<boolean> => {
-  const { project } = await observeOne(api, idOrName)
+const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promise<boolean> => {
+  const { project } = await observeOne(api, id)
   const exported = exportChecked(project, { pin: false, schema })
   const { text, computes } = exported
   await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
@@ -109,7 +111,8 @@ const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFla
 
 const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
   const id =
-    project ?? (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
+    project?.join(' ') ??
+    (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
   if (id !== undefined && /^[a-z0-9-]{1,60}$/.test(id)) return id
   if (id !== undefined)
     throw usageError(

@@ -2,10 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../model/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
+import { matchingProjects } from '../../workflow/index.ts'
 import type { ConnectFlags } from '../commands/sandbox.ts'
 import { chooseCompute } from '../compute-ref.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
+import { checkGlobs } from '../live-projects.ts'
 import { type RegisteredSandbox, registered } from '../sandbox-registry.ts'
 import { print } from '../terminal.ts'
 
@@ -62,13 +64,15 @@ const computesOf = async ({ controlUrl, controlToken }: RegisteredSandbox): Prom
   return computes
 }
 
-const choose = (computes: readonly ReachableCompute[], { ref, project }: ConnectFlags): ReachableCompute =>
-  chooseCompute(
+const choose = (computes: readonly ReachableCompute[], { ref, project: patterns }: ConnectFlags): ReachableCompute => {
+  checkGlobs('project', patterns)
+  const projects = computes.map(({ projectId: id, projectName: name }) => ({ id, name }))
+  const chosen = new Set(patterns?.flatMap((pattern) => matchingProjects(pattern, projects)))
+  return chooseCompute(
     ref,
-    computes.filter(
-      ({ projectId, projectName }) => project === undefined || [projectId, projectName].includes(project),
-    ),
+    computes.filter(({ projectId }) => patterns === undefined || chosen.has(projectId)),
   )
+}
 
 const runPsql = async (uri: string, io: Io): Promise<ExitCode> => {
   // Ctrl-C is left to psql, where it cancels a query.

@@ -14,11 +14,12 @@ import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report
 import {
   branchMatcher,
   type Manifests,
-  matchProjects,
+  matchingProjects,
   namesOf,
   planLive,
   select,
   selectionWords,
+  withNames,
 } from '../../workflow/index.ts'
 import type { StatusFlags } from '../commands/status.ts'
 import { withReadApi } from '../connect.ts'
@@ -82,8 +83,9 @@ const seeing = async (
   io: Io,
 ): Promise<See> => {
   const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
-  const named = await matchProjects(patterns ?? ['*'], declared, (ids) => namesOf(api, ids, { concurrency }))
-  const isDeclared = declared.length > 0 && named.found.every((found) => found.length > 0)
+  const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, { concurrency }))
+  const found = patterns?.map((pattern) => matchingProjects(pattern, projects)) ?? [declared]
+  const isDeclared = found.every((ids) => ids.length > 0)
   if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
     const selected = await select(manifests, { projects: patterns }, io.cwd)
     return async (read, onReading) => {
@@ -92,7 +94,7 @@ const seeing = async (
       return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
     }
   }
-  const chosen = isDeclared || patterns === undefined ? [...new Set(named.found.flat())] : undefined
+  const chosen = isDeclared || patterns === undefined ? [...new Set(found.flat())] : undefined
   const { ids, leftOut } =
     chosen === undefined
       ? await liveProjects(api, patterns ?? [])
