@@ -9,11 +9,11 @@ import { rolldown } from 'rolldown'
  * Finding a file takes about a third of a millisecond, so the modules that nearly every command loads share a chunk.
  */
 const TOGETHER = [
-  // `--version` loads only the version.
-  { name: 'model', test: /src[\\/]model[\\/](?!version)/ },
+  // `--version` loads only the version, and only `explain` loads the explanations.
+  { name: 'model', test: /src[\\/]model[\\/](?!version|explanations|generated)/ },
   {
     name: 'manifest',
-    test: /src[\\/]manifest[\\/](?!write|codes|definition[\\/](?!validator)|generated[\\/]tier-table)/,
+    test: /src[\\/]manifest[\\/](?!write|definition[\\/](?!validator)|generated[\\/]tier-table)/,
   },
   // This chunk contains nothing that reads manifests or calls the service, because it is all that completion loads.
   {

@@ -26,11 +26,11 @@ const HAS_SECRETS = 'pull_request_target'
 export const isUntrusted = ({ event, inputs }: Job): boolean =>
   event.name === HAS_SECRETS || (event.pullRequest?.isFork === true && inputs.apiKey !== '')
 
-/** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_FORK_BASE` */
+/** @throws {EspalierError} `E_GIT`, `E_FORK_CHECKOUT`, `E_BASE` */
 export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<UntrustedManifests> => {
   const pull = event.pullRequest
   if (pull === undefined) {
-    throw new EspalierError('E_FORK_BASE', `The event ${event.name} has no pull request.`)
+    throw new EspalierError('E_BASE', `The event ${event.name} has no pull request.`)
   }
   const { baseSha, headSha, notes } =
     event.name === HAS_SECRETS ? await outsideOf(cwd, pull) : await withinMerge(cwd, pull)
@@ -38,7 +38,7 @@ export const readUntrusted = async ({ event, inputs, cwd }: Job): Promise<Untrus
   const base = await manifestsAt(baseSha, files, { cwd })
   if (hasErrors(base.loaded.diagnostics)) {
     throw new EspalierError(
-      'E_FORK_BASE',
+      'E_BASE',
       `The base's manifests (${baseSha.slice(0, 12)}) have errors, so it is unknown which projects may be read: ${firstError(base)}`,
       { hint: "Fix the base's manifests first." },
     )

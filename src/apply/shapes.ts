@@ -64,7 +64,6 @@ const attribute = z.strictObject({
   beforeText: z.string().exactOptional(),
   afterText: z.string(),
   impact,
-  reason,
   rule: z.string(),
   source: source.exactOptional(),
 })

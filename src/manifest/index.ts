@@ -1,4 +1,3 @@
-export { DIAGNOSTIC_CODES, MISTAKES, type Mistake, wholeManifest } from './codes.ts'
 export { manifestSchema, sharedSchema } from './definition/index.ts'
 export { POLICY_SCHEMA } from './definition/policy.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'

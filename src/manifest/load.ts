@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
-import { type Diagnostic, type ManifestCode, problem, SIZE_TABLE } from '../model/index.ts'
+import { type Diagnostic, type DiagnosticCode, problem, SIZE_TABLE } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, NO_SUCH_FILE, parseWith } from './parse.ts'
@@ -69,7 +69,7 @@ const sharedFiles =
   }
 
 const readText = (file: string, shown: string): string | Diagnostic => {
-  const fail = (code: ManifestCode, message: string, hint?: string): Diagnostic =>
+  const fail = (code: DiagnosticCode, message: string, hint?: string): Diagnostic =>
     problem(code, message, hint, startOfFile(shown))
   try {
     if (statSync(file).size > MAX_FILE_BYTES) {
@@ -77,7 +77,7 @@ const readText = (file: string, shown: string): string | Diagnostic => {
     }
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (error) {
-    if (error instanceof TypeError) return fail('E_ENCODING', 'The file is not UTF-8.', 'Save it as UTF-8.')
+    if (error instanceof TypeError) return fail('E_YAML', 'The file is not UTF-8.', 'Save it as UTF-8.')
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
     return fail('E_NOT_FOUND', `The file cannot be read${code}.`, 'Check its permissions.')
   }

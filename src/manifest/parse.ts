@@ -260,7 +260,7 @@ class Reading {
     if (first === undefined) this.waves = waves
     else {
       const message = `Waves are also defined at ${first.file}:${first.line}.`
-      tree.report('E_TWO_WAVES', own, message, 'Define all waves in one file, for example a shared file.')
+      tree.report('E_DUPLICATE', own, message, 'Define all waves in one file, for example a shared file.')
     }
   }
 
@@ -285,7 +285,7 @@ const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<strin
   return projects.flatMap((value, index) => {
     const source = tree.source(projects, index)
     if (projects.indexOf(value) === index) return [{ value, source }]
-    tree.report('E_VALUE', source, `Project \`${value}\` is listed twice.`, 'Keep one of the two.')
+    tree.report('E_DUPLICATE', source, `Project \`${value}\` is listed twice.`, 'Keep one of the two.')
     return []
   })
 }

@@ -1,6 +1,6 @@
 /** Problems in a manifest, or conflicts between a manifest and the live project. */
 import { compare, defined } from '../base/index.ts'
-import type { DiagnosticCode } from './diagnostic-code.ts'
+import type { DiagnosticCode } from './generated/diagnostic-code.ts'
 
 export type Severity = 'error' | 'warning'
 

@@ -53,7 +53,6 @@ export interface AttributeChange {
   readonly afterText: string
   /** Impact on the compute in its current state: `none` if it is idle. */
   readonly impact: Impact
-  readonly reason: Reason
   readonly rule: string
   readonly source?: Source
 }

@@ -1,9 +1,7 @@
 /** Published reasons for planned changes. `explain` and all renderers use them. */
-import { ATTRIBUTE_REASONS } from './attributes/index.ts'
-
 export const REASONS = {
   NOT_OBSERVED: 'declared in the manifest, not found in the project',
-  ...ATTRIBUTE_REASONS,
+  VALUE_DIFFERS: 'a declared value differs from the live one',
   PIN_ELSEWHERE: 'the pinned compute is on another branch',
   PARKED: 'parked on an empty branch to break a cycle of moves',
   TYPE_DIFFERS: 'the pinned compute has a different type, and the API cannot change types',

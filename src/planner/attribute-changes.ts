@@ -41,7 +41,6 @@ export const attributeChanges = (
         beforeText: before === undefined ? undefined : textOf(before),
         afterText: textOf(after),
         impact: inUse ? row.impact(live[key], desired.attributes[key]) : ('none' as const),
-        reason: row.reason.code,
         rule: row.rule,
         source: desired.sources[path] ?? desired.sources[row.path],
       })

@@ -87,7 +87,7 @@ const draftPatch = (
   const impacts: readonly Impact[] = [...(moved ? ['move' as const] : []), ...attributes.map((one) => one.impact)]
   const reasons: readonly Reason[] = [
     ...(moved ? ['PIN_ELSEWHERE' as const] : []),
-    ...attributes.map((one) => one.reason),
+    ...(attributes.length > 0 ? ['VALUE_DIFFERS' as const] : []),
   ]
   const impact = worstImpact(impacts)
   const impactIfAwake = (key: AttributeKey): Impact => rowOf(key).impact(live.attributes[key], desired.attributes[key])
@@ -98,7 +98,7 @@ const draftPatch = (
     attributes,
     impact,
     ...(awake === impact ? {} : { unlessIdle: awake }),
-    reasons: [...new Set(reasons)],
+    reasons,
     ...capacities(
       { before: live.attributes.size, after: desired.attributes.size ?? live.attributes.size },
       context.sizeTable,

@@ -87,14 +87,14 @@ export const expiryWarnings = (
       .map(({ compute, branch, source }) => {
         const message = `${compute.id} of project \`${project}\` moves to branch \`${branch.name}\`, which expires. The compute will be deleted with the branch.`
         const hint = "Move it to a branch that does not expire, or remove the branch's expiry."
-        return warning('W_MOVE_TO_EXPIRING', message, hint, source)
+        return warning('W_EXPIRING', message, hint, source)
       }),
     ...branches
       .filter(({ branch, shape }) => shape.protect && expiring.has(branch.id))
       .map(({ branch, shape, source }) => {
         const message = `The service will delete branch \`${branch.name}\` of project \`${project}\` when it expires, despite \`protect: true\`.`
         const hint = "Remove the branch's expiry or `protect`."
-        return warning('W_PROTECT_EXPIRING', message, hint, shape.protectSource ?? source)
+        return warning('W_EXPIRING', message, hint, shape.protectSource ?? source)
       }),
   ]
 }

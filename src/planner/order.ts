@@ -90,7 +90,7 @@ const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   const message = `These moves form a cycle, because a branch can have only one primary: ${moves.join(', ')}.`
   const hint =
     'Set `parkOn` to a branch without a primary, where one of the computes can be parked. Or remove a pin and set `prune: true`, so that its compute is deleted and a new one is created.'
-  return problem('E_MOVE_CYCLE', message, hint, ring[0]?.step.source)
+  return problem('E_PARK_ON', message, hint, ring[0]?.step.source)
 }
 
 /**

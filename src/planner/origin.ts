@@ -89,5 +89,5 @@ const withOnly = (change: Change, attributes: readonly AttributeChange[]): Chang
   ...change,
   attributes,
   impact: worstImpact(attributes.map(({ impact }) => impact)),
-  reasons: [...new Set(attributes.map(({ reason }) => reason))],
+  reasons: ['VALUE_DIFFERS'],
 })

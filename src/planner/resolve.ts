@@ -61,7 +61,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
         continue
       }
       const message = `Branch \`${branch.name}\` (${branch.id}) is declared twice: here and at ${other.file}:${other.line}.`
-      diagnostics.push(problem('E_TWO_CLAIMS', message, 'Keep one of the two.', declared.source))
+      diagnostics.push(problem('E_DUPLICATE', message, 'Keep one of the two.', declared.source))
     }
   }
 

@@ -161,8 +161,8 @@ type Fault = z.output<typeof faultShape>
 export type RequestEffect = z.output<typeof requestEffect>
 type OperationEffect = z.output<typeof operationEffect>
 
-const KIND: FileKind = { code: 'E_FAULTS', title: 'The fault file', hint: 'docs/sandbox.md describes all faults.' }
+const KIND: FileKind = { code: 'E_SEED', title: 'The fault file', hint: 'docs/sandbox.md describes all faults.' }
 
-/** @throws {EspalierError} `E_FAULTS` if the file cannot be read or is invalid: one line for each mistake. */
+/** @throws {EspalierError} `E_SEED` if the file cannot be read or is invalid: one line for each mistake. */
 export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =>
   parseYaml(await readYaml(path, KIND), path, z.array(faultShape), KIND) as readonly FaultOrder[]

@@ -81,7 +81,7 @@ export interface Sandbox {
 /**
  * Starts a control plane on 127.0.0.1.
  *
- * @throws {EspalierError} `E_SANDBOX_STATE` if the state folder cannot be used, `E_SANDBOX_PORT` if the port is
+ * @throws {EspalierError} `E_SANDBOX_STATE` if the state folder cannot be used, `E_LISTEN` if the port is
  *   taken, `E_SEED` if the seed is invalid, `E_POSTGRES…` if Postgres cannot run.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
@@ -191,7 +191,7 @@ const listen = async (server: Server, port: number, anyPort: boolean): Promise<v
     await once(server, 'listening')
   } catch (cause) {
     if (anyPort && port !== 0) return listen(server, 0, false)
-    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen on port ${port}.`, {
+    throw new EspalierError('E_LISTEN', `The sandbox cannot listen on port ${port}.`, {
       hint: 'Another program may be using it. Choose another port with --port, or 0 for any free port.',
       cause,
     })

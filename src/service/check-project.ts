@@ -82,16 +82,7 @@ const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
         hint: 'Specify it with --tier, or provide a newer table with --tier-table.',
       }
 
-const toDiagnostic = ({ severity, code, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {
-  const path = PATH_OF[code]
+const toDiagnostic = ({ severity, code, path, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {
   const source = change?.attributes.find((attribute) => attribute.path === path)?.source ?? change?.source
   return { severity, code, message: `${message}.`, hint, ...(source === undefined ? {} : { source }) }
-}
-
-/** The attribute that each limit concerns. */
-const PATH_OF: Partial<Record<TierProblem['code'], string>> = {
-  E_TIER_SIZE: 'size',
-  W_TIER_SIZE: 'size',
-  E_TIER_SCALE_TO_ZERO: 'scaleToZero',
-  W_TIER_SCALE_TO_ZERO: 'scaleToZero',
 }

@@ -1,11 +1,11 @@
 /** Checks whether the account's plan allows the requested settings. */
 import {
   type ComputeSettings,
+  type DiagnosticCode,
   formatDuration,
   formatScaleToZero,
   formatSize,
   isFixed,
-  type LimitCode,
   SCALE_TO_ZERO_NEVER,
   type Severity,
   type Size,
@@ -17,7 +17,9 @@ import {
 /** A limit of the tier that is exceeded. Only those with severity `error` block a plan. */
 export interface TierProblem {
   readonly severity: Severity
-  readonly code: LimitCode
+  readonly code: DiagnosticCode
+  /** The attribute that the limit concerns. */
+  readonly path?: 'size' | 'scaleToZero'
   /** Without a full stop. */
   readonly message: string
   readonly hint: string
@@ -44,7 +46,7 @@ export const checkTierReplicas = (
     : [
         {
           severity: 'warning',
-          code: 'W_TIER_REPLICAS',
+          code: 'W_TIER_LIMIT',
           message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${table.version}); the project would have ${count}`,
           hint: 'Declare fewer, or provide a newer table with --tier-table.',
         },
@@ -57,7 +59,7 @@ export const checkTierCuHours = (expected: number | null, { title, cuHours }: Ti
     : [
         {
           severity: 'warning',
-          code: 'W_TIER_CU_HOURS',
+          code: 'W_QUOTA',
           message: `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan`,
           hint: 'Once they are used up, all computes of the project are suspended.',
         },
@@ -69,7 +71,8 @@ const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, versi
   return [
     {
       severity: limit.severity,
-      code: limit.severity === 'error' ? 'E_TIER_SIZE' : 'W_TIER_SIZE',
+      code: limit.severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
+      path: 'size',
       message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${version})`,
       hint: 'Choose a smaller size, or provide a newer table with --tier-table.',
     },
@@ -85,7 +88,8 @@ const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, versio
   return [
     {
       severity,
-      code: severity === 'error' ? 'E_TIER_SCALE_TO_ZERO' : 'W_TIER_SCALE_TO_ZERO',
+      code: severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
+      path: 'scaleToZero',
       message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${durations}${never ? ' or never' : ''}, table ${version})`,
       hint: `Write \`scaleToZero: ${formatDuration(min)}\`, or provide a newer table with --tier-table.`,
     },

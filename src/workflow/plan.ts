@@ -110,14 +110,14 @@ const NO_POLICIES: Policies = { files: [], policies: [] }
 /**
  * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.
  *
- * @throws {EspalierError} `E_POLICY_BASE`
+ * @throws {EspalierError} `E_BASE`
  */
 const requirePolicies = (base: Manifests | undefined): void => {
   const mistake = base?.review?.policies?.mistake
   if (mistake === undefined) return
   const { file = POLICY_FILES[0], line = 1, column = 1 } = mistake.source ?? {}
   throw new EspalierError(
-    'E_POLICY_BASE',
+    'E_BASE',
     `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,
     { hint: 'Fix them on the base branch first.' },
   )

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest'
 import { FAILURE_REASONS, reasonOfError } from '../../src/action/failure.ts'
 import { ApiError } from '../../src/api/index.ts'
-import { EspalierError } from '../../src/model/index.ts'
-import { EXPLANATIONS } from '../../src/report/index.ts'
+import { EspalierError, EXPLANATIONS } from '../../src/model/index.ts'
 import { open, withHead } from './action-world.ts'
 
 const UNKNOWN = Object.fromEntries(

@@ -130,7 +130,7 @@ const step = (more: Partial<Step>): Step => ({
   request: { method: 'PATCH', path: '/x' },
   impact: 'restart',
   consents: ['restart'],
-  reason: 'SIZE_DIFFERS',
+  reason: 'VALUE_DIFFERS',
   rule: '',
   after: [],
   actions: [],

@@ -105,7 +105,7 @@ const other = (leaf: unknown): unknown => {
   const word = String(leaf)
   if (WORDS[word] !== undefined) return WORDS[word]
   if (/^[0-9a-f]{64}$/.test(word)) return 'b'.repeat(64)
-  if (/^[A-Z_]+$/.test(word)) return word === 'SIZE_DIFFERS' ? 'PRUNED' : 'SIZE_DIFFERS'
+  if (/^[A-Z_]+$/.test(word)) return word === 'VALUE_DIFFERS' ? 'PRUNED' : 'VALUE_DIFFERS'
   return word.startsWith('/') ? `${word}0` : `${word}x`
 }
 

@@ -27,7 +27,7 @@ export const step = (id: string, overrides: Partial<Step> = {}): Step => ({
   },
   impact: 'restart',
   consents: ['restart'],
-  reason: 'SIZE_DIFFERS',
+  reason: 'VALUE_DIFFERS',
   rule: 'spec 3.2',
   after: [],
   actions: [],

@@ -20,7 +20,7 @@ test.each([
   ['plan --format j', ['json']],
   ['apply --allow re', ['restart', 'replace']],
   ['apply --allow move,re', ['move,restart', 'move,replace']],
-  ['explain E_SIZE_S', ['E_SIZE_STEP']],
+  ['explain E_SCALE', ['E_SCALE_TO_ZERO_SIZE']],
   ['completion z', ['zsh']],
   ['plan --out ', []],
   ['plan espalier', []],

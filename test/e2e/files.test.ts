@@ -117,9 +117,9 @@ test('show prints a saved plan as plan printed it, even if the plan is stale', a
 })
 
 test.each([
-  ['E_SIZE_STEP', 'espalier sizes'],
+  ['E_SIZE', 'espalier sizes'],
   ['e_stale', 'applied exactly as it was made, or not at all'],
-  ['SIZE_DIFFERS', 'the size differs'],
+  ['PRUNED', 'not declared, and the manifest sets prune: true'],
   ['restart', 'restarts: existing connections drop'],
   ['delete', '--allow delete'],
 ])('espalier explain %s prints the explanation', async (code, words) => {
@@ -129,8 +129,8 @@ test.each([
 test('explain lists all codes, and suggests the closest code for an unknown one', async () => {
   const { stdout } = await offline('explain')
   expect(stdout.split('\n').length).toBeGreaterThan(90)
-  const { code, stderr } = await offline('explain', 'E_SIZE_STEPS')
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE_STEP?') })
+  const { code, stderr } = await offline('explain', 'E_SIZES')
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean E_SIZE?') })
 })
 
 test('import writes a manifest whose plan is empty', async () => {

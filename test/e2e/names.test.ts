@@ -155,7 +155,7 @@ test('status with broken manifests lists the live computes with SYNC unknown', a
   await write('espalier.yaml', `${manifest('amber-1', 4)}---\n${manifest('coral-3', 3.5)}`)
   const { code, stdout, stderr } = await run('status')
   expect(code).toBe(1)
-  expect(stderr).toContain('E_SIZE_STEP')
+  expect(stderr).toContain('E_SIZE')
   expect(stderr).toContain('SYNC is unknown until the errors in the manifests are corrected.')
   expect(stdout).toMatch(/ unknown +ep-main-amber-1/)
   expect(stdout).toMatch(/ unknown +ep-main-coral-3/)

@@ -279,7 +279,7 @@ test('a base without manifests, or with errors, allows no project', async () => 
     world.open()
     const { code, log } = await world.run()
     expect(code).toBe(1)
-    expect(log).toContain('title=E_FORK_BASE::')
+    expect(log).toContain('title=E_BASE::')
     expect(world.requests()).toEqual([])
   }
 })

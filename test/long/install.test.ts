@@ -41,7 +41,7 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['validate', /No problems in 1 file/],
   ['fmt --check', /^/],
   ['show --resolved espalier.yaml', /quiet-river-12345678/],
-  ['explain E_SIZE_STEP', /E_SIZE_STEP/],
+  ['explain E_SIZE', /E_SIZE/],
   ['sizes', /0\.25/],
   ['completion bash', /complete/],
   ['completion zsh', /compdef/],

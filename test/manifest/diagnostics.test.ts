@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { DIAGNOSTIC_CODES, parseManifests } from '../../src/manifest/index.ts'
-import type { ManifestCode } from '../../src/model/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
+import type { DiagnosticCode } from '../../src/model/index.ts'
 
 /** Lines 1 and 2; what follows starts on line 3. */
 const HEAD = 'version: 1\nproject: quiet-river-12345678\n'
@@ -18,25 +18,25 @@ const WAVES = 'waves: [{ name: canary, projects: [a] }]'
 
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
-type Row = readonly [name: string, yaml: string, code: ManifestCode, line: number, column: number]
+type Row = readonly [name: string, yaml: string, code: DiagnosticCode, line: number, column: number]
 
 const ROWS: readonly Row[] = [
   // YAML itself
   ['an unclosed bracket', doc('branches: { main: {}'), 'E_YAML', 4, 1],
   ['a tab as indentation', doc('branches:\n\tmain: {}'), 'E_YAML', 4, 1],
-  ['a duplicate key', doc('prune: true\nprune: false'), 'E_DUPLICATE_KEY', 4, 1],
-  ['a duplicate branch', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE_KEY', 5, 3],
-  ['a custom tag', attribute('size: !cu 1'), 'E_TAG', 6, 13],
+  ['a duplicate key', doc('prune: true\nprune: false'), 'E_DUPLICATE', 4, 1],
+  ['a duplicate branch', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE', 5, 3],
+  ['a custom tag', attribute('size: !cu 1'), 'E_YAML', 6, 13],
   [
     'more aliases than the limit',
     doc(`defaults: &d { size: 1 }\nprofiles: { ${Array.from({ length: 1_001 }, (_, at) => `p${at}: *d`).join(', ')} }`),
-    'E_ALIAS_LIMIT',
+    'E_TOO_LARGE',
     4,
     13 + Array.from({ length: 1_000 }, (_, at) => `p${at}: *d, `).join('').length + 'p1000: '.length,
   ],
   ['an alias without an anchor', doc('branches: *all'), 'E_YAML', 3, 11],
   ['an alias before its anchor', doc('branches: { m: *all }\nprofiles: { p: &all {} }'), 'E_YAML', 3, 16],
-  ['nesting that is too deep', doc(`branches: ${nested(100)}`), 'E_TOO_DEEP', 3, 11 + 64],
+  ['nesting that is too deep', doc(`branches: ${nested(100)}`), 'E_TOO_LARGE', 3, 11 + 64],
   ['an empty file', '', 'E_EMPTY', 1, 1],
   ['a file with only comments', '# nothing\n', 'E_EMPTY', 1, 1],
   ['a file larger than 32 MiB', `# ${'x'.repeat(32 * 1024 * 1024)}\n`, 'E_TOO_LARGE', 1, 1],
@@ -44,29 +44,29 @@ const ROWS: readonly Row[] = [
   // the document
   ['a missing version', 'project: p\n', 'E_REQUIRED', 1, 1],
   ['a missing project', 'version: 1\nbranches: {}\n', 'E_REQUIRED', 1, 1],
-  ['an unsupported version', 'version: 2\nproject: p\n', 'E_VERSION', 1, 10],
-  ['a version in quotes', 'version: "1"\nproject: p\n', 'E_VERSION', 1, 10],
+  ['an unsupported version', 'version: 2\nproject: p\n', 'E_VALUE', 1, 10],
+  ['a version in quotes', 'version: "1"\nproject: p\n', 'E_VALUE', 1, 10],
   ['a project that is not a valid id', 'version: 1\nproject: My Project\n', 'E_VALUE', 2, 10],
-  ['a number as a project id', 'version: 1\nproject: 12\n', 'E_TYPE', 2, 10],
-  ['a list as a document', '- version: 1\n', 'E_TYPE', 1, 1],
+  ['a number as a project id', 'version: 1\nproject: 12\n', 'E_VALUE', 2, 10],
+  ['a list as a document', '- version: 1\n', 'E_VALUE', 1, 1],
   ['an unknown key', doc('branch: {}'), 'E_UNKNOWN_KEY', 3, 1],
-  ['null as a value', doc('branches: null'), 'E_NULL', 3, 11],
-  ['a key without a value', doc('branches:'), 'E_NULL', 3, 10],
-  ['a branch without a value', doc('branches:\n  main: ~'), 'E_NULL', 4, 9],
-  ['a map as a key', doc('branches:\n  { a: b }: {}'), 'E_TYPE', 4, 3],
-  ['a string for `prune`', doc('prune: "yes"'), 'E_TYPE', 3, 8],
-  ['a map for `rules`', doc('rules: {}'), 'E_TYPE', 3, 8],
+  ['null as a value', doc('branches: null'), 'E_VALUE', 3, 11],
+  ['a key without a value', doc('branches:'), 'E_VALUE', 3, 10],
+  ['a branch without a value', doc('branches:\n  main: ~'), 'E_VALUE', 4, 9],
+  ['a map as a key', doc('branches:\n  { a: b }: {}'), 'E_VALUE', 4, 3],
+  ['a string for `prune`', doc('prune: "yes"'), 'E_VALUE', 3, 8],
+  ['a map for `rules`', doc('rules: {}'), 'E_VALUE', 3, 8],
 
   // sizes
-  ['a size between the steps', attribute('size: 3.5'), 'E_SIZE_STEP', 6, 13],
-  ['a size above the largest step', attribute('size: 57'), 'E_SIZE_STEP', 6, 13],
-  ['an infinite size', attribute('size: .inf'), 'E_SIZE_STEP', 6, 13],
-  ['a minimum between the steps', attribute('size: { min: 0.3, max: 1 }'), 'E_SIZE_STEP', 6, 20],
-  ['a size in quotes', attribute('size: "1"'), 'E_TYPE', 6, 13],
+  ['a size between the steps', attribute('size: 3.5'), 'E_SIZE', 6, 13],
+  ['a size above the largest step', attribute('size: 57'), 'E_SIZE', 6, 13],
+  ['an infinite size', attribute('size: .inf'), 'E_SIZE', 6, 13],
+  ['a minimum between the steps', attribute('size: { min: 0.3, max: 1 }'), 'E_SIZE', 6, 20],
+  ['a size in quotes', attribute('size: "1"'), 'E_VALUE', 6, 13],
   ['a range without a maximum', attribute('size: { min: 1 }'), 'E_REQUIRED', 6, 13],
-  ['a range that is too wide', attribute('size: { min: 1, max: 10 }'), 'E_SPREAD', 6, 28],
-  ['a minimum above the maximum', attribute('size: { min: 4, max: 1 }'), 'E_MIN_ABOVE_MAX', 6, 20],
-  ['autoscaling above 16 CU', attribute('size: { min: 16, max: 18 }'), 'E_AUTOSCALING_MAX', 6, 29],
+  ['a range that is too wide', attribute('size: { min: 1, max: 10 }'), 'E_SIZE', 6, 28],
+  ['a minimum above the maximum', attribute('size: { min: 4, max: 1 }'), 'E_SIZE', 6, 20],
+  ['autoscaling above 16 CU', attribute('size: { min: 16, max: 18 }'), 'E_SIZE', 6, 29],
   ['scale to zero above 16 CU', attribute('size: 18\n      scaleToZero: 5m'), 'E_SCALE_TO_ZERO_SIZE', 7, 20],
   [
     'inherited scale to zero above 16 CU',
@@ -77,32 +77,32 @@ const ROWS: readonly Row[] = [
   ],
 
   // durations
-  ['a duration without a unit', attribute('scaleToZero: 300'), 'E_DURATION_UNIT', 6, 20],
+  ['a duration without a unit', attribute('scaleToZero: 300'), 'E_DURATION', 6, 20],
   ['a quoted duration without a unit', attribute('scaleToZero: "300"'), 'E_DURATION', 6, 20],
   ['a duration with a unit in words', attribute('scaleToZero: 5 minutes'), 'E_DURATION', 6, 20],
   ['duration units in the wrong order', attribute('scaleToZero: 5m1h'), 'E_DURATION', 6, 20],
   ['an empty duration', attribute('scaleToZero: ""'), 'E_DURATION', 6, 20],
-  ['a duration that is too short', attribute('scaleToZero: 59s'), 'E_DURATION_RANGE', 6, 20],
-  ['a duration that is too long', attribute('scaleToZero: 7d1s'), 'E_DURATION_RANGE', 6, 20],
-  ['a duration of zero seconds', attribute('scaleToZero: 0s'), 'E_DURATION_RANGE', 6, 20],
+  ['a duration that is too short', attribute('scaleToZero: 59s'), 'E_DURATION', 6, 20],
+  ['a duration that is too long', attribute('scaleToZero: 7d1s'), 'E_DURATION', 6, 20],
+  ['a duration of zero seconds', attribute('scaleToZero: 0s'), 'E_DURATION', 6, 20],
 
   // other attributes
   ['an unknown pooler mode', attribute('pooler: { mode: session }'), 'E_VALUE', 6, 23],
-  ['a list as a Postgres setting', attribute('postgres: { settings: { work_mem: [1] } }'), 'E_TYPE', 6, 41],
-  ['a string for `preload`', attribute('postgres: { preload: vector }'), 'E_TYPE', 6, 28],
-  ['a map as a Postgres setting', attribute('postgres: { settings: { work_mem: {} } }'), 'E_TYPE', 6, 41],
-  ['a pin that is not a compute id', attribute('id: br-cool-dawn'), 'E_PIN', 6, 11],
-  ['an empty compute name', attribute('name: ""'), 'E_NAME', 6, 13],
-  ['a compute name of 65 characters', attribute(`name: ${'n'.repeat(65)}`), 'E_NAME', 6, 13],
-  ['a compute name with a control character', attribute('name: "a\\eb"'), 'E_NAME', 6, 13],
+  ['a list as a Postgres setting', attribute('postgres: { settings: { work_mem: [1] } }'), 'E_VALUE', 6, 41],
+  ['a string for `preload`', attribute('postgres: { preload: vector }'), 'E_VALUE', 6, 28],
+  ['a map as a Postgres setting', attribute('postgres: { settings: { work_mem: {} } }'), 'E_VALUE', 6, 41],
+  ['a pin that is not a compute id', attribute('id: br-cool-dawn'), 'E_VALUE', 6, 11],
+  ['an empty compute name', attribute('name: ""'), 'E_VALUE', 6, 13],
+  ['a compute name of 65 characters', attribute(`name: ${'n'.repeat(65)}`), 'E_VALUE', 6, 13],
+  ['a compute name with a control character', attribute('name: "a\\eb"'), 'E_VALUE', 6, 13],
   [
     'a primary with the name of a replica',
     doc('branches:\n  main:\n    primary: { name: reporting }\n    replicas: { reporting: { size: 1 } }'),
-    'E_NAME_TAKEN',
+    'E_DUPLICATE',
     5,
     22,
   ],
-  ['a primary that is a string other than `absent`', doc('branches:\n  main:\n    primary: none'), 'E_TYPE', 5, 14],
+  ['a primary that is a string other than `absent`', doc('branches:\n  main:\n    primary: none'), 'E_VALUE', 5, 14],
   ['a profile that is not defined', attribute('profile: small'), 'E_PROFILE_UNKNOWN', 6, 16],
 
   // prices, policies and expiry
@@ -112,7 +112,7 @@ const ROWS: readonly Row[] = [
   [
     'two prices for one project',
     `${doc('price: { cuHour: 0.222, currency: USD }')}\n---\n${doc('price: { cuHour: 0.16, currency: USD }')}`,
-    'E_PRICE_TWICE',
+    'E_DUPLICATE',
     8,
     8,
   ],
@@ -125,28 +125,28 @@ const ROWS: readonly Row[] = [
   ],
   ['a policy without a reason', doc('policy:\n  - { name: a, level: deny, rule: { maxSize: 1 } }'), 'E_REQUIRED', 4, 5],
   ['`skipExpiring` without a unit', doc('skipExpiring: "60"'), 'E_DURATION', 3, 15],
-  ['a string for `expires` in a rule', doc('rules:\n  - { match: "a/*", expires: never }'), 'E_TYPE', 4, 30],
+  ['a string for `expires` in a rule', doc('rules:\n  - { match: "a/*", expires: never }'), 'E_VALUE', 4, 30],
 
   // restart windows
   ['a restart window without a time zone', doc('restartWindow: { from: "02:00", to: "04:00" }'), 'E_REQUIRED', 3, 16],
-  ['an unknown string for `restartWindow`', doc('restartWindow: sundays'), 'E_TYPE', 3, 16],
+  ['an unknown string for `restartWindow`', doc('restartWindow: sundays'), 'E_VALUE', 3, 16],
   ['the full name of a weekday', window('days: [sunday], from: "02:00", to: "04:00"'), 'E_VALUE', 3, 25],
-  ['a string for `days`', window('days: sun, from: "02:00", to: "04:00"'), 'E_TYPE', 3, 24],
-  ['a restart window with no days', window('days: [], from: "02:00", to: "04:00"'), 'E_WINDOW_EMPTY', 3, 24],
-  ['a restart window of zero length', window('from: "02:00", to: "02:00"'), 'E_WINDOW_EMPTY', 3, 37],
-  ['a time without minutes', window('from: 2, to: "04:00"'), 'E_TIME', 3, 24],
-  ['a restart window that starts at 24:00', window('from: "24:00", to: "04:00"'), 'E_TIME', 3, 24],
+  ['a string for `days`', window('days: sun, from: "02:00", to: "04:00"'), 'E_VALUE', 3, 24],
+  ['a restart window with no days', window('days: [], from: "02:00", to: "04:00"'), 'E_WINDOW', 3, 24],
+  ['a restart window of zero length', window('from: "02:00", to: "02:00"'), 'E_WINDOW', 3, 37],
+  ['a time without minutes', window('from: 2, to: "04:00"'), 'E_WINDOW', 3, 24],
+  ['a restart window that starts at 24:00', window('from: "24:00", to: "04:00"'), 'E_WINDOW', 3, 24],
   [
     'a UTC offset as a time zone',
     doc('restartWindow: { from: "02:00", to: "04:00", timezone: +02:00 }'),
-    'E_TIMEZONE',
+    'E_WINDOW',
     3,
     56,
   ],
   [
     'an unknown time zone',
     doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
-    'E_TIMEZONE',
+    'E_WINDOW',
     3,
     56,
   ],
@@ -156,7 +156,7 @@ const ROWS: readonly Row[] = [
   ['a glob with an unclosed bracket', doc('rules:\n  - match: "preview/["'), 'E_GLOB', 4, 12],
   ['a glob with an unclosed brace', doc('rules:\n  - match: "preview/{a,b"'), 'E_GLOB', 4, 12],
   ['an invalid glob in `except`', doc('rules:\n  - match: a\n    except: ["["]'), 'E_GLOB', 5, 14],
-  ['two rules for the same pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_TWO_RULES', 5, 12],
+  ['two rules for the same pattern', doc('rules:\n  - match: a/*\n  - match: a/*'), 'E_DUPLICATE', 5, 12],
   ['a pin in a rule', doc('rules:\n  - match: a\n    primary: { id: ep-a }'), 'E_UNKNOWN_KEY', 5, 16],
 
   // shared files
@@ -169,7 +169,7 @@ const ROWS: readonly Row[] = [
   // several projects
   ['`project` together with `projects`', doc('projects: [a, b]'), 'E_VALUE', 2, 10],
   ['an empty `projects` list', 'version: 1\nprojects: []\n', 'E_VALUE', 2, 11],
-  ['a duplicate project in `projects`', 'version: 1\nprojects: [a, b, a]\n', 'E_VALUE', 2, 18],
+  ['a duplicate project in `projects`', 'version: 1\nprojects: [a, b, a]\n', 'E_DUPLICATE', 2, 18],
   ['an invalid project id in `projects`', 'version: 1\nprojects: [a, B]\n', 'E_VALUE', 2, 15],
   [
     'a pin in a document for several projects',
@@ -192,11 +192,11 @@ const ROWS: readonly Row[] = [
     3,
     9,
   ],
-  ['`waves` in two documents', `${doc(WAVES)}---\nversion: 1\nproject: q\n${WAVES}\n`, 'E_TWO_WAVES', 7, 17],
+  ['`waves` in two documents', `${doc(WAVES)}---\nversion: 1\nproject: q\n${WAVES}\n`, 'E_DUPLICATE', 7, 17],
   [
     'two waves with the same name',
     doc('waves: [{ name: a, projects: [p] }, { name: a, projects: [q] }]'),
-    'E_VALUE',
+    'E_DUPLICATE',
     3,
     45,
   ],
@@ -207,28 +207,28 @@ const ROWS: readonly Row[] = [
   [
     'a branch in two documents',
     `${doc('branches: { main: {} }')}---\n${doc('branches: { main: {} }')}`,
-    'E_TWO_CLAIMS',
+    'E_DUPLICATE',
     7,
     13,
   ],
   [
     'two replicas of a branch with the same previous name',
     doc('branches: { main: { replicas: { a: { renamedFrom: old }, b: { renamedFrom: old } } } }'),
-    'E_TWO_CLAIMS',
+    'E_DUPLICATE',
     3,
     58,
   ],
   [
     'two replicas of a rule with the same previous name',
     doc('rules: [{ match: a, replicas: { a: { renamedFrom: old }, b: { renamedFrom: old } } }]'),
-    'E_TWO_CLAIMS',
+    'E_DUPLICATE',
     3,
     58,
   ],
   [
     'a compute that is pinned in two documents',
     `${doc('branches: { main: { primary: { id: ep-a } } }')}---\n${doc('branches: { dev: { primary: { id: ep-a } } }')}`,
-    'E_TWO_PINS',
+    'E_DUPLICATE',
     7,
     35,
   ],
@@ -245,14 +245,6 @@ describe('manifest problems', () => {
     const { diagnostics, desired } = parseManifests([])
     expect(diagnostics.map(({ code, source }) => [code, source])).toEqual([['E_NO_MANIFESTS', undefined]])
     expect(desired.documents).toEqual([])
-  })
-
-  test('the mistakes in this file cover every code that parsing can produce', () => {
-    const fromFilesOnly = ['E_NO_MANIFESTS', 'E_NOT_FOUND', 'E_OUTSIDE', 'E_ENCODING']
-    const covered = new Set<string>([...ROWS.map(([, , code]) => code), ...fromFilesOnly, 'E_TOO_MANY'])
-    expect(Object.keys(DIAGNOSTIC_CODES).filter((code) => !code.startsWith('E_POLICY_') && !covered.has(code))).toEqual(
-      [],
-    )
   })
 })
 
@@ -386,7 +378,7 @@ describe('shared files', () => {
         'b.yaml': 'version: 1\nproject: other\nextends: s.yaml\n',
         's.yaml': 'defaults:\n  size: 3.5\n',
       }),
-    ).toEqual([['E_SIZE_STEP', 's.yaml', 2, 9]])
+    ).toEqual([['E_SIZE', 's.yaml', 2, 9]])
   })
 })
 
@@ -401,10 +393,10 @@ test('the problems in all files are reported together, sorted by file and line',
   ])
   expect(diagnostics.map(({ code, source }) => `${source?.file}:${source?.line} ${code}`)).toEqual([
     'a.yaml:6 E_UNKNOWN_KEY',
-    'a.yaml:7 E_MIN_ABOVE_MAX',
-    'a.yaml:9 E_VERSION',
-    'b.yaml:6 E_SIZE_STEP',
-    'b.yaml:7 E_DURATION_UNIT',
+    'a.yaml:7 E_SIZE',
+    'a.yaml:9 E_VALUE',
+    'b.yaml:6 E_SIZE',
+    'b.yaml:7 E_DURATION',
     'c.yaml:2 E_YAML',
   ])
 })
@@ -427,7 +419,7 @@ describe('the rest of a document with invalid values', () => {
     const { documents, problems } = parsed(
       doc('prune: true\nbranches: { main: { primary: { size: banana, scaleToZero: 5m, colour: red } }, dev: 3 }'),
     )
-    expect(problems.map(([code]) => code)).toEqual(['E_TYPE', 'E_UNKNOWN_KEY', 'E_TYPE'])
+    expect(problems.map(([code]) => code)).toEqual(['E_VALUE', 'E_UNKNOWN_KEY', 'E_VALUE'])
     expect(documents).toMatchObject([{ prune: true, branches: [{ ref: 'main' }] }])
     expect(documents[0]?.branches[0]?.primary).toMatchObject({ attributes: { scaleToZero: 300 } })
     expect(documents[0]?.branches).toHaveLength(1)
@@ -436,8 +428,8 @@ describe('the rest of a document with invalid values', () => {
   test('is compared with other documents', () => {
     const branch = (primary: string) => doc(`branches: { main: { primary: ${primary} } }`)
     expect(parsed(branch('{ size: banana }'), branch('{}')).problems).toEqual([
-      ['E_TYPE', '0.yaml'],
-      ['E_TWO_CLAIMS', '1.yaml'],
+      ['E_VALUE', '0.yaml'],
+      ['E_DUPLICATE', '1.yaml'],
     ])
   })
 
@@ -448,7 +440,7 @@ describe('the rest of a document with invalid values', () => {
   })
 
   test('is empty if the document is not a map', () => {
-    expect(parsed('[1, 2]')).toEqual({ documents: [], problems: [['E_TYPE', '0.yaml']] })
+    expect(parsed('[1, 2]')).toEqual({ documents: [], problems: [['E_VALUE', '0.yaml']] })
   })
 })
 
@@ -496,7 +488,7 @@ test('a duplicate claim is reported with the position of the first claim, even i
   ])
   expect(diagnostics.map(({ code, source, message }) => [code, source?.file, message])).toEqual([
     [
-      'E_TWO_CLAIMS',
+      'E_DUPLICATE',
       'b.yaml',
       'Branch `main` of project `quiet-river-12345678` is declared twice: here and at a.yaml:4.',
     ],

@@ -39,7 +39,7 @@ describe('a document for several projects', () => {
       'one.yaml': 'version: 1\nproject: b\nbranches: { main: {} }\n',
     })
     expect(diagnostics).toMatchObject([
-      { code: 'E_TWO_CLAIMS', message: expect.stringContaining('fleet.yaml:4'), source: { file: 'one.yaml', line: 3 } },
+      { code: 'E_DUPLICATE', message: expect.stringContaining('fleet.yaml:4'), source: { file: 'one.yaml', line: 3 } },
     ])
   })
 
@@ -174,7 +174,7 @@ describe('a shared file', () => {
     const document = 'version: 1\nproject: a\nextends: s.yaml\n'
     const { diagnostics } = load({ 'a.yaml': `${document}---\n${document}`, 's.yaml': 'branches: { main: {} }\n' })
     expect(diagnostics).toMatchObject([
-      { code: 'E_TWO_CLAIMS', message: expect.stringContaining('two documents of the project extend this file') },
+      { code: 'E_DUPLICATE', message: expect.stringContaining('two documents of the project extend this file') },
     ])
   })
 })

@@ -143,7 +143,7 @@ describe('file contents', () => {
   test('a file that is not UTF-8 is reported, and other files are read', async () => {
     await write({ 'tree/a.yaml': Uint8Array.of(0x70, 0x3a, 0x20, 0xff, 0xfe), 'tree/b.yaml': manifest('b') })
     const loaded = await load('.')
-    expect(codesOf(loaded)).toEqual([['E_ENCODING', 'a.yaml']])
+    expect(codesOf(loaded)).toEqual([['E_YAML', 'a.yaml']])
     expect(branchesOf(loaded)).toEqual(['b'])
   })
 
@@ -245,7 +245,7 @@ describe('extends', () => {
       'tree/b.yaml': extending('s.yaml').replace('m:', 'n:'),
       'tree/s.yaml': 'defaults: { size: 3.5 }\n',
     })
-    expect(codesOf(await load('.'))).toEqual([['E_SIZE_STEP', 's.yaml']])
+    expect(codesOf(await load('.'))).toEqual([['E_SIZE', 's.yaml']])
   })
 
   test.each([

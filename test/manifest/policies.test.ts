@@ -51,7 +51,7 @@ test('a policy file can be JSON', () => {
 
 describe('mistakes in a policy file', () => {
   test.each([
-    [policy('    rule: { maxSize: big }\n'), '6:22 E_TYPE `maxSize` must be a number, not a string.'],
+    [policy('    rule: { maxSize: big }\n'), '6:22 E_VALUE `maxSize` must be a number, not a string.'],
     [
       policy('    rule: { maxSize: 1, minSize: 2 }\n'),
       '6:11 E_POLICY_RULE A policy must have exactly one rule, but this one has 2.',
@@ -71,17 +71,17 @@ describe('mistakes in a policy file', () => {
     ],
     [
       policy('    branches: [main]\n    rule: { prune: forbidden }\n'),
-      '6:15 E_POLICY_BRANCHES `prune` applies to whole projects, so the policy cannot have `branches`.',
+      '6:15 E_POLICY_RULE `prune` applies to whole projects, so the policy cannot have `branches`.',
     ],
     [
       policy('    rule: { maxSize: 1 }\n  - { name: preview-size, level: warn, reason: r, rule: { minSize: 1 } }\n'),
-      '7:13 E_POLICY_NAME The policy `preview-size` is already defined at espalier.policy.yaml:3:11.',
+      '7:13 E_DUPLICATE The policy `preview-size` is already defined at espalier.policy.yaml:3:11.',
     ],
     [
       policy('    rule: { maxSize: 1 }\n  - { name: b, level: warn, reason: r, rule: { minSize: 2 } }\n'),
-      '7:13 E_POLICY_CONTRADICTION `b` requires at least 2 CU, but `preview-size` allows at most 1 CU for the same computes.',
+      '7:13 E_POLICY_RULE `b` requires at least 2 CU, but `preview-size` allows at most 1 CU for the same computes.',
     ],
-    ['version: 2\npolicies: []\n', '1:10 E_VERSION Only version 1 of the format is supported.'],
+    ['version: 2\npolicies: []\n', '1:10 E_VALUE Only version 1 of the format is supported.'],
     ['', '1:1 E_EMPTY A policy file must have exactly one document, but this one has none.'],
     [
       'version: 1\npolicies: []\n---\nversion: 1\n',

@@ -29,7 +29,7 @@ describe('requests', () => {
         },
       },
     ])
-    expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'SIZE_DIFFERS', 'SCALE_TO_ZERO_DIFFERS'])
+    expect(plan.changes[0]?.reasons).toEqual(['PIN_ELSEWHERE', 'VALUE_DIFFERS'])
   })
 
   test('moving or deleting an idle compute requires consent even though no one is connected', () => {

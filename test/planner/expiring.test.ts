@@ -107,7 +107,7 @@ test('a rule with `expires` applies only to branches that expire, or only to tho
 test('moving a compute to an expiring branch and protecting an expiring branch both cause warnings', () => {
   const seen = live({ 'preview/y': 600 })
   const move = `branches: { preview/y: { protect: true, primary: { id: ep-${branchId('preview/x')} } } }`
-  expect(codes(planned(move, seen))).toEqual(['W_PROTECT_EXPIRING', 'W_MOVE_TO_EXPIRING'])
+  expect(codes(planned(move, seen))).toEqual(['W_EXPIRING', 'W_EXPIRING'])
   expect(codes(planned(move, live({})))).toEqual([])
 })
 

@@ -71,7 +71,7 @@ describe('changes', () => {
       world({ main: { primary: { size: 1, state: 'idle' } } }),
     )
     expect(plan.steps).toMatchObject([
-      { kind: 'update', impact: 'none', unlessIdle: 'restart', consents: [], reason: 'SIZE_DIFFERS' },
+      { kind: 'update', impact: 'none', unlessIdle: 'restart', consents: [], reason: 'VALUE_DIFFERS' },
     ])
     expect(plan.summary.restarts).toBe(0)
   })
@@ -302,7 +302,7 @@ describe('order', () => {
   const swapped = { a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } } }
 
   test('a swap is an error without a parking branch', () => {
-    expect(errorsOf({ branches: swap }, world(swapped))).toEqual(['E_MOVE_CYCLE'])
+    expect(errorsOf({ branches: swap }, world(swapped))).toEqual(['E_PARK_ON'])
   })
 
   test('a swap requires three moves with a parking branch', () => {
@@ -337,7 +337,7 @@ describe('errors', () => {
     ['E_BRANCH_UNKNOWN', { branches: { mian: {} } }, world({ main: {} })],
     ['E_PROJECT_UNKNOWN', { project: 'other-1' }, world({ main: {} })],
     ['E_PIN_UNKNOWN', { branches: { main: { primary: { id: 'ep-gone' } } } }, world({ main: {} })],
-    ['E_TWO_CLAIMS', { branches: { main: {}, 'br-main': {} } }, world({ main: {} })],
+    ['E_DUPLICATE', { branches: { main: {}, 'br-main': {} } }, world({ main: {} })],
     [
       'E_PRIMARY_TAKEN',
       { branches: { b: { primary: { id: 'ep-1' } } } },

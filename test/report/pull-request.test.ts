@@ -144,7 +144,7 @@ test('the comment lists the problems in the manifests', async () => {
   const diagnostics: readonly Diagnostic[] = [
     {
       severity: 'error',
-      code: 'E_SIZE_STEP',
+      code: 'E_SIZE',
       message: '3.5 is no compute size.',
       hint: 'The nearest is 3.',
       source: { file: 'espalier.yaml', line: 4, column: 9, length: 3 },
@@ -162,7 +162,7 @@ test('the comment lists the problems in the manifests', async () => {
   expect(text).toContain('### Espalier: 3,000 errors in the manifests')
   expect(text).toMatch(/And \d+ more\. All of them are in the job summary/)
   expect(diagnosticAnnotations(diagnostics)).toMatchObject([
-    { level: 'error', title: 'E_SIZE_STEP', file: 'espalier.yaml', line: 4, column: 9 },
+    { level: 'error', title: 'E_SIZE', file: 'espalier.yaml', line: 4, column: 9 },
     { level: 'warning', title: 'W_ADOPTED' },
   ])
 })

@@ -193,7 +193,7 @@ test('a failed start unlocks the folder', async () => {
   const other = await startSandbox({ port })
   onTestFinished(() => other.close())
   await expect(open(undefined, { port })).rejects.toMatchObject({
-    code: 'E_SANDBOX_PORT',
+    code: 'E_LISTEN',
     hint: expect.stringContaining('--port'),
   })
   await open()

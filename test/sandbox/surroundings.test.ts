@@ -65,5 +65,5 @@ test('if the port is taken, the sandbox uses another port if allowed and fails o
   const port = Number(new URL((await open({})).apiUrl).port)
   const second = await open({ port, anyPort: true })
   expect(Number(new URL(second.apiUrl).port)).not.toBe(port)
-  await expect(startSandbox({ port })).rejects.toMatchObject({ code: 'E_SANDBOX_PORT' })
+  await expect(startSandbox({ port })).rejects.toMatchObject({ code: 'E_LISTEN' })
 })

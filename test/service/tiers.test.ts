@@ -16,18 +16,18 @@ const codes = (name: string, settings: Partial<ComputeSettings>) =>
 describe('what the tiers allow', () => {
   test.each([
     ['free', fixed(2), []],
-    ['free', fixed(4), ['E_TIER_SIZE']],
+    ['free', fixed(4), ['E_TIER_LIMIT']],
     ['free', range(0.25, 2), []],
-    ['free', range(0.25, 4), ['E_TIER_SIZE']],
+    ['free', range(0.25, 4), ['E_TIER_LIMIT']],
     ['free', { scaleToZero: 0 }, []],
     ['free', { scaleToZero: 300 }, []],
-    ['free', { scaleToZero: 60 }, ['E_TIER_SCALE_TO_ZERO']],
-    ['free', { scaleToZero: SCALE_TO_ZERO_NEVER }, ['E_TIER_SCALE_TO_ZERO']],
-    ['free_v2', fixed(4), ['E_TIER_SIZE']],
+    ['free', { scaleToZero: 60 }, ['E_TIER_LIMIT']],
+    ['free', { scaleToZero: SCALE_TO_ZERO_NEVER }, ['E_TIER_LIMIT']],
+    ['free_v2', fixed(4), ['E_TIER_LIMIT']],
     ['launch', fixed(16), []],
-    ['launch_v3', fixed(18), ['W_TIER_SIZE']],
+    ['launch_v3', fixed(18), ['W_TIER_LIMIT']],
     ['launch', { scaleToZero: SCALE_TO_ZERO_NEVER }, []],
-    ['launch', { scaleToZero: 600 }, ['W_TIER_SCALE_TO_ZERO']],
+    ['launch', { scaleToZero: 600 }, ['W_TIER_LIMIT']],
     ['scale', fixed(56), []],
     ['scale', { scaleToZero: 60 }, []],
     ['scale', { ...fixed(4), scaleToZero: 604_800 }, []],
@@ -50,13 +50,13 @@ describe('what the tiers allow', () => {
     expect(checkTierReplicas(4, tier('free'), TIER_TABLE)).toMatchObject([
       {
         severity: 'warning',
-        code: 'W_TIER_REPLICAS',
+        code: 'W_TIER_LIMIT',
         // `validate` reports it too, without a plan.
         message: 'The Free plan allows 3 read replicas per project (table 2026-11); the project would have 4',
       },
     ])
     expect(checkTierReplicas(400, tier('scale'), TIER_TABLE)).toEqual([])
-    expect(checkTierCuHours(183, tier('free'))).toMatchObject([{ severity: 'warning', code: 'W_TIER_CU_HOURS' }])
+    expect(checkTierCuHours(183, tier('free'))).toMatchObject([{ severity: 'warning', code: 'W_QUOTA' }])
     expect(checkTierCuHours(99, tier('free'))).toEqual([])
     expect(checkTierCuHours(null, tier('free'))).toEqual([])
   })

@@ -117,14 +117,14 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 33450,
+      "json": 33110,
       "markdown": 5281,
       "terminal": 2325,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 319028,
+      "json": 315628,
       "markdown": 38262,
       "terminal": 6475,
     }

@@ -119,7 +119,7 @@ test('a size that the tier does not allow excludes the project, unless another t
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
   expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([
-    { code: 'E_TIER_SIZE', source: { line: 4, column: 28 } },
+    { code: 'E_TIER_LIMIT', source: { line: 4, column: 28 } },
   ])
   expect(planOf(RESIZE, { tier: 'scale' }, free).ok).toBe(true)
   expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)

@@ -149,8 +149,8 @@ test('`--tier` checks the limits of an account plan', async () => {
   const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
   const { code, stdout } = await validate('--tier', 'free')
   expect(code).toBe(1)
-  expect(stdout).toMatch(/E_TIER_SIZE.*espalier.yaml:4:|espalier.yaml:4:.*E_TIER_SIZE/s)
-  expect(stdout).toContain('E_TIER_SCALE_TO_ZERO')
+  expect(stdout).toMatch(/E_TIER_LIMIT.*espalier.yaml:4:|espalier.yaml:4:.*E_TIER_LIMIT/s)
+  expect(stdout).toContain('E_TIER_LIMIT')
   expect((await validate('--tier', 'scale')).code).toBe(0)
   expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_TIER') })
 })

@@ -28,7 +28,7 @@ export interface AgentServer {
   close(): Promise<void>
 }
 
-/** @throws {EspalierError} `E_AGENT_LISTEN` if the agent cannot listen on one of the addresses. */
+/** @throws {EspalierError} `E_LISTEN` if the agent cannot listen on one of the addresses. */
 export const serveAgent = async (
   control: AgentControl,
   { listen, listenPublic, token, ...options }: ServeOptions,
@@ -72,7 +72,7 @@ const bind = async (listener: RequestListener, { host, port }: ListenAddress): P
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new EspalierError('E_AGENT_LISTEN', `The agent cannot listen on ${host}:${port}.`, {
+    throw new EspalierError('E_LISTEN', `The agent cannot listen on ${host}:${port}.`, {
       hint: 'Another program may be using it. Choose another address with --listen or --listen-public.',
       cause,
     })

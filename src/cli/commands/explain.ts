@@ -3,10 +3,10 @@ import type { Command, ValuesOf } from '../command.ts'
 export const explainCommand = {
   command: 'explain [code]',
   summary: 'Explain the code of a diagnostic, a reason or an impact, or list all codes',
-  positionals: { code: { describe: 'A code, such as E_SIZE_STEP, SIZE_DIFFERS or restart' } },
+  positionals: { code: { describe: 'A code, such as E_SIZE, PRUNED or restart' } },
   flags: {},
   examples: [
-    ['$0 explain E_SIZE_STEP', 'Show the rule, an example and a fix'],
+    ['$0 explain E_SIZE', 'Show the rule, an example and a fix'],
     ['$0 explain', 'List all codes'],
   ],
   notes: `Exit codes:

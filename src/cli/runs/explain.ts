@@ -1,17 +1,11 @@
 import { nearest } from '../../base/index.ts'
-import { DIAGNOSTIC_CODES, MISTAKES, type Mistake } from '../../manifest/index.ts'
-import { EXIT, type ExitCode } from '../../model/index.ts'
-import { EXPLANATIONS, type Explanation, explanationText } from '../../report/index.ts'
+import { EXIT, EXPLANATIONS, type ExitCode, type Explanation } from '../../model/index.ts'
 import type { ExplainFlags } from '../commands/explain.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
 import { print } from '../terminal.ts'
 
-const MISTAKE_OF = new Map<string, Mistake>(Object.entries(MISTAKES))
-const ALL = new Map<string, Explanation>([
-  ...Object.entries(EXPLANATIONS),
-  ...Object.entries(DIAGNOSTIC_CODES).map(([code, one]) => [code, { ...one, ...MISTAKE_OF.get(code) }] as const),
-])
+const ALL = new Map(Object.entries(EXPLANATIONS))
 
 /** All codes, for shell completion. */
 export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
@@ -35,3 +29,15 @@ export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCo
   print(explanationText(found, explanation), io.stdout)
   return EXIT.ok
 }
+
+const indented = (text: string): string => text.replace(/^/gm, '    ')
+
+const explanationText = (code: string, { rule, example, wayOut, mistake, correction }: Explanation): string =>
+  [
+    `${code}\n`,
+    `  rule     ${rule}`,
+    ...(example === undefined ? [] : [`  example  ${example}`]),
+    ...(wayOut === undefined ? [] : [`  way out  ${wayOut}`]),
+    ...(mistake === undefined ? [] : [`\n  wrong\n${indented(mistake)}`]),
+    ...(correction === undefined ? [] : [`\n  right\n${indented(correction)}`]),
+  ].join('\n')

@@ -13,7 +13,7 @@ import { readStdin } from '../stdin.ts'
 import { print } from '../terminal.ts'
 
 /** A file with one of these problems cannot be parsed. Other problems do not prevent it from being formatted. */
-const UNREADABLE = new Set(['E_YAML', 'E_TAG', 'E_TOO_DEEP', 'E_TOO_LARGE', 'E_ALIAS_LIMIT'])
+const UNREADABLE = new Set(['E_YAML', 'E_TOO_LARGE'])
 
 export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
   if (flags.paths.includes(STDIN)) return formatStdin(flags, io)

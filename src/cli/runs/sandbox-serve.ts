@@ -72,9 +72,6 @@ const untilEnded = async (io: Io): Promise<void> => {
 const NOT_REGISTERED =
   'Warning  The folder that lists running sandboxes, in the temporary folder, belongs to another user, so `sandbox connect` will not find this sandbox.'
 
-/** The errors if Postgres is not installed or cannot run here. Data from another Postgres version remains an error. */
-const CANNOT_RUN = new Set(['E_POSTGRES', 'E_POSTGRES_ROOT'])
-
 /** Uses Postgres if it is available. Otherwise simulates computes, unless a flag requires Postgres. */
 const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {
   const real: SandboxOptions = {
@@ -91,8 +88,8 @@ const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOpti
   try {
     return await startSandbox(real)
   } catch (error) {
-    const isMissing = error instanceof EspalierError && CANNOT_RUN.has(error.code)
-    if (!isMissing) throw error
+    // Data from another version of Postgres remains an error.
+    if (!(error instanceof EspalierError) || error.code !== 'E_POSTGRES') throw error
     print(`Note  ${error.message} Computes are simulated. ${error.hint ?? ''}`, io.stderr)
     return startSandbox(options)
   }

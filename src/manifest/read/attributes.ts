@@ -69,7 +69,7 @@ export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | und
   }
   if (from === to) {
     tree.report(
-      'E_WINDOW_EMPTY',
+      'E_WINDOW',
       tree.source(value, 'to'),
       `A restart window from ${from} to ${to} never opens.`,
       'For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.',

@@ -5,7 +5,6 @@ import {
   computesDeclaredBy,
   type DesiredDocument,
   type Diagnostic,
-  type ManifestCode,
   problem,
   type Source,
 } from '../../model/index.ts'
@@ -18,7 +17,7 @@ export const checkClaims = (documents: readonly DesiredDocument[]): readonly Dia
 
 const claimConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
   const diagnostics: Diagnostic[] = []
-  const claim = (known: Map<string, Source>, key: string, source: Source, code: ManifestCode, what: string): void => {
+  const claim = (known: Map<string, Source>, key: string, source: Source, what: string): void => {
     const first = known.get(key)
     if (first === undefined) {
       known.set(key, source)
@@ -28,22 +27,21 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
     const [message, hint] = isShared
       ? [`${what} because two documents of the project extend this file.`, 'Merge the two documents.']
       : [`${what}: here and at ${first.file}:${first.line}.`, 'Keep one of the two.']
-    diagnostics.push(problem(code, message, hint, source))
+    diagnostics.push(problem('E_DUPLICATE', message, hint, source))
   }
   const branches = new Map<string, Source>()
   const pins = new Map<string, Source>()
   for (const branch of documents.flatMap((document) => document.branches)) {
     const what = `Branch \`${branch.ref}\` of project \`${project}\` is declared twice`
-    claim(branches, branch.ref, branch.source, 'E_TWO_CLAIMS', what)
+    claim(branches, branch.ref, branch.source, what)
     for (const { id, source, sources } of computesDeclaredBy(branch)) {
-      if (id !== undefined) claim(pins, id, sources.id ?? source, 'E_TWO_PINS', `Compute \`${id}\` is pinned twice`)
+      if (id !== undefined) claim(pins, id, sources.id ?? source, `Compute \`${id}\` is pinned twice`)
     }
   }
   for (const { replicas } of documents.flatMap((document) => [...document.branches, ...document.rules])) {
     const previous = new Map<string, Source>()
     for (const { renamedFrom: name, source } of replicas) {
-      if (name !== undefined)
-        claim(previous, name, source, 'E_TWO_CLAIMS', `Two replicas have \`renamedFrom: ${name}\``)
+      if (name !== undefined) claim(previous, name, source, `Two replicas have \`renamedFrom: ${name}\``)
     }
   }
   return diagnostics
@@ -56,6 +54,6 @@ const priceConflicts = (project: string, documents: readonly DesiredDocument[]):
     .filter(({ price }) => price?.cuHour !== first?.price?.cuHour || price?.currency !== first?.price?.currency)
     .map(({ sources }) => {
       const message = `Project \`${project}\` has a different price at ${file}:${line}:${column}.`
-      return problem('E_PRICE_TWICE', message, 'Keep one of the two.', sources?.price)
+      return problem('E_DUPLICATE', message, 'Keep one of the two.', sources?.price)
     })
 }

@@ -60,12 +60,7 @@ export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined =
   }
   if (branches !== undefined && (rule.kind === 'maxProjectCu' || rule.kind === 'prune')) {
     const message = `\`${rule.kind}\` applies to whole projects, so the policy cannot have \`branches\`.`
-    tree.report(
-      'E_POLICY_BRANCHES',
-      tree.source(value, 'branches'),
-      message,
-      'Select projects with `projects` instead.',
-    )
+    tree.report('E_POLICY_RULE', tree.source(value, 'branches'), message, 'Select projects with `projects` instead.')
   }
   return {
     name,
@@ -97,7 +92,7 @@ const duplicateNames = (policies: readonly Policy[]): readonly Diagnostic[] =>
   [...groupBy(policies, ({ name }) => name)].flatMap(([name, [first, ...others]]) => {
     const { file, line, column } = first?.source ?? {}
     const message = `The policy \`${name}\` is already defined at ${file}:${line}:${column}.`
-    return others.map(({ source }) => problem('E_POLICY_NAME', message, 'Rename one of the two.', source))
+    return others.map(({ source }) => problem('E_DUPLICATE', message, 'Rename one of the two.', source))
   })
 
 const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
@@ -109,7 +104,7 @@ const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
       if (minimum.rule.cu <= maximum.rule.cu || selector(minimum) !== selector(maximum)) return []
       const message = `\`${minimum.name}\` requires at least ${minimum.rule.cu} CU, but \`${maximum.name}\` allows at most ${maximum.rule.cu} CU for the same computes.`
       const hint = 'Exclude branches with `except` in one of the two.'
-      return [problem('E_POLICY_CONTRADICTION', message, hint, minimum.source)]
+      return [problem('E_POLICY_RULE', message, hint, minimum.source)]
     }),
   )
 }

@@ -86,7 +86,7 @@ const readRules = (tree: Tree, rules: readonly RuleValue[]): readonly RuleLayer[
     lines.set(key, first ?? source.line)
     if (first !== undefined) {
       const message = `Line ${first} already has a rule for \`${match}\`. Only the first matching rule applies.`
-      tree.report('E_TWO_RULES', source, message, 'Keep one of the two.')
+      tree.report('E_DUPLICATE', source, message, 'Keep one of the two.')
     }
     if (!isValid || first !== undefined) return []
     return [{ match, except: exceptions, ...defined({ expires }), ...readShape(tree, rule, source) }]
@@ -98,7 +98,7 @@ export const readWaves = (tree: Tree, waves: WavesValue): readonly DesiredWave[]
   return waves.map((wave) => {
     const source = tree.source(wave, 'name')
     if (names.has(wave.name))
-      tree.report('E_VALUE', source, `Two waves are named \`${wave.name}\`.`, 'Rename one of the two.')
+      tree.report('E_DUPLICATE', source, `Two waves are named \`${wave.name}\`.`, 'Rename one of the two.')
     names.add(wave.name)
     for (const [index, glob] of wave.projects.entries()) checkGlob(tree, wave.projects, index, glob)
     return { name: wave.name, projects: wave.projects, source }

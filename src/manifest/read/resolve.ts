@@ -87,7 +87,7 @@ const checkName = (primary: DesiredCompute, replicas: readonly DesiredCompute[],
   const namesake = replicas.find(({ key }) => key === primary.attributes.name)
   if (namesake === undefined) return
   const message = `The primary and a replica of this branch are both named \`${namesake.key}\`.`
-  report('E_NAME_TAKEN', primary.sources.name ?? primary.source, message, 'Rename one of the two.')
+  report('E_DUPLICATE', primary.sources.name ?? primary.source, message, 'Rename one of the two.')
 }
 
 const resolveCompute = (

@@ -11,7 +11,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
   if (keyword === 'additionalProperties') return unknownKey(what, String(params.additionalProperty), parentSchema)
   if (value === null) {
     const hint = 'Set a value, or delete the line. Settings that are left out are not managed.'
-    return words('E_NULL', `${what} has no value.`, hint)
+    return words('E_VALUE', `${what} has no value.`, hint)
   }
   if (keyword === 'minItems') return words('E_VALUE', `${what} must have at least one entry.`)
   if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
@@ -58,7 +58,7 @@ const missingKey = (what: string, key: string, schema: JsonSchema): Words => {
 const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
   const allowed = (Array.isArray(schema.enum) ? schema.enum : [schema.const]) as readonly (string | number)[]
   if (typeof value !== typeof allowed[0]) {
-    return words('E_TYPE', `${what} must be ${list(allowed)}, not ${nameOf(value)}.`)
+    return words('E_VALUE', `${what} must be ${list(allowed)}, not ${nameOf(value)}.`)
   }
   const hint = didYouMean(String(value), allowed.map(String))
   return words('E_VALUE', `${what} must be ${list(allowed)}, not \`${String(value)}\`.`, hint)
@@ -70,9 +70,9 @@ const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSche
   const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS.get(value.toLowerCase()) : undefined
   const message = `${what} must be ${wanted(type)}, not ${nameOf(value)}.`
   if (meant !== undefined) {
-    return words('E_TYPE', message, `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is a string.`)
+    return words('E_VALUE', message, `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is a string.`)
   }
-  return words('E_TYPE', message, example && `For example, write \`${key}: ${example}\`.`)
+  return words('E_VALUE', message, example && `For example, write \`${key}: ${example}\`.`)
 }
 
 /** Booleans of YAML 1.1. */

@@ -29,7 +29,7 @@ const string =
     typeof value === 'string' ? wordsFor(value) : 'generic'
 
 export const SPECIFIC: Readonly<Record<string, Specific>> = {
-  E_VERSION: () => words('E_VERSION', 'Only version 1 of the format is supported.', 'Write `version: 1`.'),
+  E_VERSION: () => words('E_VALUE', 'Only version 1 of the format is supported.', 'Write `version: 1`.'),
   E_PROJECT: string(() =>
     words(
       'E_VALUE',
@@ -40,25 +40,25 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_PROJECT_AND_PROJECTS: () =>
     words('E_VALUE', 'A manifest cannot have both `project` and `projects`.', 'Keep one of the two.'),
   E_PIN: string(() =>
-    words('E_PIN', 'A pin must be a compute id, which starts with `ep-`.', '`espalier status` shows the ids.'),
+    words('E_VALUE', 'A pin must be a compute id, which starts with `ep-`.', '`espalier status` shows the ids.'),
   ),
-  E_NAME: string(() => words('E_NAME', 'A compute name must have 1 to 64 characters and no control characters.')),
+  E_NAME: string(() => words('E_VALUE', 'A compute name must have 1 to 64 characters and no control characters.')),
   E_GLOB: string((value) => globWords(globProblem(value) ?? 'it is empty')),
   E_ABSENT: (value, { key }) => {
     const isNone = value === false || (typeof value === 'string' && NONE.test(value))
     return words(
-      'E_TYPE',
+      'E_VALUE',
       `\`${key}\` must be a map of attributes or \`absent\`, not ${nameOf(value)}.`,
       isNone ? `Write \`${key}: absent\` for a branch without a primary.` : undefined,
     )
   },
   E_SIZE_STEP: (value, { table, key }) => {
     if (typeof value !== 'number') {
-      return words('E_TYPE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`)
+      return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`)
     }
     const message = `${value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`
     const near = nearestStep(value, table)
-    return words('E_SIZE_STEP', message, near && `The nearest valid size is \`${near.cu}\`.`)
+    return words('E_SIZE', message, near && `The nearest valid size is \`${near.cu}\`.`)
   },
   E_SPREAD: (max, { parent: { min }, table }) => {
     const areSteps = [min, max].every((cu) => typeof cu === 'number' && sizeStep(cu, table) !== undefined)
@@ -68,7 +68,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_DURATION: (value) => {
     if (typeof value === 'number') {
       return words(
-        'E_DURATION_UNIT',
+        'E_DURATION',
         `\`scaleToZero: ${value}\` has no unit.`,
         `${withUnits(value)}, \`default\` or \`never\`.`,
       )
@@ -81,16 +81,16 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     )
   },
   E_SETTING: (value, { key }) =>
-    words('E_TYPE', `\`${key}\` must be a string, a number or a boolean, not ${nameOf(value)}.`),
+    words('E_VALUE', `\`${key}\` must be a string, a number or a boolean, not ${nameOf(value)}.`),
   E_WINDOW: (value) =>
     words(
-      'E_TYPE',
+      'E_VALUE',
       `\`restartWindow\` must be a map with \`days\`, \`from\`, \`to\` and \`timezone\`, or \`always\` or \`service\`, not ${nameOf(value)}.`,
     ),
   E_DAYS: (value) =>
     Array.isArray(value)
       ? words(
-          'E_WINDOW_EMPTY',
+          'E_WINDOW',
           'A restart window without days never opens.',
           'Leave out `days` to open the window every day.',
         )
@@ -107,7 +107,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     const [, hours = '', minutes = '00'] = /^(\d{1,2})(?::([0-5]\d))?(?::\d\d)?$/.exec(String(value)) ?? []
     const isHour = hours !== '' && Number(hours) < 24
     return words(
-      'E_TIME',
+      'E_WINDOW',
       `\`${key}\` must be a time of day from 00:00 to ${key === 'to' ? '24:00' : '23:59'}, not \`${value}\`.`,
       isHour ? `Write \`"${hours.padStart(2, '0')}:${minutes}"\`.` : undefined,
     )
@@ -163,14 +163,14 @@ const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
   const { autoscalingMaxCu, maxSpreadCu } = table
   if (min > max) {
     const message = `\`min\` (${min} CU) is above \`max\` (${max} CU).`
-    return { ...words('E_MIN_ABOVE_MAX', message, `Write \`{ min: ${max}, max: ${min} }\`.`), at: 'min' }
+    return { ...words('E_SIZE', message, `Write \`{ min: ${max}, max: ${min} }\`.`), at: 'min' }
   }
   if (max > autoscalingMaxCu) {
     const hint = `Write \`max: ${autoscalingMaxCu}\`, or the fixed size \`size: ${max}\`.`
-    return words('E_AUTOSCALING_MAX', `Autoscaling is limited to ${autoscalingMaxCu} CU, but \`max\` is ${max}.`, hint)
+    return words('E_SIZE', `Autoscaling is limited to ${autoscalingMaxCu} CU, but \`max\` is ${max}.`, hint)
   }
   return words(
-    'E_SPREAD',
+    'E_SIZE',
     `\`max\` can be at most ${maxSpreadCu} CU above \`min\`, but ${max} is ${max - min} CU above ${min}.`,
     `The nearest valid range has \`max: ${nearestStep(min + maxSpreadCu, table)?.cu ?? min + maxSpreadCu}\`.`,
   )
@@ -183,7 +183,7 @@ export const timezoneProblem = (value: string): Words => {
   const zone = zones.find((one) => one.toLowerCase().endsWith(`/${city}`))
   const hint = zone === undefined ? didYouMean(value, zones) : `Did you mean \`${zone}\`?`
   return words(
-    'E_TIMEZONE',
+    'E_WINDOW',
     `\`${value}\` is not a valid time zone.`,
     ['Use an IANA name.', ...(hint === undefined ? [] : [hint])].join(' '),
   )

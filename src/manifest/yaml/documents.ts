@@ -123,7 +123,7 @@ const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
 
 const wordsFor = (code: string, message: string): Words => {
   if (code === 'TAG_RESOLVE_FAILED') {
-    return words('E_TAG', 'A manifest cannot contain YAML tags.', 'Remove the tag.')
+    return words('E_YAML', 'A manifest cannot contain YAML tags.', 'Remove the tag.')
   }
   if (code === 'TAB_AS_INDENT') {
     return words('E_YAML', 'YAML must be indented with spaces, not tabs.', 'Replace the tab with spaces.')
@@ -132,7 +132,7 @@ const wordsFor = (code: string, message: string): Words => {
   return words('E_YAML', `This is not valid YAML: ${sentence}`)
 }
 
-const TOO_DEEP = words('E_TOO_DEEP', `The value is nested more than ${MAX_DEPTH} levels deep.`)
+const TOO_DEEP = words('E_TOO_LARGE', `The value is nested more than ${MAX_DEPTH} levels deep.`)
 
 /** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {

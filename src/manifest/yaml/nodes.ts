@@ -1,12 +1,12 @@
 /** Converts a composed document to plain values, and resolves aliases. */
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode, visit } from 'yaml'
-import type { ManifestCode } from '../../model/index.ts'
+import type { DiagnosticCode } from '../../model/index.ts'
 import { MAX_ALIASES, MAX_DOCUMENT_TOKENS } from '../files/limits.ts'
 import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
 
 interface Problems {
   /** @param at defaults to the whole document. */
-  report(code: ManifestCode, at: Stretch | undefined, message: string, hint?: string): void
+  report(code: DiagnosticCode, at: Stretch | undefined, message: string, hint?: string): void
   lineOf(at: Stretch | undefined): number
 }
 
@@ -21,7 +21,7 @@ export const readNodes = (
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     const message = `The aliases expand this document to more than ${MAX_DOCUMENT_TOKENS} values.`
-    problems.report('E_ALIAS_LIMIT', undefined, message, 'Use profiles instead of aliases.')
+    problems.report('E_TOO_LARGE', undefined, message, 'Use profiles instead of aliases.')
     return { value: {}, entries: reader.entries }
   }
 }
@@ -60,14 +60,14 @@ class NodeReader {
     for (const pair of pairs) {
       const keyNode = this.#follow(pair.key)
       if (!isScalar(keyNode)) {
-        this.#problems.report('E_TYPE', stretchOf(pair.key), 'A key must be a string.')
+        this.#problems.report('E_VALUE', stretchOf(pair.key), 'A key must be a string.')
         continue
       }
       const key = String(keyNode.source ?? keyNode.value)
       const first = entries.get(key)?.key
       if (first !== undefined) {
         const message = `The key \`${key}\` is already set on line ${this.#problems.lineOf(first)}.`
-        this.#problems.report('E_DUPLICATE_KEY', stretchOf(keyNode), message, 'Keep one of the two.')
+        this.#problems.report('E_DUPLICATE', stretchOf(keyNode), message, 'Keep one of the two.')
         continue
       }
       const value = this.#follow(pair.value)
@@ -96,7 +96,7 @@ class NodeReader {
     this.#aliases += 1
     if (this.#aliases === MAX_ALIASES + 1) {
       const message = `This document has more than ${MAX_ALIASES} aliases.`
-      this.#problems.report('E_ALIAS_LIMIT', stretchOf(node), message, 'Use profiles instead.')
+      this.#problems.report('E_TOO_LARGE', stretchOf(node), message, 'Use profiles instead.')
     }
     if (this.#aliases > MAX_ALIASES) return null
     this.#anchors ??= collectAnchors(this.#document)

@@ -1,6 +1,6 @@
 /** A YAML document as plain values, with positions and problems. */
 import type { Document, LineCounter, ParsedNode } from 'yaml'
-import { type Diagnostic, type ManifestCode, problem, type Source } from '../../model/index.ts'
+import { type Diagnostic, type DiagnosticCode, problem, type Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE } from '../files/limits.ts'
 import { readNodes } from './nodes.ts'
 import { sourceAt } from './place.ts'
@@ -86,7 +86,7 @@ export class Tree {
     } else for (const key of keys) delete (parent as Record<string, unknown>)[key]
   }
 
-  report(code: ManifestCode, source: Source, message: string, hint?: string): undefined {
+  report(code: DiagnosticCode, source: Source, message: string, hint?: string): undefined {
     this.#diagnostics.push(problem(code, short(message), hint && short(hint), source))
     return undefined
   }

@@ -16,8 +16,6 @@ export type AttributeKey = keyof Rows
  */
 export type ComputeAttributes = { readonly [K in AttributeKey]?: ValueTypes[Rows[K]['type']] }
 
-export type AttributeReason = Rows[AttributeKey]['reason']['code']
-
 type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void ? I : never
 
 type AllFields = Intersection<Rows[AttributeKey]['fields']>
@@ -35,9 +33,8 @@ export interface LiveValues {
 /** A row without value types, for code that iterates over all rows. */
 export type AnyAttributeRow = Omit<
   AttributeRow,
-  'reason' | 'impact' | 'satisfied' | 'absent' | 'read' | 'write' | 'isImported' | 'toWire' | 'format'
+  'impact' | 'satisfied' | 'absent' | 'read' | 'write' | 'isImported' | 'toWire' | 'format'
 > & {
-  readonly reason: { readonly code: AttributeReason; readonly words: string }
   readonly absent?: unknown
   impact(before: unknown, after: unknown): Impact
   satisfied(desired: unknown, observed: unknown): boolean
@@ -54,11 +51,6 @@ export const rowOf = (key: AttributeKey): AnyAttributeRow => ROWS[key]
 
 /** In canonical order. */
 export const ATTRIBUTE_KEYS = Object.keys(ATTRIBUTES) as readonly AttributeKey[]
-
-/** The sentence for each reason code. */
-export const ATTRIBUTE_REASONS = Object.fromEntries(
-  ATTRIBUTE_KEYS.map((key) => [ROWS[key].reason.code, ROWS[key].reason.words]),
-) as Readonly<Record<AttributeReason, string>>
 
 /** Maps each field of the API to the shape of its type. */
 export const shapesByField = <S extends Readonly<Record<FieldType, unknown>>>(shapes: S) => {

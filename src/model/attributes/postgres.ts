@@ -9,7 +9,7 @@ const SCALAR: Schema<string | number | boolean> = {
   $comment: 'E_SETTING',
 }
 
-export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField, 'SETTINGS_DIFFER'> = {
+export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField> = {
   type: 'map',
   path: 'postgres.settings',
   isSecret: true,
@@ -19,7 +19,6 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField, 'SETTINGS_DIF
       description: 'Postgres settings (`pg_settings`). Settings that are not listed keep their values.',
       examples: [{ work_mem: '64MB' }],
     }),
-  reason: { code: 'SETTINGS_DIFFER', words: 'Postgres settings differ' },
   rule: 'only some Postgres settings can be reloaded, the others need a restart',
   impact: () => 'may-restart',
   satisfied: (desired, observed) => Object.entries(desired).every(([name, value]) => observed?.[name] === value),
@@ -41,7 +40,7 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField, 'SETTINGS_DIF
       .join(', '),
 }
 
-export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField, 'PRELOAD_DIFFERS'> = {
+export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField> = {
   type: 'list',
   path: 'postgres.preload',
   fields: { settings: 'settings' },
@@ -51,7 +50,6 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField, 'PRELOAD_DIFF
         'The complete list of libraries to preload (`preload_libraries.enabled_libraries`). Other parts of `settings` are kept.',
       examples: [['pg_stat_statements']],
     }),
-  reason: { code: 'PRELOAD_DIFFERS', words: 'preloaded libraries differ' },
   rule: "the service's public OpenAPI: preloaded libraries are activated by a restart",
   impact: () => 'restart',
   absent: [],

@@ -50,15 +50,10 @@ export type Wire<F> = { readonly [N in keyof F]?: FieldTypes[F[N] & FieldType] |
 export interface ManifestPlace {
   /** The source text of an entry: `1.50`, not `1.5`. */
   written(name: string): string | undefined
-  report(code: 'E_DURATION_RANGE', message: string, hint: string): undefined
+  report(code: 'E_DURATION', message: string, hint: string): undefined
 }
 
-export interface AttributeRow<
-  T extends ValueType = ValueType,
-  F extends Fields = Fields,
-  R extends string = string,
-  V = ValueTypes[T],
-> {
+export interface AttributeRow<T extends ValueType = ValueType, F extends Fields = Fields, V = ValueTypes[T]> {
   readonly type: T
   /** Path below a compute in a manifest: `size`, or `pooler.mode` in a group. */
   readonly path: string
@@ -70,7 +65,6 @@ export interface AttributeRow<
   readonly fields: F
   /** Schema of the value in a manifest. Its description is also used in the reference. */
   schema(table: SizeTable): JsonSchema
-  readonly reason: { readonly code: R; readonly words: string }
   /** Why a change has this impact. */
   readonly rule: string
   /** Impact of a change from `before` to `after` on a compute that is not idle. */
@@ -91,18 +85,15 @@ export interface AttributeRow<
   format(value: V): string
 }
 
-type OneField<T extends ValueType & FieldType, R extends string> = Pick<
-  AttributeRow<T, Fields, R>,
-  'path' | 'schema' | 'reason' | 'rule' | 'impact'
-> &
-  Partial<AttributeRow<T, Fields, R>>
+type OneField<T extends ValueType & FieldType> = Pick<AttributeRow<T, Fields>, 'path' | 'schema' | 'rule' | 'impact'> &
+  Partial<AttributeRow<T, Fields>>
 
 /** An attribute that is a single field of the API. By default it has the same value in a manifest. */
-export const oneField = <T extends ValueType & FieldType, const N extends string, const R extends string>(
+export const oneField = <T extends ValueType & FieldType, const N extends string>(
   type: T,
   name: N,
-  row: OneField<T, R>,
-): AttributeRow<T, { readonly [F in N]: T }, R> => ({
+  row: OneField<T>,
+): AttributeRow<T, { readonly [F in N]: T }> => ({
   satisfied: (desired, observed) => desired === observed,
   read: (value) => value as ValueTypes[T],
   write: (value) => value,

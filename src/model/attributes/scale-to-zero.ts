@@ -25,7 +25,7 @@ const read = (value: unknown, place: ManifestPlace): number | undefined => {
   const nearest = nearestAllowed(seconds)
   if (nearest === seconds) return seconds
   const hint = `The nearest valid duration is \`${formatDuration(nearest)}\`.`
-  return place.report('E_DURATION_RANGE', '`scaleToZero` must be from 1m to 7d.', hint)
+  return place.report('E_DURATION', '`scaleToZero` must be from 1m to 7d.', hint)
 }
 
 const write = (seconds: number, { size }: { readonly size?: Size }): string | undefined => {
@@ -45,7 +45,6 @@ export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
       examples: ['5m', '1h30m', 'never', 'default'],
       $comment: 'E_DURATION',
     }),
-  reason: { code: 'SCALE_TO_ZERO_DIFFERS', words: 'scale to zero differs' },
   rule: "the service's public OpenAPI: applied live, no restart is documented",
   impact: () => 'none',
   satisfied: (desired, observed) => observed !== undefined && sameScaleToZero(desired, observed),

@@ -13,12 +13,11 @@ import type { AttributeRow } from './row.ts'
 
 type SizeFields = { readonly autoscaling_limit_min_cu: 'cu'; readonly autoscaling_limit_max_cu: 'cu' }
 
-export const SIZE: AttributeRow<'size', SizeFields, 'SIZE_DIFFERS'> = {
+export const SIZE: AttributeRow<'size', SizeFields> = {
   type: 'size',
   path: 'size',
   fields: { autoscaling_limit_min_cu: 'cu', autoscaling_limit_max_cu: 'cu' },
   schema: (table) => sizeSchema(table),
-  reason: { code: 'SIZE_DIFFERS', words: 'the size differs' },
   rule: 'docs/control-api.md: a change of the size or of an autoscaling limit restarts the compute',
   impact: () => 'restart',
   satisfied: (desired, observed) => desired.min === observed?.min && desired.max === observed?.max,

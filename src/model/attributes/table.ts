@@ -23,7 +23,6 @@ export const ATTRIBUTES = {
         examples: ['primary'],
         $comment: 'E_NAME',
       }),
-    reason: { code: 'NAME_DIFFERS', words: 'the name differs' },
     rule: 'a label: no restart is documented',
     impact: () => 'none',
   }),
@@ -32,7 +31,6 @@ export const ATTRIBUTES = {
   disabled: oneField('flag', 'disabled', {
     path: 'disabled',
     schema: () => flag({ description: 'A disabled compute is suspended and cannot be started.', examples: [false] }),
-    reason: { code: 'DISABLED_DIFFERS', words: 'disabled differs' },
     rule: "the service's public OpenAPI: disabling a compute suspends it",
     impact: (_before, disabled) => (disabled ? 'disconnect' : 'none'),
     absent: false,
@@ -45,7 +43,6 @@ export const ATTRIBUTES = {
         description: 'Has no effect. Whether a connection is pooled depends on the host name that the client uses.',
         examples: [true],
       }),
-    reason: { code: 'POOLER_DIFFERS', words: 'the pooler differs' },
     rule: "the service's public OpenAPI: the field is inert, pooling is chosen by the host name",
     impact: () => 'none',
     isImported: () => false,
@@ -53,7 +50,6 @@ export const ATTRIBUTES = {
   poolerMode: oneField('text', 'pooler_mode', {
     path: 'pooler.mode',
     schema: () => only('transaction', { description: 'Has no effect.', examples: ['transaction'] }),
-    reason: { code: 'POOLER_DIFFERS', words: 'the pooler differs' },
     rule: "the service's public OpenAPI: the field is inert",
     impact: () => 'none',
     isImported: () => false,
@@ -61,7 +57,6 @@ export const ATTRIBUTES = {
   passwordlessAccess: oneField('flag', 'passwordless_access', {
     path: 'passwordlessAccess',
     schema: () => flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
-    reason: { code: 'PASSWORDLESS_DIFFERS', words: 'passwordless access differs' },
     rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',
     isImported: () => false,

@@ -81,7 +81,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   removeFault: (id: string): boolean => faults.remove(id),
   clearFaults: (): void => faults.clear(),
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
-  /** @throws {EspalierError} `E_SANDBOX_WORLD` if the dump is invalid. In this case, the state is not changed. */
+  /** @throws {EspalierError} `E_SEED` if the dump is invalid. In this case, the state is not changed. */
   load: (dump: WorldDump): void => {
     checkDump(dump)
     world.load(dump.changes)
@@ -99,7 +99,7 @@ const checkDump = (dump: WorldDump): void => {
   } catch {
     // The error is thrown below.
   }
-  throw new EspalierError('E_SANDBOX_WORLD', 'This is not a valid sandbox dump.', {
+  throw new EspalierError('E_SEED', 'This is not a valid sandbox dump.', {
     hint: 'Load the response to GET /_sandbox/world.',
   })
 }
@@ -222,7 +222,7 @@ const untilOver = async (world: World, { id, projectId }: OperationRecord): Prom
 }
 
 const failed = (reason: string): EspalierError =>
-  new EspalierError('E_SANDBOX_BRANCH', `The branch cannot be created or deleted: ${reason}.`)
+  new EspalierError('E_API', `The branch cannot be created or deleted: ${reason}.`)
 
 /** Waits for a moment. A manual clock is moved forward, because otherwise the operations would never finish. */
 const moment = async ({ clock }: World): Promise<void> => {

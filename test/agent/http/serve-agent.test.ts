@@ -240,7 +240,7 @@ describe('the API', () => {
       now: () => START,
       log: () => undefined,
     })
-    await expect(taken).rejects.toMatchObject({ code: 'E_AGENT_LISTEN', hint: expect.stringContaining('--listen') })
+    await expect(taken).rejects.toMatchObject({ code: 'E_LISTEN', hint: expect.stringContaining('--listen') })
   })
 })
 

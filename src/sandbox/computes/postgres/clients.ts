@@ -21,7 +21,7 @@ export interface ClientsOptions extends Pick<ProxyOptions, 'reach' | 'isDiskFull
   readonly log: (line: string) => void
 }
 
-/** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
+/** @throws {EspalierError} `E_LISTEN` if the port is taken. */
 export const listenForClients = async ({ home, gate, port, anyPort, log, ...how }: ClientsOptions) => {
   const connections = new ConnectionLog()
   const held = new Map<string, pg.Client>()

@@ -29,7 +29,7 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
 
-/** @throws {EspalierError} `E_POSTGRES`, `E_POSTGRES_ROOT` or `E_POSTGRES_VERSION` if Postgres cannot run here. */
+/** @throws {EspalierError} `E_POSTGRES` or `E_POSTGRES_VERSION` if Postgres cannot run here. */
 export const postgresComputes = async (options: PostgresOptions): Promise<Computes> => {
   const home = await openHome(options)
   try {

@@ -22,7 +22,7 @@ const asCurrentUser: RunAs = { command: (program, args) => [program, args], ids:
 /**
  * @param own the data folder.
  * @param programs the folders that the programs of Postgres read.
- * @throws {EspalierError} `E_POSTGRES_ROOT` if this process runs as root and no other user can access the folders.
+ * @throws {EspalierError} `E_POSTGRES` if this process runs as root and no other user can access the folders.
  */
 export const runAs = async (own: string, programs: readonly string[]): Promise<RunAs> => {
   if (process.getuid?.() !== 0) return asCurrentUser
@@ -41,7 +41,7 @@ export const runAs = async (own: string, programs: readonly string[]): Promise<R
   } catch (cause) {
     const closed = folders.find((folder) => !isOpenToAll(folder))
     throw new EspalierError(
-      'E_POSTGRES_ROOT',
+      'E_POSTGRES',
       'Postgres refuses to run as root, and no other user can access its folders.',
       {
         hint: `Run the sandbox as another user, or give all users access to ${closed} and its parents (chmod o+x).`,

@@ -57,7 +57,7 @@ export interface SharedPort {
   readonly anyPort?: boolean | undefined
 }
 
-/** @throws {EspalierError} `E_SANDBOX_PORT` if the port is taken. */
+/** @throws {EspalierError} `E_LISTEN` if the port is taken. */
 export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = false }: SharedPort) => {
   const servers = new Map<string, Promise<Server>>()
   const ports = new Set<number>()
@@ -210,7 +210,7 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
 
   const shared = await listen(port, undefined).catch((cause: unknown) => {
     if (anyPort) return listen(0, undefined)
-    throw new EspalierError('E_SANDBOX_PORT', `The sandbox cannot listen for connections on port ${port}.`, {
+    throw new EspalierError('E_LISTEN', `The sandbox cannot listen for connections on port ${port}.`, {
       hint: 'Another program may be using it. Choose another port with --pg-port, or 0 for any free port.',
       cause,
     })
