@@ -6,8 +6,8 @@ import {
   diagnosticAnnotations,
   eventLine,
   outcomeComment,
+  planNames,
   SUMMARY_LIMIT,
-  stepNamesOf,
   terminalPlan,
 } from '../report/index.ts'
 import {
@@ -133,7 +133,7 @@ const refuseOtherPlan = async (
 
 /** The printed lines may quote responses of the service, so the runner must not treat them as commands. */
 const watch = (plan: Plan, runner: Runner): Watcher => {
-  const names = stepNamesOf(plan)
+  const names = planNames(plan)
   const resumeCommands = runner.stopCommands()
   return {
     event: (event) => {

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { ConsentPolicy } from '../apply/index.ts'
 import { CONSENTS, EspalierError, type Plan } from '../model/index.ts'
-import { consentWords, plainText, stepTitles } from '../report/index.ts'
+import { consentWords, plainText, planNames } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { canAsk, print } from './terminal.ts'
 
@@ -35,14 +35,14 @@ export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Pro
   asking(io, async (ask) => {
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
     const allow = new Set(policy.allow)
-    const titleOf = stepTitles(plan)
+    const names = planNames(plan)
     for (const consent of CONSENTS.filter((one) => !policy.allow.has(one))) {
       const steps = plan.steps.filter(({ refused, consents }) => refused === undefined && consents.includes(consent))
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED
       const lines = [
         `\n${consentWords(consent, steps.length)}`,
-        ...steps.slice(0, MOST_NAMED).map((step) => `  ${plainText(titleOf(step))}`),
+        ...steps.slice(0, MOST_NAMED).map((step) => `  ${plainText(names.step(step))}`),
         ...(more > 0 ? [`  and ${more} more`] : []),
         `Allow ${steps.length === 1 ? 'it' : 'them'}? (yes/no) `,
       ]

@@ -1,17 +1,7 @@
 /** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
 import { Spinner } from 'listr2'
 import type { ApplyEvent, Plan } from '../model/index.ts'
-import {
-  afterEvent,
-  eventLine,
-  isNews,
-  projectTitle,
-  runView,
-  startOf,
-  stepNamesOf,
-  timeLeftOf,
-  wrapped,
-} from '../report/index.ts'
+import { afterEvent, eventLine, isNews, planNames, runView, startOf, timeLeftOf, wrapped } from '../report/index.ts'
 import { BottomLines } from './bottom-lines.ts'
 import type { Io } from './io.ts'
 import { canRedraw, print, styleOf } from './terminal.ts'
@@ -31,7 +21,7 @@ export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =
   canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags.noColor, io)
 
 const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
-  const names = stepNamesOf(plan)
+  const names = planNames(plan)
   return {
     report: (event) => {
       const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
@@ -48,16 +38,15 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
  */
 export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const names = stepNamesOf(plan)
+  const names = planNames(plan)
   const timeLeft = timeLeftOf(plan, concurrency)
-  const projectNames = titlesOf(plan)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
   let state = startOf(plan, io.clock.date())
   const spinner = new Spinner()
   const draw = (): void => {
     const now = io.clock.date()
     const style = { ...styleOf(io.stdout, { noColor }, io.env), rows: io.stdout.rows ?? 24 }
-    bottom.draw(runView(state, { now, spinner: spinner.fetch(), leftMs: timeLeft(state, now), projectNames, style }))
+    bottom.draw(runView(state, { now, spinner: spinner.fetch(), leftMs: timeLeft(state, now), names, style }))
   }
   draw()
   spinner.start(draw)
@@ -74,11 +63,4 @@ export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io
       bottom.close()
     },
   }
-}
-
-/** The project names to show. Empty if there is only one project. */
-const titlesOf = (plan: Plan): ReadonlyMap<string, string> => {
-  const projects = new Set(plan.steps.map(({ project }) => project))
-  const titleOf = projectTitle(plan)
-  return projects.size < 2 ? new Map() : new Map([...projects].map((id) => [id, titleOf(id)]))
 }

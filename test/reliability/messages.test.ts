@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS } from '../../src/model/index.ts'
-import { eventLine, stepNamesOf, terminalOutcome } from '../../src/report/index.ts'
+import { eventLine, planNames, terminalOutcome } from '../../src/report/index.ts'
 import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { desired, world } from '../planner/world.ts'
@@ -48,7 +48,7 @@ const outputWith = async (...faults: readonly FaultOrder[]): Promise<string> => 
     const { plan } = result
     for (const fault of faults) sandbox.control.addFault(fault)
     const lines: string[] = []
-    const names = stepNamesOf(plan)
+    const names = planNames(plan)
     const outcome = await stage.during(
       applyPlan({
         plan,

@@ -54,7 +54,14 @@ const view = (
     leftMs: number
     names: ReadonlyMap<string, string>
   }> = {},
-) => runView(state, { now, spinner: '*', leftMs, projectNames: names, style: { color: false, width, rows } })
+) =>
+  runView(state, {
+    now,
+    spinner: '*',
+    leftMs,
+    names: { isMixed: names.size > 0, project: (id) => names.get(id) ?? id },
+    style: { color: false, width, rows },
+  })
 
 const [one, two] = planOf(1, 2).steps as [Step, Step]
 

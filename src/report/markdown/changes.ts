@@ -1,22 +1,23 @@
 /** Shows changes as a table, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
-import { type Change, computeTitle } from '../../model/index.ts'
+import { type Change, computeTitle, type Plan } from '../../model/index.ts'
 import { impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
 import { KIND_MARKS } from '../words/marks.ts'
-import { place } from '../words/names.ts'
+import { hasSeveralProjects, place } from '../words/names.ts'
 import { fenced, linked, literal, table } from './text.ts'
-import type { Frame } from './view.ts'
+import type { PlanView } from './view.ts'
 
 /** A table with one row for each change, in the order of the plan. */
-export const changeTable = (changes: readonly Change[], frame: Pick<Frame, 'linkTo'>, withProject: boolean): string => {
+export const changeTable = (changes: readonly Change[], view: Pick<PlanView, 'plan' | 'linkTo'>): string => {
+  const isFleet = hasSeveralProjects(view.plan)
   const rows = changes.map((change) => [
     `\`${KIND_MARKS[change.kind].symbol}\``,
-    [change.branch.name, ...(withProject ? [change.project] : [])].map(literal).join('<br>'),
+    [change.branch.name, ...(isFleet ? [change.project] : [])].map(literal).join('<br>'),
     [
       literal(computeTitle(change.compute)),
       ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
-      ...placeOf(change, frame),
+      ...placeOf(change, view),
     ].join('<br>'),
     whatChanges(change),
     impactCell(change),
@@ -47,7 +48,7 @@ const impactCell = (change: Change): string => {
 }
 
 /** The place where the compute is declared. */
-const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonly string[] => {
+const placeOf = ({ source }: Change, { linkTo }: Pick<PlanView, 'linkTo'>): readonly string[] => {
   if (source === undefined) return ['not declared']
   const shown = literal(place(source))
   const link = linkTo?.(source.file, source.line)
@@ -55,7 +56,8 @@ const placeOf = ({ source }: Change, { linkTo }: Pick<Frame, 'linkTo'>): readonl
 }
 
 /** A diff of the computes before and after, as YAML. Each branch is diffed separately to keep the time linear. */
-export const yamlDiff = (changes: readonly Change[], isFleet: boolean): string => {
+export const yamlDiff = (changes: readonly Change[], plan: Plan): string => {
+  const isFleet = hasSeveralProjects(plan)
   const [before, after] = [treeOf(changes, 'before', isFleet), treeOf(changes, 'after', isFleet)]
   const branches = [...new Set([...before.keys(), ...after.keys()])]
   return fenced(

@@ -1,7 +1,7 @@
 /** The parts about computes that are no longer managed, and about projects that could not be planned. */
 import { counted, group } from '../../base/index.ts'
 import { computeTitle, type Plan, type ReleasedCompute } from '../../model/index.ts'
-import { hasSeveralProjects, place, projectTitle, withNamesOf } from '../words/names.ts'
+import { place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
 import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
 import { diagnosticText, linked, literal, table } from './text.ts'
 import type { PlanView } from './view.ts'
@@ -21,8 +21,7 @@ export const leftOutWords = (plan: Plan): string | undefined => {
 
 export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
   if (released.length === 0) return []
-  const isFleet = hasSeveralProjects(plan, released)
-  const titleOf = projectTitle(plan)
+  const { isFleet, project: titleOf } = planNames(plan, released)
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
   const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
     ...(isFleet ? [literal(titleOf(project))] : []),

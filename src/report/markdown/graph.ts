@@ -1,7 +1,8 @@
 /** Shows the order of steps as a Mermaid graph, which GitHub draws. */
+
 import type { Plan } from '../../model/index.ts'
 import { isDisruptive } from '../words/impacts.ts'
-import { stepTitles } from '../words/names.ts'
+import { planNames } from '../words/names.ts'
 import { numberedSteps } from '../words/numbered-steps.ts'
 import { mermaidText } from './text.ts'
 
@@ -11,10 +12,10 @@ const MOST_STEPS = 25
 /** `undefined` if there is nothing to draw, or too much for one graph. */
 export const stepGraph = (plan: Plan): string | undefined => {
   if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
-  const titleOf = stepTitles(plan)
+  const names = planNames(plan)
   const steps = numberedSteps(plan)
   const nodes = steps.map(({ step, number }) => {
-    const label = mermaidText(`${number}. ${titleOf(step)}`)
+    const label = mermaidText(`${number}. ${names.step(step)}`)
     return `  s${number}["${label}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
   })
   const last = new Map<string, number>()

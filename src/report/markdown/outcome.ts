@@ -1,10 +1,11 @@
 /** The comment about an apply. It lists every step, and says what to do if some steps are not done. */
+
 import { counted } from '../../base/index.ts'
 import type { StepOutcome } from '../../model/index.ts'
 import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
 import { time } from '../words/counts.ts'
 import { STATUS_MARKS } from '../words/marks.ts'
-import { stepNamesOf } from '../words/names.ts'
+import { planNames } from '../words/names.ts'
 import { leftOutPart } from './coverage.ts'
 import { COMMENT_LIMIT, fitTo, type Limit } from './limit.ts'
 import { heading, literal, table } from './text.ts'
@@ -48,9 +49,9 @@ const render = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: b
 }
 
 const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
-  const names = stepNamesOf(plan)
+  const names = planNames(plan)
   const rows = shown.map(({ step, status, durationMs, reason, message }) => [
-    literal(names.byId(step)),
+    literal(names.stepById(step)),
     `${STATUS_MARKS[status].emoji} ${statusWords(status)}`,
     status === 'done' || status === 'failed' ? time(durationMs) : '',
     [reason ?? [], message === undefined ? [] : literal(message)].flat().join(': '),

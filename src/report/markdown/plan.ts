@@ -3,7 +3,7 @@ import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
-import { hasSeveralProjects, stepTitles, withNamesOf } from '../words/names.ts'
+import { planNames, withNamesOf } from '../words/names.ts'
 import { isUnchanged, skippedLines, waveLines } from '../words/plan-lines.ts'
 import { verdict } from '../words/verdict.ts'
 import { changeTable, yamlDiff } from './changes.ts'
@@ -34,7 +34,7 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
   // The diff is computed only once, because this is slow and several forms contain it.
   let known: string | undefined
   const diff = (): string => {
-    known ??= yamlDiff(view.origin.introduced, hasSeveralProjects(view.plan))
+    known ??= yamlDiff(view.origin.introduced, view.plan)
     return known
   }
   const form = (dropped: number, notableRows: number): string =>
@@ -141,9 +141,9 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   const rest = notable.length - shown.length
   return [
     introducerWords(view.introducedBy).title,
-    ...alert(notable, hasSeveralProjects(view.plan)),
+    ...alert(notable, view.plan),
     ...reviewPart(view),
-    ...(shown.length > 0 ? [changeTable(shown, view, hasSeveralProjects(view.plan))] : []),
+    ...(shown.length > 0 ? [changeTable(shown, view)] : []),
     ...(rest > 0 ? [`And ${group(rest)} more disruptive changes: ${verdict(notable.slice(shown.length))}`] : []),
     ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
     ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
@@ -152,13 +152,13 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
 
 const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
   detail.shows('harmlessRows')
-    ? ['No one is interrupted:', changeTable(harmless, view, hasSeveralProjects(view.plan))]
+    ? ['No one is interrupted:', changeTable(harmless, view)]
     : [
         `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
       ]
 
 /** An alert box that names the worst five changes. */
-const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
+const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
   const notable = all.filter(({ impact }) => isDisruptive(impact))
   if (notable.length === 0) return []
   const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
@@ -166,7 +166,7 @@ const alert = (all: readonly Change[], isFleet: boolean): readonly string[] => {
     .slice(0, 5)
     .map(
       (change) =>
-        `> - ${computeText(change, isFleet)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
+        `> - ${computeText(change, plan)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
     )
   const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
@@ -177,23 +177,22 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   if (changes.length === 0) return []
   const notable = worstFirst(changes.filter(isNotable))
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
-  const isFleet = hasSeveralProjects(view.plan)
   const { subject, act } = introducerWords(view.introducedBy)
   const what = `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
   return [
-    ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, isFleet)] : []),
+    ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, view.plan)] : []),
     detail.shows('driftRows')
-      ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view, isFleet)}`)
+      ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`)
       : `**${title}.** ${what}`,
   ]
 }
 
 const order = (plan: Plan, detail: Detail): readonly string[] => {
   if (plan.steps.length === 0) return []
-  const titleOf = stepTitles(plan)
+  const names = planNames(plan)
   const lines = plan.steps.map(
     (step, index) =>
-      `${index + 1}. ${literal(titleOf(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
+      `${index + 1}. ${literal(names.step(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
   )
   const graph = detail.shows('graph') ? stepGraph(plan) : undefined
   const text = `${graph === undefined ? '' : `${graph}\n\n`}${lines.join('\n')}`
@@ -206,7 +205,6 @@ const skippedPart = (plan: Plan): readonly string[] => {
 }
 
 const unmanagedPart = (plan: Plan): readonly string[] => {
-  const isFleet = hasSeveralProjects(plan)
-  const lines = plan.unmanaged.map((one) => `- ${computeText(one, isFleet)} ${literal(one.compute.id ?? '')}`)
+  const lines = plan.unmanaged.map((one) => `- ${computeText(one, plan)} ${literal(one.compute.id ?? '')}`)
   return lines.length === 0 ? [] : [folded(`Unmanaged: ${counted(lines.length, 'compute')}`, lines.join('\n'))]
 }

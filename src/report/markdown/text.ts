@@ -1,6 +1,8 @@
 /** Inserts untrusted text into Markdown so that it is shown literally. */
+
 import { plainText } from '../../base/index.ts'
-import { type Change, computeTitle, type Diagnostic } from '../../model/index.ts'
+import { type Change, computeTitle, type Diagnostic, type Plan } from '../../model/index.ts'
+import { hasSeveralProjects } from '../words/names.ts'
 
 /**
  * Formats text as a code span. Only there does every renderer show text literally, without turning it into mentions,
@@ -27,10 +29,8 @@ export const linked = (shown: string, address: string | undefined): string =>
   address === undefined ? shown : `[${shown}](${address})`
 
 /** The title of a compute and the name of its branch, both as code spans: `primary` on `main`. */
-export const computeText = (
-  { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
-  isFleet: boolean,
-) => `${literal(computeTitle(compute))} on ${literal(branch.name)}${isFleet ? ` in ${literal(project)}` : ''}`
+export const computeText = ({ compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>, plan: Plan) =>
+  `${literal(computeTitle(compute))} on ${literal(branch.name)}${hasSeveralProjects(plan) ? ` in ${literal(project)}` : ''}`
 
 export const diagnosticText = ({ code, message, hint }: Diagnostic): string =>
   `**${code}** ${literal(message)}${hint === undefined ? '' : ` ${literal(hint)}`}`

@@ -3,7 +3,7 @@ import { counted } from '../../base/index.ts'
 import { type ApplyEvent, formatWindow, stepTitle } from '../../model/index.ts'
 import { time } from '../words/counts.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
-import type { StepNames } from '../words/names.ts'
+import type { PlanNames } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { impactMark, statusMark } from './marks.ts'
 import { isNotStarted, whyOf } from './outcome.ts'
@@ -28,12 +28,12 @@ export const activityOf = (event: Extract<ApplyEvent, { type: 'call' | 'wait' | 
  *
  * @param names the titles of the steps, because some events contain only the id of their step.
  */
-export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): string | undefined => {
+export const eventLine = (raw: ApplyEvent, style: Style, names?: PlanNames): string | undefined => {
   if (raw.type === 'version' || raw.type === 'plan' || raw.type === 'outcome') return undefined
   const event = plainValue(raw)
   const paint = paintOf(style)
   // Lines from projects that run concurrently are mixed, so each line shows the title of its step.
-  const owner = (id: string): string => (names?.isFleet === true ? paint.dim(`  ${names.byId(id)}`) : '')
+  const owner = (id: string): string => (names?.isMixed === true ? paint.dim(`  ${names.stepById(id)}`) : '')
   switch (event.type) {
     case 'policy-overridden':
       return paint.yellow(`${event.by} overrides policy ${event.policy} in ${event.project}: ${event.reason}`)
@@ -42,7 +42,7 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
     case 'step-start': {
       const { step } = event
       const warning = isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint, impactWords(step))}` : ''
-      return `${paint.bold('start')}  ${names?.of(step) ?? stepTitle(step, new Map())}${warning}`
+      return `${paint.bold('start')}  ${names?.step(step) ?? stepTitle(step, new Map())}${warning}`
     }
     case 'call':
       return `${paint.dim(`  ${activityOf(event)}`)}${owner(event.step)}`
@@ -52,7 +52,7 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: StepNames): str
       return `  ${activityOf(event)}${paint.dim(`  ${event.operation.id}`)}${owner(event.step)}`
     case 'step-end': {
       const { step, status, durationMs } = event.outcome
-      const title = names?.byId(step) ?? step
+      const title = names?.stepById(step) ?? step
       return `${statusMark(status, paint)}  ${title}${status === 'done' ? `  ${time(durationMs)}` : ''}${whyOf(event.outcome)}`
     }
     case 'interrupt':

@@ -1,8 +1,9 @@
 /** Shows the outcome of an apply on a terminal. */
+
 import { counted, group, groupBy } from '../../base/index.ts'
 import type { Outcome, Plan, StepOutcome, StepStatus } from '../../model/index.ts'
 import { applyVerdict, nextSteps } from '../words/apply-verdict.ts'
-import { stepNamesOf } from '../words/names.ts'
+import { planNames } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { statusMark } from './marks.ts'
 import { paintOf, type Style, wrapped } from './style.ts'
@@ -29,7 +30,7 @@ export const terminalOutcome = (
 ): string => {
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
-  const names = stepNamesOf(plan)
+  const names = planNames(plan)
   // A step that is done has a message only if something unexpected happened.
   const open = outcome.steps.filter(({ status, message }) =>
     isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
@@ -41,7 +42,7 @@ export const terminalOutcome = (
   const color = { complete: paint.green, scheduled: paint.cyan, incomplete: paint.red }[kind]
   const parts = [
     [
-      ...groups.slice(0, MOST_SHOWN).flatMap((alike) => groupLines(alike, names.byId, most, style)),
+      ...groups.slice(0, MOST_SHOWN).flatMap((alike) => groupLines(alike, names.stepById, most, style)),
       ...(rest === 0 ? [] : [`and ${counted(rest, 'more step')}`]),
     ],
     outcome.notes.map((note) => wrapped(`${paint.cyan('Note')} ${note}`, style)),

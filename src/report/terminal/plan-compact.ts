@@ -3,7 +3,7 @@ import { group, groupBy, plainText } from '../../base/index.ts'
 import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/index.ts'
 import { worstFirst } from '../words/impacts.ts'
 import { KIND_MARKS } from '../words/marks.ts'
-import { isOfFleet, place, shownAttributes } from '../words/names.ts'
+import { place, shownAttributes } from '../words/names.ts'
 import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
 import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
@@ -20,10 +20,9 @@ const GAP = 2
 const INDENT = 2
 
 export const compactChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] => {
-  const sorted = worstFirst(changes, frame.titleOf)
+  const sorted = worstFirst(changes, frame.names.project)
   const folder = commonFolder(sorted)
-  const isFleet = isOfFleet(frame.plan.changes)
-  const rows = sorted.map((change) => ({ change, cells: cellsOf(change, folder, isFleet, frame) }))
+  const rows = sorted.map((change) => ({ change, cells: cellsOf(change, folder, frame) }))
   const symbol = Math.max(0, ...sorted.map(({ kind }) => KIND_MARKS[kind].symbol.length)) + 1
   const widths = widthsOf(
     rows.map(({ cells }) => cells),
@@ -53,8 +52,8 @@ const flagOf = (impact: Impact): string | undefined => {
   return consent === 'restart' ? undefined : consent
 }
 
-const cellsOf = (change: Change, folder: string, isFleet: boolean, frame: PlanFrame): readonly string[] => [
-  isFleet ? frame.titleOf(change.project) : '',
+const cellsOf = (change: Change, folder: string, frame: PlanFrame): readonly string[] => [
+  frame.names.isMixed ? frame.names.project(change.project) : '',
   change.branch.name,
   change.compute.type === 'read_write' ? 'primary' : (change.compute.name ?? change.compute.id ?? 'replica'),
   whatWords(change, frame),

@@ -10,14 +10,14 @@ import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.t
 
 /** Groups changes by project. The project with the worst change comes first. */
 export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>
-  [...groupBy(worstFirst(changes, frame.titleOf), ({ project }) => project)].flatMap(([project, own]) => [
+  [...groupBy(worstFirst(changes, frame.names.project), ({ project }) => project)].flatMap(([project, own]) => [
     projectLine(project, own, frame),
     ...own.map((change) => changeLines(change, frame).join('\n')),
   ])
 
 /** The name and id of a project, and the number of changes with each impact, the worst first. */
-const projectLine = (project: string, changes: readonly Change[], { titleOf, style, paint }: PlanFrame): string => {
-  const title = titleOf(project)
+const projectLine = (project: string, changes: readonly Change[], { names, style, paint }: PlanFrame): string => {
+  const title = names.project(project)
   const id = title === project ? '' : paint.dim(`  ${project}`)
   const counts = groupBy(
     changes.toSorted((a, b) => severity(b) - severity(a)),

@@ -2,6 +2,7 @@
 import { groupBy } from '../../base/index.ts'
 import { CONSENTS, type Consent, type Origin, type Plan } from '../../model/index.ts'
 import type { remarksOf } from '../words/cost.ts'
+import type { PlanNames } from '../words/names.ts'
 import type { Paint, Style } from './style.ts'
 
 export interface PlanContext {
@@ -24,8 +25,7 @@ export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overri
   readonly isCompact: boolean
   readonly style: Style
   readonly paint: Paint
-  /** Project titles by id. */
-  readonly titleOf: (project: string) => string
+  readonly names: PlanNames
   /** The consents that each change needs in addition to a yes, by the id of the change. */
   readonly consents: ReadonlyMap<string, readonly Consent[]>
   /** The remarks on each change about cost, service updates and expiry, by the id of the change. */

@@ -3,15 +3,7 @@ import { counted, group, groupBy } from '../../base/index.ts'
 import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
 import { planCostWords, planMoneyWords, projectCostLines } from '../words/cost.ts'
 import { isDisruptive } from '../words/impacts.ts'
-import {
-  computeOnBranch,
-  hasSeveralProjects,
-  isOfFleet,
-  messageOf,
-  place,
-  stepTitles,
-  withNamesOf,
-} from '../words/names.ts'
+import { messageOf, place, planNames, withNamesOf } from '../words/names.ts'
 import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
 import { projectsLeftOut, RELEASED_HINT, skippedLines, waveLines } from '../words/plan-lines.ts'
 import { policyLines } from '../words/policies.ts'
@@ -38,25 +30,24 @@ const list = <T>(
 
 export const releasedSection = (released: readonly ReleasedCompute[], ref: string, frame: PlanFrame): string => {
   if (released.length === 0) return ''
-  const { plan, titleOf, style, paint } = frame
-  const projectOf = hasSeveralProjects(plan, released) ? titleOf : undefined
+  const { plan, style, paint } = frame
+  const names = planNames(plan, released)
   const title = `No longer managed since ${ref}: ${counted(released.length, 'compute')}`
   const lineOf = (one: ReleasedCompute): string => {
     const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
-    return `${computeOnBranch(one, projectOf)}${paint.dim(details)}`
+    return `${names.compute(one)}${paint.dim(details)}`
   }
   return `${list(paint.bold(paint.cyan(title)), released, lineOf, frame)}\n${wrap(RELEASED_HINT, style, '  ', '  ')}`
 }
 
 export const unmanagedSection = (frame: PlanFrame): string => {
-  const { plan, isCompact, style, paint, titleOf } = frame
+  const { plan, isCompact, style, paint, names } = frame
   const { unmanaged } = plan
   if (unmanaged.length === 0) return ''
   const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares')}`
   if (isCompact) return wrapped(`${title}${paint.dim('; --detail lists them')}`, style)
-  const projectOf = hasSeveralProjects(plan) ? titleOf : undefined
   const lineOf = (one: UnmanagedCompute): string =>
-    `${computeOnBranch(one, projectOf)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`
+    `${names.compute(one)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`
   return list(title, unmanaged, lineOf, frame)
 }
 
@@ -89,31 +80,30 @@ const diagnosticLine = (diagnostic: Diagnostic, { style, paint }: PlanFrame, ind
 }
 
 export const leftOutSection = (frame: PlanFrame): string => {
-  const { plan, titleOf, style, paint } = frame
+  const { plan, names, style, paint } = frame
   if (plan.leftOut === undefined) return ''
   return [
     paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
     ...plan.leftOut.flatMap(({ project, diagnostics }) => [
-      wrapped(paint.bold(`Project ${titleOf(project)}`), style, 2),
+      wrapped(paint.bold(`Project ${names.project(project)}`), style, 2),
       ...diagnostics.map(withNamesOf(plan)).map((diagnostic) => diagnosticLine(diagnostic, frame, 4)),
     ]),
   ].join('\n')
 }
 
 /** @param isAsked if `undefined`, shows the order only if it matters: for moves, replacements and restart windows. */
-export const stepsSection = ({ plan, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
+export const stepsSection = ({ plan, names, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
   if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isOrderRelevant))) return ''
-  const titleOf = stepTitles(plan)
   const width = String(plan.steps.length).length
   const lineOf = ({ step, waitsFor }: NumberedStep): string =>
     [
-      `${titleOf(step)}${step.reason === 'PARKED' ? ', temporarily' : ''}`,
+      `${names.step(step)}${step.reason === 'PARKED' ? ', temporarily' : ''}`,
       isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint)}` : '',
       waitsFor.length === 0 ? '' : paint.dim(`  after ${waitsFor.join(', ')}`),
       step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its restart window'),
       step.refused === undefined ? '' : paint.red('  refused'),
     ].join('')
-  const note = isOfFleet(plan.steps) ? '  projects run concurrently, with one step at a time in each' : ''
+  const note = names.isMixed ? '  projects run concurrently, with one step at a time in each' : ''
   return [
     wrapped(`${paint.bold('Order of steps')}${paint.dim(note)}`, style),
     ...numberedSteps(plan).map((one) =>

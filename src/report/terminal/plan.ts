@@ -1,8 +1,9 @@
 /** Shows a plan on a terminal. */
+
 import { counted } from '../../base/index.ts'
 import type { Change, Plan } from '../../model/index.ts'
 import { remarksOf } from '../words/cost.ts'
-import { projectTitle } from '../words/names.ts'
+import { planNames } from '../words/names.ts'
 import { plainValue } from '../words/plain-text.ts'
 import { isUnchanged } from '../words/plan-lines.ts'
 import { compactChanges } from './plan-compact.ts'
@@ -34,7 +35,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
     isCompact,
     style,
     paint: paintOf(style),
-    titleOf: projectTitle(plan),
+    names: planNames(plan),
     consents: requiredConsents(plan),
     remarks: remarksOf(plan),
   }

@@ -21,40 +21,48 @@ export const computeOnBranch = (
   titleOf?: (project: string) => string,
 ): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
 
-/** Whether the items belong to more than one project, in which case each must be shown with its project. */
-export const isOfFleet = (all: readonly { readonly project: string }[]): boolean =>
-  all.some(({ project }) => project !== all[0]?.project)
-
-/** Whether the plan covers more than one project, in which case branches must be shown with their project. */
-export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
-  new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
-
 /** The attributes to show for a change. The name of a new compute is omitted, because its title contains it. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
   attributes.filter(({ path, afterText }) => kind !== 'create' || path !== 'name' || afterText !== compute.name)
 
-/** Titles of steps. They include the project if there are several projects. */
-export interface StepNames {
+/** How the projects, computes and steps of a plan are named in output. */
+export interface PlanNames {
+  /** Whether the plan covers several projects, so that branches are shown with their project. */
   readonly isFleet: boolean
-  of(step: Step): string
+  /** Whether the steps belong to several projects. Their titles then include the project. */
+  readonly isMixed: boolean
+  project(id: string): string
+  /** `primary on main`. In a fleet, with ` in shop`. */
+  compute(one: Pick<Change, 'compute' | 'branch' | 'project'>): string
+  step(step: Step): string
   /** Returns the id itself if the plan has no step with this id. */
-  byId(id: string): string
+  stepById(id: string): string
 }
 
-export const stepNamesOf = (plan: Plan): StepNames => {
+/** @param released computes that are no longer managed, whose projects may not be in the plan. */
+export const planNames = (plan: Plan, released: readonly ReleasedCompute[] = []): PlanNames => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const isFleet = isOfFleet(plan.steps)
-  const titleOf = projectTitle(plan)
-  const of = (step: Step): string => stepTitle({ ...step, project: titleOf(step.project) }, changes, isFleet)
-  const byId = (id: string): string => {
-    const step = steps.get(id)
-    return step === undefined ? id : of(step)
+  const [first] = plan.steps
+  const isMixed = plan.steps.some((step) => step.project !== first?.project)
+  const isFleet = hasSeveralProjects(plan, released)
+  const project = projectTitle(plan)
+  const step = (one: Step): string => stepTitle({ ...one, project: project(one.project) }, changes, isMixed)
+  return {
+    isFleet,
+    isMixed,
+    project,
+    compute: (one) => computeOnBranch(one, isFleet ? project : undefined),
+    step,
+    stepById: (id) => {
+      const known = steps.get(id)
+      return known === undefined ? id : step(known)
+    },
   }
-  return { isFleet, of, byId }
 }
 
-export const stepTitles = (plan: Plan): StepNames['of'] => stepNamesOf(plan).of
+export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
+  new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
 /** The message, followed by its hint if there is one. */
 export const messageOf = ({ message, hint }: Diagnostic): string =>

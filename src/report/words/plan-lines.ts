@@ -1,4 +1,5 @@
 /** Sentences about a plan as a whole. */
+
 import { counted, group } from '../../base/index.ts'
 import {
   CHANGE_KINDS,
@@ -10,7 +11,7 @@ import {
 } from '../../model/index.ts'
 import { time } from './counts.ts'
 import { impactCount, impactCounts } from './impacts.ts'
-import { computeOnBranch, hasSeveralProjects, projectTitle } from './names.ts'
+import { planNames } from './names.ts'
 
 /** The summary line. Scripts search the output for it. */
 export const planLine = (summary: PlanSummary): string =>
@@ -85,8 +86,8 @@ export const RELEASED_HINT =
  * `update primary on preview/x: preview/x expires in 40 min`.
  */
 export const skippedLines = (plan: Plan): readonly string[] => {
-  const titleOf = hasSeveralProjects(plan) ? projectTitle(plan) : undefined
-  return (plan.skipped ?? []).map((change) => `${change.kind} ${computeOnBranch(change, titleOf)}: ${change.sentence}`)
+  const names = planNames(plan)
+  return (plan.skipped ?? []).map((change) => `${change.kind} ${names.compute(change)}: ${change.sentence}`)
 }
 
 /** `canary (2 projects, 3 steps)`, in the order in which waves are applied. Empty if there are fewer than two waves. */

@@ -1,10 +1,12 @@
 /** The lines that an apply shows at the bottom of a terminal: a header, and one line for each running step. */
+
 import { group, plainText } from '../../../base/index.ts'
 import { computeTitle, IMPACT_NAMES, type Step } from '../../../model/index.ts'
 import { statusWords } from '../../words/apply-verdict.ts'
 import { elapsed } from '../../words/counts.ts'
 import { isDisruptive } from '../../words/impacts.ts'
 import { IMPACT_MARKS } from '../../words/marks.ts'
+import type { PlanNames } from '../../words/names.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from '../style.ts'
 import { fitWidths } from '../table.ts'
 import { endedCount, type RunningStep, type RunState } from './run-state.ts'
@@ -15,8 +17,7 @@ export interface RunView {
   readonly spinner: string
   /** Estimated remaining time in milliseconds. */
   readonly leftMs: number | undefined
-  /** Project titles by project id. Empty if there is only one project. */
-  readonly projectNames: ReadonlyMap<string, string>
+  readonly names: Pick<PlanNames, 'isMixed' | 'project'>
   readonly style: Style & { readonly rows: number }
 }
 
@@ -75,9 +76,9 @@ interface Cells {
   readonly doing: string
 }
 
-const cellsOf = ({ step, since, doing }: RunningStep, { now, projectNames }: RunView): Cells => ({
+const cellsOf = ({ step, since, doing }: RunningStep, { now, names }: RunView): Cells => ({
   texts: [
-    plainText(projectNames.get(step.project) ?? ''),
+    names.isMixed ? plainText(names.project(step.project)) : '',
     plainText(step.branch.name),
     `${step.kind} ${computeTitle(step.compute)}`,
     markOf(step),
