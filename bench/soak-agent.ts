@@ -9,7 +9,7 @@ import { HOUR } from '../test/agent/running.ts'
 
 const PROJECTS = Number(process.argv[2] ?? 200)
 const DAYS = Number(process.argv[3] ?? 30)
-/** The agent's default share of the account's rate limit, which is 700 requests per minute. */
+/** Half of the rate limit of an account, which is 700 requests per minute. */
 const MOST_REQUESTS_A_MINUTE = 350
 /**
  * From this day on, the agent is not restarted, and its memory may grow only slightly. The sandbox's list of operations
@@ -37,7 +37,7 @@ const { watch, ...month } = await simulateMonth({
 const wrong = [...watch.problems]
 const [warm, last] = [heaps[WARM_DAY - 1], heaps.at(-1)]
 if (warm !== undefined && last !== undefined && last > warm + MOST_GROWTH_MIB) wrong.push('memory grows')
-if (watch.mostRequestsAMinute > MOST_REQUESTS_A_MINUTE) wrong.push('more requests per minute than the share allows')
+if (watch.mostRequestsAMinute > MOST_REQUESTS_A_MINUTE) wrong.push('more requests per minute than the agent may send')
 const figures = {
   node: process.version,
   projects: PROJECTS,

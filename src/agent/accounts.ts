@@ -1,7 +1,7 @@
 /** Manages the API keys and their accounts. Keys that belong to the same account share one rate limit. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
 import { type AccountView, globFilter } from '../model/index.ts'
-import { ACCOUNT_LIMIT_PER_MINUTE, allowance, intervalThatFits } from './request-share.ts'
+import { ACCOUNT_LIMIT_PER_MINUTE, afterTooMany, allowance, intervalThatFits, type Limited } from './request-rate.ts'
 
 export interface AgentKey {
   readonly name: string
@@ -19,8 +19,6 @@ interface AccountsOptions {
   readonly keys: readonly AgentKey[]
   /** The options that all clients have in common. */
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
-  /** The fraction of the account's rate limit that the agent may use, from 0 to 1. */
-  readonly requestShare: number
   readonly interval: number
   readonly now: () => number
 }
@@ -55,17 +53,16 @@ interface Opened extends KeyOfProject {
 }
 
 export const openAccounts = async (options: AccountsOptions): Promise<Accounts> => {
-  const { keys, interval, requestShare, now } = options
-  const limitedAt = new Map<string, number>()
+  const { keys, interval, now } = options
+  const limited = new Map<string, Limited>()
   const requests = new Map<string, Record<string, number>>()
   const opened: Opened[] = []
 
-  const allowed = (account: string): number =>
-    allowance({ share: requestShare, limitedAt: limitedAt.get(account) }, now())
+  const allowed = (account: string): number => allowance(limited.get(account), now())
   const count = (account: string, status: number | 'none' = 'none'): void => {
     const counts = requests.get(account) ?? {}
     requests.set(account, { ...counts, [status]: (counts[status] ?? 0) + 1 })
-    if (status === 429) limitedAt.set(account, now())
+    if (status === 429) limited.set(account, afterTooMany(limited.get(account), now()))
   }
   const connect = (apiKey: string, accountOf: () => string): WriteApi =>
     createWriteApi({

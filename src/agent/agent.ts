@@ -28,6 +28,7 @@ export interface RunningAgent extends AgentControl {
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
 const DAY_MS = 24 * 60 * 60_000
+const KEEP_JOURNALS_MS = 90 * DAY_MS
 
 /** @throws {EspalierError} `E_KEY`, `E_AGENT_DATA` */
 export const openAgent = async (options: AgentOptions): Promise<RunningAgent> => {
@@ -152,7 +153,7 @@ export const openAgent = async (options: AgentOptions): Promise<RunningAgent> =>
       whileHoldingLease([
         scheduler.run(),
         orLost(pollUntilStopped()),
-        orLost(every(DAY_MS, () => data.removeJournals(now() - options.keepMs), stopping.signal)),
+        orLost(every(DAY_MS, () => data.removeJournals(now() - KEEP_JOURNALS_MS), stopping.signal)),
       ]),
     once: () =>
       whileHoldingLease([

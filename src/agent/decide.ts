@@ -14,7 +14,6 @@ import { openingOf } from '../windows/index.ts'
 export interface AgentPolicy {
   readonly onGit: 'apply' | 'report'
   readonly onDrift: 'report' | 'revert'
-  readonly onUnrecorded: 'report' | 'apply'
   readonly allow: ReadonlySet<Consent>
 }
 
@@ -70,10 +69,7 @@ const ROWS: readonly (readonly [Matches, Verdict])[] = [
   [(_, { history }) => history === 'stale', stop(3, 'Blocked', 'GitStale')],
   [({ wasRefused }) => wasRefused, hold(4, 'Blocked', 'Refused')],
   [({ origin }, { policy }) => origin === 'introduced' && policy.onGit === 'report', hold(5, 'OutOfSync', 'Reported')],
-  [
-    ({ origin }, { policy }) => origin === 'unrecorded' && policy.onUnrecorded === 'report',
-    hold(5, 'OutOfSync', 'Unrecorded'),
-  ],
+  [({ origin }) => origin === 'unrecorded', hold(5, 'OutOfSync', 'Unrecorded')],
   [(difference) => isDrift(difference) && !difference.isConfirmed, hold(6, 'OutOfSync', 'DriftUnconfirmed')],
   [(difference, { policy }) => isDrift(difference) && policy.onDrift === 'report', hold(7, 'OutOfSync', 'Drift')],
   [(difference) => isDrift(difference) && isUnsafe(difference), hold(8, 'OutOfSync', 'DriftUnsafe')],

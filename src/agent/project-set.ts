@@ -1,7 +1,7 @@
 /** The set of the agent's projects, which follows its manifests. */
 import { EspalierError } from '../base/index.ts'
 import { AgentProject } from './project.ts'
-import { startDelay } from './request-share.ts'
+import { startDelay } from './request-rate.ts'
 import type { Shared } from './shared.ts'
 
 export class ProjectSet {

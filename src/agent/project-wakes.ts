@@ -1,6 +1,6 @@
 /** Decides when a project is refreshed next after a round. Times are in milliseconds since the epoch. */
 import type { ProjectFile } from './data-folder.ts'
-import { jittered } from './request-share.ts'
+import { jittered } from './request-rate.ts'
 import type { Round } from './round.ts'
 import type { Wake } from './scheduler.ts'
 import type { Shared } from './shared.ts'

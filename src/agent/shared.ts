@@ -21,12 +21,8 @@ export interface AgentOptions {
   /** How often each project is refreshed, in milliseconds. */
   readonly interval: number
   readonly gitInterval: number
-  /** The fraction of an account's rate limit that the agent may use, from 0 to 1. */
-  readonly requestShare: number
   readonly concurrency: number
   readonly operationTimeoutMs: number
-  /** How long journals are kept, in milliseconds. */
-  readonly keepMs: number
   readonly clock: Clock
   readonly random: () => number
   readonly notifier?: Pick<Notifier, 'notify'>

@@ -230,7 +230,7 @@ describe('gates', () => {
 
   test('a step does not run when its required consent is not given', async () => {
     const agent = await start({
-      policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'report', allow: new Set() },
+      policy: { onGit: 'apply', onDrift: 'report', allow: new Set() },
     })
     await world.declare(manifest(2))
     await world.pass(2 * MINUTE)

@@ -113,7 +113,7 @@ describe('a change by hand', () => {
   test('with `onDrift: revert`, the agent reverts a manual change if reverting disrupts no connections', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({
-      policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+      policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) },
     })
     await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
     await world.pass(8 * MINUTE)
@@ -124,7 +124,7 @@ describe('a change by hand', () => {
   test('the agent stops reverting and reports a conflict when the same manual change keeps coming back', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({
-      policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+      policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) },
     })
     for (let time = 0; time < 5; time += 1) {
       await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })

@@ -1,15 +1,16 @@
-/** Back-off, the request share, wakes and suspensions. */
+/** Back-off, the request rate, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mayInterrupt } from '../../src/agent/memory.ts'
 import { windowWakes } from '../../src/agent/project-wakes.ts'
 import {
+  afterTooMany,
   allowance,
   intervalThatFits,
   jittered,
   REQUESTS_PER_REFRESH,
   startDelay,
-} from '../../src/agent/request-share.ts'
+} from '../../src/agent/request-rate.ts'
 import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/retries.ts'
 import { worstOf } from '../../src/agent/round.ts'
 import { dueWakes, timerFor } from '../../src/agent/scheduler.ts'
@@ -77,7 +78,7 @@ describe('retries', () => {
   })
 })
 
-describe('the request share', () => {
+describe('the request rate', () => {
   test.each([
     [1, 5 * MINUTE, 5],
     [100, 1_000, 1],
@@ -85,21 +86,34 @@ describe('the request share', () => {
     [1_000, 5 * MINUTE, 5],
     [10_000, 5 * MINUTE, 47.6],
   ])('%i projects with an interval of %i ms are refreshed every %f min', (projects, wanted, minutes) => {
-    expect(intervalThatFits(wanted, projects, allowance({ share: 0.5 }, 0)) / MINUTE).toBeCloseTo(minutes, 1)
+    expect(intervalThatFits(wanted, projects, allowance(undefined, 0)) / MINUTE).toBeCloseTo(minutes, 1)
   })
 
-  test('a 429 response halves the allowance for five minutes', () => {
-    const limited = { share: 0.5, limitedAt: MINUTE }
-    expect([MINUTE, 6 * MINUTE - 1, 6 * MINUTE].map((now) => allowance(limited, now))).toEqual([175, 175, 350])
+  test('a 429 response halves the allowance, which grows back within ten minutes', () => {
+    const limited = afterTooMany(undefined, MINUTE)
+    expect([1, 2, 6, 11, 60].map((minute) => allowance(limited, minute * MINUTE))).toEqual([
+      175, 192.5, 262.5, 350, 350,
+    ])
+  })
+
+  test('429 responses within a minute halve the allowance once, and later ones halve it again', () => {
+    const first = afterTooMany(undefined, 0)
+    expect(afterTooMany(first, MINUTE - 1)).toBe(first)
+    expect(afterTooMany(first, MINUTE)).toEqual({ at: MINUTE, perMinute: 192.5 / 2 })
+  })
+
+  test('the allowance never falls below 10 requests per minute', () => {
+    let limited = afterTooMany(undefined, 0)
+    for (let minute = 1; minute < 20; minute += 1) limited = afterTooMany(limited, minute * MINUTE)
+    expect(allowance(limited, 20 * MINUTE)).toBeGreaterThanOrEqual(10)
   })
 
   test('the refreshes of any number of projects fit within the allowance, and jitter does not change the average interval', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 100_000 }),
-        fc.double({ min: 0.01, max: 1, noNaN: true }),
-        (projects, share) => {
-          const perMinute = allowance({ share }, 0)
+        fc.double({ min: 10, max: 350, noNaN: true }),
+        (projects, perMinute) => {
           const interval = intervalThatFits(MINUTE, projects, perMinute)
           expect(((projects * REQUESTS_PER_REFRESH) / interval) * MINUTE).toBeLessThanOrEqual(perMinute * 1.000001)
           expect((jittered(interval, 0) + jittered(interval, 1)) / 2).toBeCloseTo(interval)

@@ -10,7 +10,7 @@ import {
 } from '../../src/agent/decide.ts'
 import { CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
-const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'apply', allow: new Set(CONSENTS) }
+const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new Set(CONSENTS) }
 const FINE: Situation = { policy: POLICY, isSuspended: false, history: 'known' }
 const introduced: Difference = {
   origin: 'introduced',
@@ -53,7 +53,7 @@ describe('rows 1 to 9 of the decision table, for a difference', () => {
       'hold Blocked Refused',
     ],
     [5, '--on-git report', introduced, under({ onGit: 'report' }), 'hold OutOfSync Reported'],
-    [5, '--on-unrecorded report', unrecorded, under({ onUnrecorded: 'report' }), 'hold OutOfSync Unrecorded'],
+    [5, 'an unrecorded difference', unrecorded, {}, 'hold OutOfSync Unrecorded'],
     [6, 'drift that was seen only once', { ...drift, isConfirmed: false }, {}, 'hold OutOfSync DriftUnconfirmed'],
     [7, '--on-drift report', drift, under({ onDrift: 'report' }), 'hold OutOfSync Drift'],
     [8, 'drift that a move reverts', { ...drift, kind: 'move', impact: 'move' }, {}, 'hold OutOfSync DriftUnsafe'],
@@ -106,7 +106,6 @@ describe('rows 1 to 9 of the decision table, for a difference', () => {
     ['a compute that was deleted by hand', { ...drift, kind: 'create', impact: 'none' }, {}],
     ['an introduced deletion', { ...introduced, kind: 'delete', impact: 'delete' }, {}],
     ['an introduced change without a window', { ...introduced, hasWindow: false }, {}],
-    ['an unrecorded difference under --on-unrecorded apply', unrecorded, {}],
     ['an introduced change under --on-drift report', introduced, under({ onDrift: 'report' })],
   ])('no row applies to %s, which stays in the plan', (_what, difference, situation) => {
     expect(decideDifference(difference, { ...FINE, ...situation })).toEqual({ action: 'plan', state: 'Progressing' })

@@ -16,24 +16,26 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-const start = async () => {
+/** Starts an agent on projects that are in sync, and then replaces their files. */
+const start = async (files: Readonly<Record<string, string>>) => {
+  const before = { 'ours.yaml': manifest(OURS, 1), 'theirs.yaml': manifest(THEIRS, 1) }
+  for (const [name, text] of Object.entries(before)) await world.declare(text, name)
   const read = async () => world.stage.sandbox.apiKey
   const agent = await world.start({
-    policy: { onGit: 'apply', onDrift: 'report', onUnrecorded: 'apply', allow: new Set(['restart']) },
+    policy: { onGit: 'apply', onDrift: 'report', allow: new Set(['restart']) },
     keys: [
       { name: 'ours', read, projects: [OURS], paths: ['ours*.yaml'] },
       { name: 'theirs', read, projects: [THEIRS], paths: ['theirs*.yaml'] },
     ],
   })
   await world.pass(2 * MINUTE)
+  for (const name of Object.keys({ ...before, ...files })) await world.declare(files[name] ?? '# nothing\n', name)
+  await world.pass(HOUR)
   return agent
 }
 
 test('the agent applies each project that is declared in a file within the `paths` of its key', async () => {
-  await world.declare(manifest(OURS, 2), 'ours.yaml')
-  await world.declare(manifest(THEIRS, 2), 'theirs.yaml')
-  const agent = await start()
-  await world.pass(HOUR)
+  const agent = await start({ 'ours.yaml': manifest(OURS, 2), 'theirs.yaml': manifest(THEIRS, 2) })
   expect([stateOf(agent, OURS), stateOf(agent, THEIRS)]).toEqual(['Synced', 'Synced'])
   expect(world.writes()).toHaveLength(2)
 })
@@ -55,9 +57,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
     'ours.yaml',
   ],
 ])("a project is not changed when files outside its key's `paths` %s", async (_how, files, file) => {
-  for (const [name, text] of Object.entries(files)) await world.declare(text, name)
-  const agent = await start()
-  await world.pass(HOUR)
+  const agent = await start(files)
   expect(projectOf(agent, THEIRS)).toMatchObject({
     state: 'Invalid',
     message: expect.stringContaining(file),
@@ -66,8 +66,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, string]>([
 })
 
 test('a project that no key covers is reported and not read', async () => {
-  await world.declare(manifest('some-other-11111111', 2), 'ours.yaml')
-  const agent = await start()
+  const agent = await start({ 'ours.yaml': manifest('some-other-11111111', 2) })
   expect(projectOf(agent, 'some-other-11111111')).toMatchObject({
     state: 'Invalid',
     message: 'No key in the --keys file covers project some-other-11111111.',

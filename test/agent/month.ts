@@ -59,7 +59,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         interval,
         gitInterval: 10 * MINUTE,
         random,
-        policy: { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'report', allow: new Set(['restart']) },
+        policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) },
         log: () => undefined,
       },
       life,

@@ -10,7 +10,7 @@ import { runs } from '../long-runs.ts'
 import { liveWorld, manifest } from '../planner/arbitraries.ts'
 import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
 
-const EVERYTHING: AgentPolicy = { onGit: 'apply', onDrift: 'revert', onUnrecorded: 'apply', allow: new Set(CONSENTS) }
+const EVERYTHING: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new Set(CONSENTS) }
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 const CONFIRMED = { firstSeenAt: NOW - 120_000, fetchedAt: NOW - 60_000, refreshedAt: NOW, isChanging: false }
 
@@ -66,7 +66,7 @@ describe('for random manifests and live projects', () => {
 
   test('a round without a record applies nothing', () => {
     anyRound((wanted, live) => {
-      const { plan: left, status } = round(wanted, live, recordOf(wanted, live), { onUnrecorded: 'report' })
+      const { plan: left, status } = round(wanted, live, recordOf(wanted, live))
       expect(left.steps).toEqual([])
       expect(['Synced', 'OutOfSync']).toContain(status.state)
     })

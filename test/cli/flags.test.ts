@@ -20,7 +20,6 @@ test.each([
   ['plan --concurrency 0', '--concurrency must be a whole number of at least 1.'],
   ['operations list --limit 0', '--limit must be a whole number of at least 1.'],
   ['sandbox serve --time-scale Infinity', '--time-scale must be a number of at least 0.001.'],
-  ['agent run --request-share 2', '--request-share must be a number from 0.001 to 1.'],
   ['sandbox serve --port -1', '--port must be a whole number from 0 to 65535.'],
   ['sandbox serve --pg-port 65536', '--pg-port must be a whole number from 0 to 65535.'],
 ])('espalier %s is rejected: %s', (line, message) => {

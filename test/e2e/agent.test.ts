@@ -195,7 +195,6 @@ test('git ignores the data folder inside the repository that the agent follows',
 
 test.each([
   [['--interval', '10s'], 'at least 60s'],
-  [['--request-share', '2'], '--request-share'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify-secret-file', 'seed.yaml'], '--notify'],
   [['--repo', 'docs'], 'omit --repo: espalier agent run docs'],

@@ -60,7 +60,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const intervals = gauge(
     'espalier_interval_seconds',
-    'The refresh interval in use, which is longer than --interval if the request share requires it.',
+    'The refresh interval in use, which is longer than --interval if the rate limit requires it.',
     ['account'],
   )
   const requests = counter('espalier_api_requests_total', 'Number of responses from the service, by HTTP status.', [

@@ -1,5 +1,5 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, number, text, toggle } from '../flag.ts'
+import { duration, text, toggle } from '../flag.ts'
 import { API_FLAGS, BUDGET_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 const DATA_FLAG = {
@@ -48,14 +48,6 @@ export const runCommand = {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    'on-unrecorded': text(
-      'Decisions:',
-      'What to do about a difference if no record shows whether the manifest or the live project changed',
-      {
-        choices: ['report', 'apply'],
-        default: 'report',
-      },
-    ),
     allow: text(
       'Decisions:',
       'Impacts to allow, separated by commas: disconnect, move, replace, delete. Restarts are allowed by default; use none to disallow them',
@@ -65,15 +57,8 @@ export const runCommand = {
     ...REVIEW,
     ...MANIFEST_FLAGS,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    'request-share': number('Agent:', "Share of an account's rate limit that the agent may use, at most 1", {
-      min: 0.001,
-      max: 1,
-      isFractional: true,
-      default: 0.5,
-    }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
-    keep: duration('Agent:', 'How long to keep journals', { default: '90d' }),
     'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
     keys: text(
       'Control API:',

@@ -98,16 +98,14 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 /** Reads the settings from the flags. Mistakes are reported here, before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
-  const { onGit, onDrift, onUnrecorded, interval, gitInterval, requestShare, concurrency, listenPublic } = flags
+  const { onGit, onDrift, interval, gitInterval, concurrency, listenPublic } = flags
   const { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease } = flags
   return {
-    policy: { onGit, onDrift, onUnrecorded, allow: allowed(flags.allow ?? []) },
+    policy: { onGit, onDrift, allow: allowed(flags.allow ?? []) },
     budgets: { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease },
     interval,
     gitInterval,
-    keepMs: flags.keep,
     operationTimeoutMs: flags.operationTimeout,
-    requestShare,
     concurrency,
     listen: parseListenAddress(flags.listen, '--listen'),
     listenPublic: listenPublic === undefined ? undefined : parseListenAddress(listenPublic, '--listen-public'),

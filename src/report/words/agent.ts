@@ -19,7 +19,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'nothing shows whether the manifest or the live project changed (--on-unrecorded report)',
+  Unrecorded: 'nothing shows whether the manifest or the live project changed',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',

@@ -11,20 +11,29 @@ export const REQUESTS_PER_REFRESH = 8 / 6
 /** The part of these requests that refreshes may use. The others are for applies, so that they do not have to wait. */
 const REFRESH_PART = 0.8
 const SHORTEST_INTERVAL = MINUTE
-const HALVED_FOR = 5 * MINUTE
+const OWN_RATE = ACCOUNT_LIMIT_PER_MINUTE / 2
+const LEAST_RATE = 10
+/** From half of the rate, it takes ten minutes to grow back. */
+const GROWTH_PER_MINUTE = OWN_RATE / 20
 const JITTER = 0.2
 
-export interface Share {
-  /** The fraction of the account's rate limit that the agent may use, from 0 to 1. */
-  readonly share: number
-  readonly limitedAt?: number | undefined
+/** The agent's rate right after the last 429 response. */
+export interface Limited {
+  readonly at: number
+  readonly perMinute: number
 }
 
-/** How many requests per minute the agent may send. Halved for five minutes after a response with status 429. */
-export const allowance = ({ share, limitedAt }: Share, now: number): number => {
-  const isHalved = limitedAt !== undefined && now - limitedAt < HALVED_FOR
-  return ACCOUNT_LIMIT_PER_MINUTE * share * (isHalved ? 0.5 : 1)
-}
+/** How many requests per minute the agent may send: half of the account's rate, or less for a while after a 429. */
+export const allowance = (limited: Limited | undefined, now: number): number =>
+  limited === undefined
+    ? OWN_RATE
+    : Math.min(OWN_RATE, limited.perMinute + ((now - limited.at) / MINUTE) * GROWTH_PER_MINUTE)
+
+/** Halves the rate. Responses that arrive together are one signal. */
+export const afterTooMany = (limited: Limited | undefined, now: number): Limited =>
+  limited !== undefined && now - limited.at < MINUTE
+    ? limited
+    : { at: now, perMinute: Math.max(LEAST_RATE, allowance(limited, now) / 2) }
 
 /** The interval that was asked for, lengthened if refreshing all projects would otherwise take too many requests. */
 export const intervalThatFits = (wanted: number, projects: number, requestsPerMinute: number): number =>
