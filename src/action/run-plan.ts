@@ -62,7 +62,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
   const planned = await withReadClient(job, (api) =>
-    planLive(api, manifests, { base: base?.manifests, enforceBasePolicy: untrusted !== undefined }),
+    planLive(api, manifests, { base: base?.manifests, enforceBaseSafeguards: untrusted !== undefined }),
   )
   const { observed, result, comparison } = planned
   const hiding = untrusted && hidingFor(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
@@ -70,7 +70,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }
   // For an untrusted pull request, the plan itself already has these warnings.
-  const removals = untrusted === undefined ? (comparison?.policyRemovals ?? []) : []
+  const removals = untrusted === undefined ? (comparison?.removedSafeguards ?? []) : []
   const whole = {
     plan: { ...result.plan, warnings: [...result.plan.warnings, ...removals] },
     origin: comparison?.origin ?? originOf(undefined, result.plan),
@@ -120,7 +120,7 @@ const showPlan = async (
   const isQuiet =
     isEmptyPlan(plan) &&
     origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
-    !plan.warnings.some(({ code }) => code === 'W_POLICY_REMOVED' || code === 'W_WINDOW_CHANGED')
+    !plan.warnings.some(({ code }) => code === 'W_SAFEGUARD_REMOVED' || code === 'W_WINDOW_CHANGED')
   await publish(job, {
     kind: 'plan',
     body: (limit) => planComment(view, limit),

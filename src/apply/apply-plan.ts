@@ -19,7 +19,7 @@ import { converge, type Replan } from './after/converge.ts'
 import { overrideNotes, pinNotes, successors } from './after/notes.ts'
 import { ExpectedState } from './before/expected-state.ts'
 import { openingsOf, scheduledStep } from './before/restart-windows.ts'
-import { type ConsentPolicy, notStarted, type RunContext, type UntimedEvent } from './context.ts'
+import { type Consents, notStarted, type RunContext, type UntimedEvent } from './context.ts'
 import { runStep } from './send/run-step.ts'
 import { Timings } from './wait/timings.ts'
 import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
@@ -27,7 +27,7 @@ import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
 export interface ApplyOptions {
   readonly plan: Plan
   readonly api: WriteApi
-  readonly consent: ConsentPolicy
+  readonly consent: Consents
   readonly clock: Clock
   /** The snapshot that the plan was made from. A step is sent only if the state that it relies on is unchanged. */
   readonly observed: Observed
@@ -149,7 +149,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
 }
 
 /** The outcome of a step that is not allowed. A refused step does not run, even with every consent. */
-const notConsented = (step: Step, { allow }: ConsentPolicy): StepOutcome | undefined => {
+const notConsented = (step: Step, { allow }: Consents): StepOutcome | undefined => {
   if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
   const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
   if (missing === '') return undefined

@@ -12,7 +12,7 @@ export type UntimedEvent = ApplyEvent extends infer Event
     : never
   : never
 
-export interface ConsentPolicy {
+export interface Consents {
   readonly allow: ReadonlySet<Consent>
 }
 
@@ -20,7 +20,7 @@ export interface RunContext {
   readonly api: WriteApi
   readonly clock: Clock
   readonly operationTimeoutMs: number
-  readonly consent: ConsentPolicy
+  readonly consent: Consents
   readonly expected: ExpectedState
   readonly timings: Timings
   readonly abort: AbortSignal | undefined

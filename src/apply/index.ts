@@ -4,7 +4,7 @@ export { overriddenOf } from './after/notes.ts'
 export { type ApplyOptions, applyPlan } from './apply-plan.ts'
 export { isAnyDue } from './before/restart-windows.ts'
 export { type Budgets, checkBudgets } from './budgets.ts'
-export type { ConsentPolicy } from './context.ts'
+export type { Consents } from './context.ts'
 export { eventSchema } from './event-shape.ts'
 export { exitCodeOf } from './exit-code.ts'
 export {

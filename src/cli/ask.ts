@@ -1,6 +1,6 @@
 /** Asks the user for answers at the terminal. */
 import { createInterface } from 'node:readline/promises'
-import type { ConsentPolicy } from '../apply/index.ts'
+import type { Consents } from '../apply/index.ts'
 import { CONSENTS, EspalierError, type Plan } from '../model/index.ts'
 import { consentWords, plainText, planNames } from '../report/index.ts'
 import type { Io } from './io.ts'
@@ -26,17 +26,17 @@ export const askYes = async (question: string, io: Io): Promise<boolean> =>
   (await asking(io, (ask) => ask(question))) ?? false
 
 /**
- * Asks whether to apply the plan. Then asks for each consent that the plan needs and `policy` does not give, and lists
+ * Asks whether to apply the plan. Then asks for each consent that the plan needs and `given` does not include, and lists
  * the steps that need it. If a consent is declined, these steps do not run.
  *
  * @returns the consents that are given, or `undefined` if the plan was declined with no, end of input or Ctrl-C.
  */
-export const askConsent = async (plan: Plan, policy: ConsentPolicy, io: Io): Promise<ConsentPolicy | undefined> =>
+export const askConsent = async (plan: Plan, given: Consents, io: Io): Promise<Consents | undefined> =>
   asking(io, async (ask) => {
     if (!(await ask("\nApply this plan? Only 'yes' will be accepted: "))) return undefined
-    const allow = new Set(policy.allow)
+    const allow = new Set(given.allow)
     const names = planNames(plan)
-    for (const consent of CONSENTS.filter((one) => !policy.allow.has(one))) {
+    for (const consent of CONSENTS.filter((one) => !given.allow.has(one))) {
       const steps = plan.steps.filter(({ refused, consents }) => refused === undefined && consents.includes(consent))
       if (steps.length === 0) continue
       const more = steps.length - MOST_NAMED

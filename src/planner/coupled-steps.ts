@@ -3,9 +3,8 @@
  * running it alone would leave a branch without its primary, or a compute on the branch it was parked on.
  */
 import type { Consent } from '../model/index.ts'
-import type { Draft } from './drafts.ts'
+import { type Draft, refuse } from './drafts.ts'
 import { type PrimarySlots, roomFor } from './primary-slots.ts'
-import { refuse } from './protection.ts'
 
 /** If a step is refused or needs consents, the same applies to the step that makes room for it. */
 export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {

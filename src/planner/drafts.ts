@@ -38,6 +38,16 @@ export interface Draft {
   readonly slot?: string
 }
 
+/** @param why phrased as the end of a sentence. */
+export const refuse = (draft: Draft, why: string | undefined): Draft =>
+  why === undefined || draft.change.refused !== undefined
+    ? draft
+    : {
+        ...draft,
+        change: { ...draft.change, refused: why },
+        steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, refused: why } })),
+      }
+
 /** The change that a declaration requires; `undefined` if nothing differs. */
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
   const { observed: live, desired, slot } = claim

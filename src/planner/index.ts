@@ -1,11 +1,15 @@
-export { type ComputePolicy, policyOf } from './compute-policy.ts'
 export { declaredComputes } from './declared-computes.ts'
-export { type DeclaredPolicy, declaredPolicyOf } from './declared-policy.ts'
 export { differenceKey, type Fact, factsOf } from './facts.ts'
 export { originOf, whoMoved } from './origin.ts'
+export {
+  type ComputePermissions,
+  permissionsIn,
+  removedSafeguards,
+  type Safeguards,
+  safeguardsIn,
+} from './permissions.ts'
 export { plan, projectIds, unreadProjects } from './plan.ts'
 export type { PlanOptions } from './plan-project.ts'
-export { policyRemovals } from './protection.ts'
 export { releasedSince } from './released.ts'
 export type { Selected } from './select-drafts.ts'
 export { withEstimates } from './summary.ts'

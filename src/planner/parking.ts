@@ -1,7 +1,7 @@
 /** Finds the branches on which a primary may wait while two others swap branches. */
 import { type BranchName, type Diagnostic, type ObservedProject, problem } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import type { Protection } from './protection.ts'
+import type { Protection } from './permissions.ts'
 
 /**
  * A primary can be parked on a branch that has no primary and will not get one. A primary that will leave the branch

@@ -17,24 +17,23 @@ import { withOnly } from './attribute-changes.ts'
 import { checkMerged } from './checks.ts'
 import { coupleSteps } from './coupled-steps.ts'
 import { declarationsOf } from './declarations.ts'
-import { type Draft, draftClaim, draftDelete } from './drafts.ts'
+import { type Draft, draftClaim, draftDelete, refuse } from './drafts.ts'
 import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
-import { manifestPolicyOf } from './manifest-policy.ts'
 import type { MatchOptions } from './match.ts'
 import { order } from './order.ts'
 import { parkingPlaces } from './parking.ts'
+import { protectionAgainst, protectionOf, removalWarnings, safeguardsIn, safeguardsOf } from './permissions.ts'
 import { primarySlotsOf } from './primary-slots.ts'
-import { protectionAgainst, protectionOf, refuse, removedPolicies } from './protection.ts'
 import { type Selected, type SelectedDrafts, selectDrafts } from './select-drafts.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 import { assignWindows } from './windows.ts'
 
 export interface PlanOptions extends MatchOptions {
   /**
-   * Another version of the manifests (that of the base branch) whose policy applies too: its protection, restart
+   * Another version of the manifests (that of the base branch) whose safeguards apply too: its protection, restart
    * windows and lack of `prune` stay in force. Each weaker setting in the planned manifests causes a warning.
    */
-  readonly basePolicy?: Desired | undefined
+  readonly baseSafeguards?: Desired | undefined
   /** Which part of each change to plan. Other parts are left unchanged. Default: everything. */
   readonly select?: (change: Change) => Selected
   /** The selection that `select` implements, for display. */
@@ -71,14 +70,14 @@ export const planProject = (
   const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
   const declarations = declarationsOf(desired, project, options)
   const { claims, unclaimed, ambiguous, departures } = declarations
-  const head = manifestPolicyOf(declarations)
-  const base = options.basePolicy && manifestPolicyOf(declarationsOf(options.basePolicy, project))
+  const head = safeguardsOf(declarations)
+  const base = options.baseSafeguards && safeguardsIn(options.baseSafeguards, project)
   const protection = protectionOf(head, base)
 
   const protect = (draft: Draft): Draft => refuse(draft, protectionAgainst(draft, branches, protection))
   const deletions = departures.map((departure) => {
     const { live, reason, resolved } = departure
-    const pruned = reason === 'PRUNED' && base !== undefined && base.branches.get(live.branchId)?.prune !== true
+    const pruned = reason === 'PRUNED' && base?.prunes(live.branchId) === false
     const draft = protect(draftDelete(departure, context))
     const allowed = pruned
       ? refuse(draft, `the base manifest does not prune branch \`${resolved.branch.name}\``)
@@ -126,7 +125,7 @@ export const planProject = (
     leftOut: selected.leftOut,
     diagnostics: [
       ...declarations.diagnostics,
-      ...(base === undefined ? [] : removedPolicies(project.id, head, base)),
+      ...(base === undefined ? [] : removalWarnings(project.id, head, base)),
       ...checkMerged(project, declarations, { staying, sizeTable }),
       ...parking.diagnostics,
       ...ordered.diagnostics,

@@ -31,6 +31,8 @@ export interface ResolvedBranch {
 export interface ResolvedProject {
   /** Sorted by branch id. */
   readonly branches: readonly ResolvedBranch[]
+  /** Whether a document says `prune: true`. */
+  readonly prune: boolean
   readonly parkOn: readonly { readonly reference: BranchReference; readonly branch: ObservedBranch }[]
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -81,7 +83,12 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     const branch = reference && find(reference)
     return reference === undefined || branch === undefined ? [] : [{ reference, branch }]
   })
-  return { branches: [...resolved.values()].sort((a, b) => compare(a.branch.id, b.branch.id)), parkOn, diagnostics }
+  return {
+    branches: [...resolved.values()].sort((a, b) => compare(a.branch.id, b.branch.id)),
+    prune: documents.some(({ prune }) => prune),
+    parkOn,
+    diagnostics,
+  }
 }
 
 const unusedRule = ({ match, source }: DesiredRule, { id }: ObservedProject): Diagnostic => {

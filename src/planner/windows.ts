@@ -2,7 +2,7 @@
 import { compare } from '../base/index.ts'
 import { type Diagnostic, formatWindow, type RestartWindow, warning } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
-import type { ManifestPolicy } from './manifest-policy.ts'
+import type { Safeguards } from './permissions.ts'
 import { chain, type PrimarySlots } from './primary-slots.ts'
 import type { StepDraft } from './steps.ts'
 
@@ -18,7 +18,7 @@ type Windows = Map<string, RestartWindow>
 export const assignWindows = (
   drafts: readonly Draft[],
   slots: PrimarySlots,
-  { head, base }: { readonly head: ManifestPolicy; readonly base?: ManifestPolicy | undefined },
+  { head, base }: { readonly head: Safeguards; readonly base?: Safeguards | undefined },
 ): { readonly drafts: readonly Draft[]; readonly diagnostics: readonly Diagnostic[] } => {
   const windows = new Map<string, Windows>()
   const diagnostics: Diagnostic[] = []

@@ -67,7 +67,7 @@ export interface Planned {
    * Each protection that the manifests remove, each branch that they newly prune, and each window that they change,
    * compared with `base`. Only set if `base` was given.
    */
-  readonly policyRemovals?: readonly Diagnostic[]
+  readonly removedSafeguards?: readonly Diagnostic[]
 }
 
 /** Reads live projects by id. Projects that cannot be read are listed in `missing` or `unreadable`. */

@@ -3,7 +3,7 @@ import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
   type Budgets,
-  type ConsentPolicy,
+  type Consents,
   isAnyDue,
   isSamePlan,
   openJournal,
@@ -46,7 +46,7 @@ export interface ApplyRequest {
   /** A new plan, which is applied unchanged. The caller has to check whether the projects have converged. */
   readonly planned?: Planned | undefined
   /** What may run. A function can ask the user about the plan, and returns `undefined` if the user declines. */
-  readonly consent: ConsentPolicy | ((plan: Plan) => Promise<ConsentPolicy | undefined>)
+  readonly consent: Consents | ((plan: Plan) => Promise<Consents | undefined>)
   readonly budgets?: Budgets | undefined
   /** Whether to apply the other projects if some projects cannot be planned. */
   readonly keepGoing?: boolean | undefined
@@ -156,7 +156,7 @@ const planOf = async (
 }
 
 interface Answer {
-  readonly consent: ConsentPolicy
+  readonly consent: Consents
   readonly clock: Clock
   readonly wasAsked: boolean
 }
@@ -187,7 +187,7 @@ const keepsChanging = (): EspalierError =>
 const run = async (
   request: ApplyRequest,
   planned: PlannedApply,
-  consent: ConsentPolicy,
+  consent: Consents,
   api: WriteApi,
 ): Promise<Applied> => {
   const { plan, observed } = planned

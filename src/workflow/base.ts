@@ -1,12 +1,12 @@
 /** Compares manifests with those of a base, which is a git ref or the base of a pull request. */
 import { type Diagnostic, hasErrors, leftOutIds, type Observed, type Origin, type Plan } from '../model/index.ts'
-import { originOf, plan, policyRemovals, projectIds, releasedSince } from '../planner/index.ts'
+import { originOf, plan, projectIds, releasedSince, removedSafeguards } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface BaseComparison {
   readonly origin: Origin
   /** A warning for each protection and restart window that the head removes, and for each `prune` that it adds. */
-  readonly policyRemovals: readonly Diagnostic[]
+  readonly removedSafeguards: readonly Diagnostic[]
 }
 
 /** The projects that only the base declares. They are read too, to list the computes that are no longer managed. */
@@ -29,7 +29,7 @@ export const compareWithBase = (
 ): BaseComparison => {
   if (!isUsableBase(base)) {
     const gaps = ["The base's manifests have errors, so every change is shown as introduced."]
-    return { origin: { ...originOf(undefined, headPlan), gaps }, policyRemovals: [] }
+    return { origin: { ...originOf(undefined, headPlan), gaps }, removedSafeguards: [] }
   }
   const unplanned = new Set(leftOutIds(headPlan))
   const released = releasedSince(base.loaded.desired, head.loaded.desired, observed).filter(
@@ -39,7 +39,7 @@ export const compareWithBase = (
   const gaps = gapsOf(base, head, observed)
   return {
     origin: gaps.length === 0 ? origin : { ...origin, gaps },
-    policyRemovals: removedPolicies(base, head, observed),
+    removedSafeguards: removalsOf(base, head, observed),
   }
 }
 
@@ -70,12 +70,12 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
  * Warns about the protection and the windows that the head removes. The plan itself ignores those of the base, because
  * it shows the effect of the merge.
  */
-const removedPolicies = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
+const removalsOf = (base: Manifests, head: Manifests, observed: Observed): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
   const [before, after] = [base.loaded.desired, head.loaded.desired]
-  const { warnings } = plan(after, observed, { basePolicy: before, sizeTable: base.sizeTable }).plan
+  const { warnings } = plan(after, observed, { baseSafeguards: before, sizeTable: base.sizeTable }).plan
   return [
-    ...policyRemovals(before, after, observed),
+    ...removedSafeguards(before, after, observed),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),
   ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge. Check that it is intended.' }))
 }

@@ -36,7 +36,7 @@ export interface PlanOptions {
   /** The manifests to compare with, which are those at a git ref or on a pull request's base. */
   readonly base?: Manifests | undefined
   /** Whether the base's protection, prune settings and windows also apply. Used for untrusted pull requests. */
-  readonly enforceBasePolicy?: boolean
+  readonly enforceBaseSafeguards?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
   /** Computes that were read by id. They replace those in the list of computes, which may be older. */
@@ -130,7 +130,7 @@ export const planSnapshot = (observed: Observed, manifests: Manifests, options: 
 const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBasePolicy = false, pinAliases }: PlanOptions,
+  { base, enforceBaseSafeguards = false, pinAliases }: PlanOptions,
 ): Planned => {
   const { loaded, sizeTable } = manifests
   const options = {
@@ -138,7 +138,7 @@ const planUnreviewed = (
       checkProject(project, planned, manifests.review),
     sizeTable,
     pinAliases,
-    basePolicy: enforceBasePolicy ? base?.loaded.desired : undefined,
+    baseSafeguards: enforceBaseSafeguards ? base?.loaded.desired : undefined,
   }
   const whole = () => plan(loaded.desired, observed, options).plan
   const selected = planningOf(manifests, observed, whole)

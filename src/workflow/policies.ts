@@ -21,7 +21,7 @@ import {
   settingsAfter,
   settingsOfCompute,
 } from '../model/index.ts'
-import { type DeclaredPolicy, declaredPolicyOf } from '../planner/index.ts'
+import { type Safeguards, safeguardsIn } from '../planner/index.ts'
 import {
   type ExpectedCuHours,
   type JudgedProject,
@@ -191,10 +191,10 @@ const statesOf = (
   base: Desired | undefined,
 ): JudgedProject => {
   const changes = (plan.changesOf.get(project.id) ?? []).filter(({ refused }) => refused === undefined)
-  const policy = declaredPolicyOf(desired, project)
+  const safeguards = safeguardsIn(desired, project)
   const costs = projectCosts(project, changes, plan.stepsOf, plan.now)
-  const after = stateOf(project, changes, plan, policy, costs.after)
-  const before = stateOf(project, [], plan, base && declaredPolicyOf(base, project), costs.before)
+  const after = stateOf(project, changes, plan, safeguards, costs.after)
+  const before = stateOf(project, [], plan, base && safeguardsIn(base, project), costs.before)
   return { after, before: base === undefined ? withoutBase(before, after, changes) : before }
 }
 
@@ -208,7 +208,7 @@ const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
   { stepsOf }: PlanLookup,
-  policy: DeclaredPolicy | undefined,
+  safeguards: Safeguards | undefined,
   costs: readonly ComputeCost[],
 ): PolicyProject => {
   const byCompute = new Map(
@@ -234,7 +234,7 @@ const stateOf = (
       settings,
       isNew: live === undefined,
       ...defined({
-        hasWindow: policy?.hasWindow({ branch: branchId, ...defined({ slot, id }) }),
+        hasWindow: safeguards && safeguards.windowOf({ branch: branchId, slot, id }) !== undefined,
         source: change?.source,
       }),
     }
@@ -250,11 +250,11 @@ const stateOf = (
   return {
     id: project.id,
     isComplete: true,
-    ...defined({ name: project.name, prune: policy?.prune }),
+    ...defined({ name: project.name, prune: safeguards?.prune }),
     cuHours: cuHoursOf(costs),
     branches: project.branches.map(({ id, name }) => ({
       name,
-      ...defined({ protect: policy?.protects(id) }),
+      ...defined({ protect: safeguards?.protects(id) }),
       cuHours: cuHoursOf(costsOf.get(id) ?? []),
       computes: (computes.get(id) ?? []).map(({ compute }) => compute),
     })),

@@ -79,7 +79,7 @@ test("apply accepts a plan that was saved with --base, even if it removes one of
   const own = await startSandbox({ seed: SEED })
   try {
     const planned = await espalier(['plan', '--base', 'main', '--out', 'own.json'], environmentOf(own), folder)
-    expect(planned.stdout).toContain('W_POLICY_REMOVED')
+    expect(planned.stdout).toContain('W_SAFEGUARD_REMOVED')
     const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
     expect(applied.code, applied.stderr).toBe(0)
   } finally {
@@ -185,7 +185,7 @@ test('plan --base reports removed policies and equals the plan after the merge',
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
   expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_POLICY_REMOVED', 'It takes effect with the merge. Check that it is intended.'],
+    ['W_SAFEGUARD_REMOVED', 'It takes effect with the merge. Check that it is intended.'],
     ['W_WINDOW_CHANGED', 'It takes effect with the merge. Check that it is intended.'],
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)

@@ -106,7 +106,7 @@ test("the base's protection applies even if the head removes it", async () => {
   expect(code, log).toBe(0)
   const body = github.comments[0]?.body ?? ''
   expect(body).toContain('is refused')
-  expect(body).toContain('**W_POLICY_REMOVED**')
+  expect(body).toContain('**W_SAFEGUARD_REMOVED**')
   expect(body).toContain('no longer protected')
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
   expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])

@@ -175,7 +175,7 @@ describe('protection', () => {
     const result = plan(
       desired(swap),
       world({ a: { primary: { id: 'ep-1' } }, b: { primary: { id: 'ep-2' } }, 'spare/1': {} }),
-      { basePolicy: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
+      { baseSafeguards: desired({ rules: [{ match: 'spare/*', protect: true }] }) },
     )
     expect(result.ok ? [] : result.diagnostics.map(({ code }) => code)).toContain('E_PARK_ON')
   })

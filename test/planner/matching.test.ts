@@ -208,16 +208,16 @@ describe('`prune` without `prune` in the base', () => {
     ],
     ['deletes when the base also prunes', true, undefined],
   ])('%s', (_what, prune, refused) => {
-    const made = planOf(document(true), observed, { basePolicy: desired(document(prune)) })
+    const made = planOf(document(true), observed, { baseSafeguards: desired(document(prune)) })
     const [change] = made.changes
     expect(change).toMatchObject({ kind: 'delete', compute: { id: 'ep-2' } })
     expect(change?.refused).toEqual(refused)
     expect(made.steps.map((step) => step.refused)).toEqual([refused])
-    expect(made.warnings.map(({ code }) => code)).toEqual(refused === undefined ? [] : ['W_POLICY_REMOVED'])
+    expect(made.warnings.map(({ code }) => code)).toEqual(refused === undefined ? [] : ['W_SAFEGUARD_REMOVED'])
   })
 
   test('is rejected on a branch that the base does not declare', () => {
-    const made = planOf(document(true), observed, { basePolicy: desired({ branches: {} }) })
+    const made = planOf(document(true), observed, { baseSafeguards: desired({ branches: {} }) })
     expect(made.steps.map((step) => step.refused)).toEqual([expect.stringContaining('does not prune')])
   })
 })

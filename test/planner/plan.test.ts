@@ -250,7 +250,7 @@ describe('deletes', () => {
       '`protect: true` only in the base',
       { branches: { main: { primary: 'absent' as const } } },
       live,
-      { basePolicy: desired({ branches: { main: { protect: true } } }) },
+      { baseSafeguards: desired({ branches: { main: { protect: true } } }) },
     ],
   ])('%s rejects a delete', (_why, declared, observed, options) => {
     const plan = planOf(declared, observed, options)

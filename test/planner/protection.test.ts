@@ -1,7 +1,7 @@
 /** `protect: true`: which changes a plan refuses because of it, and which it still makes. */
 import { expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
-import { policyRemovals } from '../../src/planner/index.ts'
+import { removedSafeguards } from '../../src/planner/index.ts'
 import { type DeclaredDocument, desired, planOf, world } from './world.ts'
 
 const live = world({
@@ -44,13 +44,13 @@ test.each<readonly [string, DeclaredDocument['branches'], string]>([
 })
 
 test('a branch stays protected by the base, with a warning, when the head removes `protect: true`', () => {
-  const basePolicy = desired({ branches: { main: { protect: true, primary: {} } } })
-  const made = planOf({ branches: { main: { primary: 'absent' } } }, live, { basePolicy })
+  const baseSafeguards = desired({ branches: { main: { protect: true, primary: {} } } })
+  const made = planOf({ branches: { main: { primary: 'absent' } } }, live, { baseSafeguards })
   expect(refusals(made)).toEqual([
     ['delete', 'branch `main` is protected (the base manifest says `protect: true`): nothing on it may be deleted'],
   ])
   expect(made.warnings).toMatchObject([
-    { code: 'W_POLICY_REMOVED', message: expect.stringMatching(/^Branch `main` of .* is no longer protected\.$/) },
+    { code: 'W_SAFEGUARD_REMOVED', message: expect.stringMatching(/^Branch `main` of .* is no longer protected\.$/) },
   ])
 })
 
@@ -81,8 +81,8 @@ test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[
     { prune: true, branches: { main: {} } },
     [],
   ],
-])('policyRemovals lists exactly the policies that %s removes', (_what, base, head, expected) => {
-  const removed = policyRemovals(desired(base), desired(head), live).map(({ message }) =>
+])('removedSafeguards lists exactly the policies that %s removes', (_what, base, head, expected) => {
+  const removed = removedSafeguards(desired(base), desired(head), live).map(({ message }) =>
     message.replace(/^Branch `(.*)` of project `.*` (is .*)\.$/, '$1 $2'),
   )
   expect(removed).toEqual(expected)

@@ -145,7 +145,7 @@ describe('restart windows of steps', () => {
 })
 
 describe('the restart windows of the base', () => {
-  const basePolicy = (restartWindow?: RestartWindow): Desired =>
+  const baseSafeguards = (restartWindow?: RestartWindow): Desired =>
     desired({ branches: { main: { primary: { size: 1, ...(restartWindow === undefined ? {} : { restartWindow }) } } } })
   const head = (restartWindow?: RestartWindow | 'always'): DeclaredDocument => ({
     branches: { main: { primary: { size: 2, ...(restartWindow === undefined ? {} : { restartWindow }) } } },
@@ -157,24 +157,24 @@ describe('the restart windows of the base', () => {
     ['moves to another branch', { branches: { bare: { primary: { id: 'ep-br-main' } } } }],
     ['is managed by a rule instead', { rules: [{ match: 'main', primary: { size: 2 } }] }],
   ])('apply to a compute that %s', (_what, declared) => {
-    const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
+    const plan = planOf(declared, LIVE, { baseSafeguards: baseSafeguards(SUN) })
     expect(Object.values(daysOf(plan))).toEqual(['Sun'])
     expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
   it('apply to the branch that another compute moves to', () => {
     const declared = { branches: { bare: { primary: { id: 'ep-br-main' } }, main: { primary: { id: 'ep-br-other' } } } }
-    const plan = planOf(declared, LIVE, { basePolicy: basePolicy(SUN) })
+    const plan = planOf(declared, LIVE, { baseSafeguards: baseSafeguards(SUN) })
     expect(daysOf(plan)).toEqual({ 'move bare primary': 'Sun', 'move main primary': 'Sun' })
   })
 
   it.each([
-    ['apply when the head removes a window', basePolicy(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
-    ['apply when the head changes a window', basePolicy(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
-    ['do not override a window that the head adds', basePolicy(), head(MON), 'Mon', []],
-    ['cause no warning when the head keeps a window', basePolicy(SUN), head(SUN), 'Sun', []],
+    ['apply when the head removes a window', baseSafeguards(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
+    ['apply when the head changes a window', baseSafeguards(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
+    ['do not override a window that the head adds', baseSafeguards(), head(MON), 'Mon', []],
+    ['cause no warning when the head keeps a window', baseSafeguards(SUN), head(SUN), 'Sun', []],
   ])('%s', (_what, base, declared, day, warnings) => {
-    const plan = planOf(declared, LIVE, { basePolicy: base })
+    const plan = planOf(declared, LIVE, { baseSafeguards: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })
     expect(plan.warnings.map(({ code }) => code)).toEqual(warnings)
   })
@@ -183,6 +183,6 @@ describe('the restart windows of the base', () => {
     ['a different window', head(MON), 'Sun 02:00–04:00 UTC in the base manifest and Mon 02:00–04:00 UTC here.'],
     ['no window', head(), 'Sun 02:00–04:00 UTC in the base manifest and none here.'],
   ])('are named in the warning next to %s', (_what, declared, words) => {
-    expect(planOf(declared, LIVE, { basePolicy: basePolicy(SUN) }).warnings[0]?.message).toContain(words)
+    expect(planOf(declared, LIVE, { baseSafeguards: baseSafeguards(SUN) }).warnings[0]?.message).toContain(words)
   })
 })

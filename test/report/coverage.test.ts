@@ -98,7 +98,7 @@ describe.each([
   const none = originOf(undefined, EMPTY_PLAN)
   const gone = {
     severity: 'warning',
-    code: 'W_POLICY_REMOVED',
+    code: 'W_SAFEGUARD_REMOVED',
     message: 'Branch `dev` of project `shop` is no longer protected.',
   } as const
 

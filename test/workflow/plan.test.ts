@@ -75,9 +75,9 @@ const compare = async (base: Manifests, head: Manifests, failures = {}) => {
 
 test('a project that only the base declares is read, and its computes are listed as released', async () => {
   const base = manifests({ shop: SIZE_2, old: '{ main: { protect: true, primary: { size: 2 } } }' })
-  const { origin, policyRemovals, result } = await compare(base, manifests({ shop: SIZE_2 }))
+  const { origin, removedSafeguards, result } = await compare(base, manifests({ shop: SIZE_2 }))
   expect(origin.released).toMatchObject([{ project: 'old', source: { file: 'old.yaml' } }])
-  expect(policyRemovals.map(({ message }) => message)).toEqual([
+  expect(removedSafeguards.map(({ message }) => message)).toEqual([
     'Branch `main` of project `old` is no longer protected.',
   ])
   expect(origin.drift.map(({ project }) => project)).toEqual(['shop'])

@@ -16,11 +16,11 @@ import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
 import { askYes, requireTerminal } from '../ask.ts'
 import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'
-import { enforcePolicies, policyHere } from '../compute-policy.ts'
 import { chooseCompute, type NamedCompute } from '../compute-ref.ts'
 import { openWriteApi } from '../connect.ts'
 import type { Io } from '../io.ts'
 import { oneProject, unknownProject } from '../live-projects.ts'
+import { enforcePermissions, permissionsHere } from '../safeguards.ts'
 import { print } from '../terminal.ts'
 
 type Target = NamedCompute & {
@@ -83,14 +83,14 @@ const outsideWindows = async (
   io: Io,
 ): Promise<readonly string[]> => {
   if (command === 'start' || work.length === 0) return []
-  const policyFor = await policyHere(live, io)
+  const permissionsFor = await permissionsHere(live, io)
   const interruptions = work.map((target) => ({
     id: target.id,
     title: titleOf(target),
     isDelete: command === 'delete',
-    policy: policyFor(target.observed),
+    permissions: permissionsFor(target.observed),
   }))
-  return enforcePolicies(interruptions, now === true, io.clock).map(({ id }) => id)
+  return enforcePermissions(interruptions, now === true, io.clock).map(({ id }) => id)
 }
 
 const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {

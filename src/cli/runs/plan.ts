@@ -49,7 +49,7 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(loaded.diagnostics, loaded, flags, io)
   }
-  const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.policyRemovals ?? [])] }
+  const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.removedSafeguards ?? [])] }
   const since = base && comparison && { ...base, origin: comparison.origin }
   if (page === undefined) {
     print(render(plan, planned, flags, since, io), io.stdout)

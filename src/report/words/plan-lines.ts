@@ -67,7 +67,7 @@ export const expectedTime = (plan: Plan): string => {
   return `about ${time(expectedMs(plan))}, at most ${time(slow)} in 19 of 20 cases`
 }
 
-const POLICY_CODES = new Set(['W_POLICY_REMOVED', 'W_WINDOW_CHANGED'])
+const SAFEGUARD_CODES = new Set(['W_SAFEGUARD_REMOVED', 'W_WINDOW_CHANGED'])
 
 /** Whether the manifests introduce no changes. False if they could not be compared completely. */
 export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
@@ -76,7 +76,7 @@ export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }:
   released.length === 0 &&
   gaps === undefined &&
   plan.leftOut === undefined &&
-  !plan.warnings.some(({ code }) => POLICY_CODES.has(code))
+  !plan.warnings.some(({ code }) => SAFEGUARD_CODES.has(code))
 
 export const RELEASED_HINT =
   'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'

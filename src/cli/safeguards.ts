@@ -9,17 +9,17 @@ import {
   type ObservedProject,
   plainText,
 } from '../model/index.ts'
-import { type ComputePolicy, policyOf } from '../planner/index.ts'
+import { type ComputePermissions, permissionsIn } from '../planner/index.ts'
 import { openingOf } from '../windows/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'
 
 /** If the current folder has no manifests, only the service's own branch protection applies. */
-export const policyHere = async (
+export const permissionsHere = async (
   project: ObservedProject,
   { cwd }: Io,
-): Promise<(compute: ObservedCompute) => ComputePolicy> => {
+): Promise<(compute: ObservedCompute) => ComputePermissions> => {
   const manifests = await ifAny(readManifests([], { cwd }))
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     throw new EspalierError(
@@ -30,7 +30,7 @@ export const policyHere = async (
       },
     )
   }
-  return policyOf(manifests?.loaded.desired ?? { documents: [] }, project)
+  return permissionsIn(manifests?.loaded.desired ?? { documents: [] }, project)
 }
 
 /** A compute that would be deleted, or whose connections would end. */
@@ -38,19 +38,19 @@ export interface Interruption {
   /** How messages refer to the compute. */
   readonly title: string
   readonly isDelete: boolean
-  readonly policy: ComputePolicy
+  readonly permissions: ComputePermissions
 }
 
 /**
  * @returns the computes whose restart window is closed, but overridden by `now`.
  * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
  */
-export const enforcePolicies = <T extends Interruption>(
+export const enforcePermissions = <T extends Interruption>(
   all: readonly T[],
   now: boolean,
   clock: Clock,
 ): readonly T[] => {
-  const violations = all.flatMap(({ title, isDelete, policy: { undeletable } }) =>
+  const violations = all.flatMap(({ title, isDelete, permissions: { undeletable } }) =>
     isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
   )
   if (violations.length > 0) {
@@ -58,7 +58,7 @@ export const enforcePolicies = <T extends Interruption>(
       hint: 'No flag overrides this. Remove the protection first.',
     })
   }
-  const closed = all.filter(({ policy: { window } }) => window !== undefined && !opening(window, clock).isOpen)
+  const closed = all.filter(({ permissions: { window } }) => window !== undefined && !opening(window, clock).isOpen)
   if (closed.length > 0 && !now) {
     throw new EspalierError(
       'E_OUTSIDE_WINDOW',
@@ -72,9 +72,9 @@ export const enforcePolicies = <T extends Interruption>(
   return closed
 }
 
-const opening = (window: NonNullable<ComputePolicy['window']>, clock: Clock) => openingOf([window], clock.now())
+const opening = (window: NonNullable<ComputePermissions['window']>, clock: Clock) => openingOf([window], clock.now())
 
-const closedMessage = ({ title, policy: { window } }: Interruption, clock: Clock): string => {
+const closedMessage = ({ title, permissions: { window } }: Interruption, clock: Clock): string => {
   if (window === undefined) return title
   const { opensLocally } = opening(window, clock)
   const when = opensLocally === undefined ? 'which does not open within a year' : `which opens ${opensLocally}`

@@ -1,7 +1,7 @@
 /** What the manifests allow for a single compute that someone wants to delete or interrupt. */
 import { expect, test } from 'vitest'
 import type { ObservedProject, RestartWindow } from '../../src/model/index.ts'
-import { policyOf } from '../../src/planner/index.ts'
+import { permissionsIn } from '../../src/planner/index.ts'
 import { type DeclaredDocument, desired, world } from './world.ts'
 
 const [project] = world({
@@ -9,29 +9,31 @@ const [project] = world({
   qa: { primary: { id: 'ep-qa' } },
   guarded: { primary: { id: 'ep-guarded' }, protected: true },
 }).projects
-const policy = (declared: DeclaredDocument, id: string, live: ObservedProject | undefined = project) => {
+const permissions = (declared: DeclaredDocument, id: string, live: ObservedProject | undefined = project) => {
   const compute = live?.computes.find((one) => one.id === id)
   if (live === undefined || compute === undefined) throw new Error(`no ${id}`)
-  return policyOf(desired(declared), live)(compute)
+  return permissionsIn(desired(declared), live)(compute)
 }
 const window = (from: string): RestartWindow => ({ days: ['sun'], from, to: '04:00', timezone: 'UTC' })
 
 test('`protect: true` makes every compute on its branch undeletable, declared or not', () => {
   const declared: DeclaredDocument = { branches: { main: { protect: true, primary: {} } } }
   for (const id of ['ep-main', 'ep-bi']) {
-    expect(policy(declared, id).undeletable).toContain(
+    expect(permissions(declared, id).undeletable).toContain(
       'branch `main` is protected (`protect: true` at espalier.yaml:2)',
     )
   }
-  expect(policy(declared, 'ep-qa')).toEqual({})
+  expect(permissions(declared, 'ep-qa')).toEqual({})
 })
 
 test('`protect: true` in a rule applies to the branches that it matches', () => {
-  expect(policy({ rules: [{ match: 'q*', protect: true }] }, 'ep-qa').undeletable).toContain('branch `qa` is protected')
+  expect(permissions({ rules: [{ match: 'q*', protect: true }] }, 'ep-qa').undeletable).toContain(
+    'branch `qa` is protected',
+  )
 })
 
 test('computes on a branch that the service protects are undeletable even without a manifest', () => {
-  expect(policy({}, 'ep-guarded').undeletable).toBe(
+  expect(permissions({}, 'ep-guarded').undeletable).toBe(
     'the service protects branch `guarded`: its computes cannot be deleted',
   )
 })
@@ -41,11 +43,11 @@ test("a compute's own restart window takes precedence over the document's, and `
     restartWindow: window('01:00'),
     branches: { main: { primary: { restartWindow: window('02:00') } }, qa: { primary: { restartWindow: 'always' } } },
   }
-  expect(policy(declared, 'ep-main').window).toEqual(window('02:00'))
-  expect(policy(declared, 'ep-bi').window).toEqual(window('01:00'))
-  expect(policy(declared, 'ep-qa')).toEqual({})
+  expect(permissions(declared, 'ep-main').window).toEqual(window('02:00'))
+  expect(permissions(declared, 'ep-bi').window).toEqual(window('01:00'))
+  expect(permissions(declared, 'ep-qa')).toEqual({})
 })
 
 test('manifests of another project do not affect the policy', () => {
-  expect(policy({ project: 'other', branches: { main: { protect: true } } }, 'ep-main')).toEqual({})
+  expect(permissions({ project: 'other', branches: { main: { protect: true } } }, 'ep-main')).toEqual({})
 })
