@@ -2,15 +2,15 @@
 import { compare, mapConcurrently } from '../base/index.ts'
 import { type AgentView, EspalierError, type ProjectView } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import { openAccounts } from './accounts.ts'
-import { openDesiredState } from './desired-state.ts'
+import type { AgentControl, RoundView } from './control.ts'
 import { logLines } from './log.ts'
 import type { AgentProject } from './project.ts'
-import { ProjectSet } from './project-set.ts'
+import { ProjectSet } from './projects.ts'
 import { createScheduler, type SchedulerOptions } from './scheduler.ts'
 import type { AgentOptions, Shared } from './shared.ts'
+import { openAccounts } from './source/accounts.ts'
+import { openDesiredState } from './source/desired-state.ts'
 import { suspend } from './suspension.ts'
-import type { AgentControl, RoundView } from './view.ts'
 
 export interface RunningAgent extends AgentControl {
   /**

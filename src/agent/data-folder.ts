@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
 import { AGENT_STATES } from '../model/index.ts'
-import { isGone, ownIdentity } from './process-identity.ts'
+import { isGone, ownIdentity } from './lease.ts'
 
 const FORMAT = 1
 

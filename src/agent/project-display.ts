@@ -1,11 +1,11 @@
 /** Holds the displayed state of a project, and notifies of its changes. */
 import type { AgentState, AgentStatus, MissedWindowView, ProjectView } from '../model/index.ts'
-import type { LiveProject } from './live-project.ts'
 import type { ProjectStore } from './project-store.ts'
-import { commandFor } from './project-view.ts'
 import type { Shared } from './shared.ts'
+import type { LiveProject } from './source/live-project.ts'
 import { isSuspended } from './suspension.ts'
 import { hasNews, isNotified } from './tell/notifier.ts'
+import { commandFor } from './tell/view.ts'
 
 /** The fields of the view that the round determined. The other fields keep their previous values. */
 export interface Shown {

@@ -1,9 +1,9 @@
 /** Decides when a project is refreshed next after a round. Times are in milliseconds since the epoch. */
 import type { ProjectFile } from './data-folder.ts'
-import { jittered } from './request-rate.ts'
-import type { Round } from './round.ts'
+import type { Round } from './decide/round.ts'
 import type { Wake } from './scheduler.ts'
 import type { Shared } from './shared.ts'
+import { jittered } from './source/request-rate.ts'
 
 const MINUTE = 60_000
 const REFRESH_AHEAD = 5 * MINUTE

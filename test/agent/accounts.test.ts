@@ -1,6 +1,6 @@
 /** Several keys: the key of each project, and separate request limits per account. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { openAccounts } from '../../src/agent/accounts.ts'
+import { openAccounts } from '../../src/agent/source/accounts.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
 const [OURS, THEIRS] = ['ours-11111111', 'theirs-22222222']

@@ -1,8 +1,12 @@
 /** Back-off, the request rate, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mayInterrupt } from '../../src/agent/memory.ts'
+import { mayInterrupt } from '../../src/agent/act/progress.ts'
+import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
+import { worstOf } from '../../src/agent/decide/round.ts'
+import { missedWindow } from '../../src/agent/decide/window.ts'
 import { windowWakes } from '../../src/agent/project-wakes.ts'
+import { dueWakes, timerFor } from '../../src/agent/scheduler.ts'
 import {
   afterTooMany,
   allowance,
@@ -10,12 +14,8 @@ import {
   jittered,
   REQUESTS_PER_REFRESH,
   startDelay,
-} from '../../src/agent/request-rate.ts'
-import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/retries.ts'
-import { worstOf } from '../../src/agent/round.ts'
-import { dueWakes, timerFor } from '../../src/agent/scheduler.ts'
+} from '../../src/agent/source/request-rate.ts'
 import { isSuspended, suspend } from '../../src/agent/suspension.ts'
-import { missedWindow } from '../../src/agent/waiting.ts'
 import { AGENT_STATES, agentExitCode, type Step } from '../../src/model/index.ts'
 
 const MINUTE = 60_000

@@ -7,7 +7,7 @@ import {
   decideDifference,
   decideSteps,
   type Situation,
-} from '../../src/agent/decide.ts'
+} from '../../src/agent/decide/table.ts'
 import { CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
 const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new Set(CONSENTS) }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SourceFile } from '../../src/agent/data-folder.ts'
-import { openDesiredState } from '../../src/agent/desired-state.ts'
 import { folderSource } from '../../src/agent/index.ts'
+import { openDesiredState } from '../../src/agent/source/desired-state.ts'
 
 const IDS = ['quiet-river-12345678', 'bold-hill-87654321']
 let folder: string

@@ -1,5 +1,5 @@
 /** A fake agent: tests set the view that it returns and check the calls that it received. */
-import type { AgentControl, RoundView } from '../../src/agent/view.ts'
+import type { AgentControl, RoundView } from '../../src/agent/control.ts'
 import type { AgentView, Plan, ProjectView } from '../../src/model/index.ts'
 
 export const START = Date.parse('2026-11-22T01:00:00.000Z')

@@ -1,6 +1,6 @@
 /** The agent's Prometheus metrics. */
 import { expect, test } from 'vitest'
-import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
+import { agentMetrics } from '../../src/agent/tell/metrics.ts'
 import type { DifferenceView } from '../../src/model/index.ts'
 import { at, FakeControl, project, START } from './fake-control.ts'
 

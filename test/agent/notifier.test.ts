@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { webhookKey } from '../../src/agent/http/git-hook.ts'
 import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
+import { webhookKey } from '../../src/agent/tell/http/git-hook.ts'
 import {
   eventData,
   eventHeaders,

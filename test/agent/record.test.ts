@@ -1,7 +1,7 @@
 /** The side that changed last determines the origin of a difference. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/record.ts'
+import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/decide/origin.ts'
 import { runs } from '../long-runs.ts'
 
 interface Seen {

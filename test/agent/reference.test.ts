@@ -1,7 +1,7 @@
 /** docs/agent-reference.md lists all metrics of the agent. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { agentMetrics } from '../../src/agent/metrics/metrics.ts'
+import { agentMetrics } from '../../src/agent/tell/metrics.ts'
 import { FakeControl } from './fake-control.ts'
 
 const page = readFileSync('docs/agent-reference.md', 'utf8')

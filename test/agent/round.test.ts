@@ -1,9 +1,9 @@
 /** Whole rounds, for random manifests and live projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { AgentPolicy } from '../../src/agent/decide.ts'
-import { type ProjectRecord, refreshed } from '../../src/agent/record.ts'
-import { decideRound, type Round } from '../../src/agent/round.ts'
+import { type ProjectRecord, refreshed } from '../../src/agent/decide/origin.ts'
+import { decideRound, type Round } from '../../src/agent/decide/round.ts'
+import type { AgentPolicy } from '../../src/agent/decide/table.ts'
 import { CONSENTS, type Desired, type Observed } from '../../src/model/index.ts'
 import { differenceKey, factsOf, plan } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'

@@ -2,8 +2,8 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { browserPath, openBrowser, openPage, VIEWS, violations } from '../../scripts/screenshots/browser.ts'
-import type { AgentServer } from '../../src/agent/http/serve-agent.ts'
 import { serveAgent } from '../../src/agent/index.ts'
+import type { AgentServer } from '../../src/agent/tell/http/serve-agent.ts'
 import { FakeControl, project, START } from '../agent/fake-control.ts'
 import { EVERY_STATE } from '../agent/views.ts'
 

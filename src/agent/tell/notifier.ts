@@ -14,7 +14,7 @@ import type {
   ProjectView,
 } from '../../model/index.ts'
 import { agentStatusWords } from '../../report/index.ts'
-import { webhookKey } from '../http/git-hook.ts'
+import { webhookKey } from './http/git-hook.ts'
 
 /** What happened to a project since its last event. */
 export interface ProjectNews {

@@ -1,6 +1,6 @@
 /** Neither many clients nor slow ones make the event stream use unbounded memory. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { liveEvents } from '../../../src/agent/http/live-events.ts'
+import { liveEvents } from '../../../src/agent/tell/http/live-events.ts'
 import { FakeControl, project } from '../fake-control.ts'
 
 beforeEach(() => {

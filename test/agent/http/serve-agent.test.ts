@@ -2,8 +2,8 @@
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { AgentServer } from '../../../src/agent/http/serve-agent.ts'
 import { parseListenAddress, serveAgent } from '../../../src/agent/index.ts'
+import type { AgentServer } from '../../../src/agent/tell/http/serve-agent.ts'
 import { PLAN } from '../../report/fixtures.ts'
 import { at, FakeControl, project, START } from '../fake-control.ts'
 

@@ -2,8 +2,8 @@
  * Records the values of attributes, to tell whether an attribute was last changed in the manifest or in the live
  * project. The record is based on earlier refreshes, not on the git history.
  */
-import type { DifferenceOrigin } from '../model/index.ts'
-import type { Fact } from '../planner/index.ts'
+import type { DifferenceOrigin } from '../../model/index.ts'
+import type { Fact } from '../../planner/index.ts'
 
 /** A value as a string. `null` means that there is no value, or that the manifest declares that there is none. */
 export type Value = Fact['want']

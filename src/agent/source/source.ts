@@ -13,9 +13,9 @@ import {
   RepositoryTooLarge,
   remoteTip,
   withoutCredentials,
-} from '../base/index.ts'
-import { EspalierError, type SizeTable } from '../model/index.ts'
-import { digestOf, type Manifests, manifestsAt, readManifests } from '../workflow/index.ts'
+} from '../../base/index.ts'
+import { EspalierError, type SizeTable } from '../../model/index.ts'
+import { digestOf, type Manifests, manifestsAt, readManifests } from '../../workflow/index.ts'
 
 export interface Version {
   /** The hash of the commit, or a digest of the folder's files. */

@@ -1,9 +1,9 @@
 /** Describes the differences found in a project's last round, and the command that resolves its state. */
-import { type AgentStatus, type Change, computeTitle, type DifferenceView, type Step } from '../model/index.ts'
-import { differenceKey } from '../planner/index.ts'
-import type { ProjectFile } from './data-folder.ts'
-import { originOf } from './record.ts'
-import { partsOf, type Round } from './round.ts'
+import { type AgentStatus, type Change, computeTitle, type DifferenceView, type Step } from '../../model/index.ts'
+import { differenceKey } from '../../planner/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
+import { originOf } from '../decide/origin.ts'
+import { partsOf, type Round } from '../decide/round.ts'
 
 export const differencesOf = (
   { whole, verdicts, steps, plan, exhausted }: Round,

@@ -6,8 +6,10 @@ import {
   type Change,
   type Plan,
   type Step,
-} from '../model/index.ts'
-import { differenceKey, type Selected } from '../planner/index.ts'
+} from '../../model/index.ts'
+import { differenceKey, type Selected } from '../../planner/index.ts'
+import { originOf, type ProjectRecord } from './origin.ts'
+import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
 import {
   type Difference,
   decideDifference,
@@ -16,9 +18,7 @@ import {
   type StepContext,
   type StepVerdict,
   type Verdict,
-} from './decide.ts'
-import { originOf, type ProjectRecord } from './record.ts'
-import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
+} from './table.ts'
 
 /** The worst of these statuses. @param found the statuses of a refreshed project. If there are none, it is in sync. */
 export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>

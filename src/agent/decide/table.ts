@@ -8,8 +8,8 @@ import type {
   DifferenceOrigin,
   Impact,
   Step,
-} from '../model/index.ts'
-import { openingOf } from '../windows/index.ts'
+} from '../../model/index.ts'
+import { openingOf } from '../../windows/index.ts'
 
 export interface AgentPolicy {
   readonly onGit: 'apply' | 'report'

@@ -1,7 +1,7 @@
 /** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
-import type { AgentControl } from '../view.ts'
+import type { AgentControl } from '../control.ts'
 
 export interface AgentMetrics {
   readonly contentType: string

@@ -1,6 +1,6 @@
 /** Manages the API keys and their accounts. Keys that belong to the same account share one rate limit. */
-import { type ApiOptions, createWriteApi, type WriteApi } from '../api/index.ts'
-import { type AccountView, globFilter } from '../model/index.ts'
+import { type ApiOptions, createWriteApi, type WriteApi } from '../../api/index.ts'
+import { type AccountView, globFilter } from '../../model/index.ts'
 import { ACCOUNT_LIMIT_PER_MINUTE, afterTooMany, allowance, intervalThatFits, type Limited } from './request-rate.ts'
 
 export interface AgentKey {

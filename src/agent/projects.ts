@@ -1,8 +1,8 @@
 /** The set of the agent's projects, which follows its manifests. */
 import { EspalierError } from '../base/index.ts'
 import { AgentProject } from './project.ts'
-import { startDelay } from './request-rate.ts'
 import type { Shared } from './shared.ts'
+import { startDelay } from './source/request-rate.ts'
 
 export class ProjectSet {
   readonly #shared: Shared

@@ -1,12 +1,12 @@
 /** Computes the new contents of a project's file after a refresh, before a step, and before and after an apply. */
-import type { Budgets } from '../apply/index.ts'
-import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../model/index.ts'
-import { differenceKey, factsOf } from '../planner/index.ts'
-import type { ProjectFile } from './data-folder.ts'
-import { originOf, type ProjectRecord, refreshed } from './record.ts'
+import type { Budgets } from '../../apply/index.ts'
+import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../../model/index.ts'
+import { differenceKey, factsOf } from '../../planner/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
+import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
+import { type Refusal, type Sighting, waitAfter } from '../decide/retries.ts'
+import { partsOf } from '../decide/round.ts'
 import { begunChanges, movedBy } from './recovery.ts'
-import { type Refusal, type Sighting, waitAfter } from './retries.ts'
-import { partsOf } from './round.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY

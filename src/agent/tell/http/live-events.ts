@@ -2,9 +2,9 @@
  * Sends changes as server-sent events. An event contains the current state of a project, the id of a removed project,
  * or the parts of the view that are not projects.
  */
-import { plainJson } from '../../base/index.ts'
-import type { AgentView } from '../../model/index.ts'
-import type { AgentControl } from '../view.ts'
+import { plainJson } from '../../../base/index.ts'
+import type { AgentView } from '../../../model/index.ts'
+import type { AgentControl } from '../../control.ts'
 
 /** Changes that occur within this interval are sent together. */
 const GATHER_MS = 200

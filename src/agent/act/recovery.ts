@@ -1,9 +1,16 @@
 /** Recovers the state of an apply from its journal, after the agent was killed. */
 import { readFile } from 'node:fs/promises'
-import { hasEnded, type ReadApi, type WriteApi } from '../api/index.ts'
-import { waitForOperations } from '../apply/index.ts'
-import { type ApplyEvent, type Clock, DEFAULT_TIMEOUT_MS, type Observed, type Plan, type Step } from '../model/index.ts'
-import type { ProjectFile } from './data-folder.ts'
+import { hasEnded, type ReadApi, type WriteApi } from '../../api/index.ts'
+import { waitForOperations } from '../../apply/index.ts'
+import {
+  type ApplyEvent,
+  type Clock,
+  DEFAULT_TIMEOUT_MS,
+  type Observed,
+  type Plan,
+  type Step,
+} from '../../model/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
 
 export interface Interrupted {
   readonly plan: Plan

@@ -1,5 +1,5 @@
 /** Parses the addresses that the agent listens on. */
-import { EspalierError } from '../../base/index.ts'
+import { EspalierError } from '../../../base/index.ts'
 
 export interface ListenAddress {
   readonly host: string

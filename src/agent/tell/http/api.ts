@@ -1,10 +1,10 @@
 /** The agent's JSON API. */
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { EspalierError, plainJson, readBounded, TooLongError } from '../../base/index.ts'
-import { parseDuration } from '../../model/index.ts'
-import { suspend } from '../suspension.ts'
-import type { AgentControl } from '../view.ts'
+import { EspalierError, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
+import { parseDuration } from '../../../model/index.ts'
+import type { AgentControl } from '../../control.ts'
+import { suspend } from '../../suspension.ts'
 import type { LiveEvents } from './live-events.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024

@@ -1,8 +1,8 @@
 /** Holds the current declaration of each project, and decides whether the agent may act on it. */
-import { EspalierError, hasErrors, type SourceView } from '../model/index.ts'
-import type { Manifests } from '../workflow/index.ts'
-import type { DataFolder, SourceFile } from './data-folder.ts'
-import type { Situation } from './decide.ts'
+import { EspalierError, hasErrors, type SourceView } from '../../model/index.ts'
+import type { Manifests } from '../../workflow/index.ts'
+import type { DataFolder, SourceFile } from '../data-folder.ts'
+import type { Situation } from '../decide/table.ts'
 import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
 import { errorsOf, type ManifestError } from './manifest-errors.ts'
 import type { Source, Version } from './source.ts'

@@ -1,6 +1,6 @@
 /** Finds the errors in the manifests, and the projects that each error may affect. Has no side effects. */
-import type { Diagnostic } from '../model/index.ts'
-import type { Manifests } from '../workflow/index.ts'
+import type { Diagnostic } from '../../model/index.ts'
+import type { Manifests } from '../../workflow/index.ts'
 import { type Declared, declaredOf } from './declared.ts'
 
 export interface ManifestError {

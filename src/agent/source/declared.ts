@@ -1,9 +1,9 @@
 /** Groups declarations by project. Has no side effects. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, groupBy } from '../base/index.ts'
-import { type Desired, waveOf, withoutPlaces } from '../model/index.ts'
-import type { Manifests } from '../workflow/index.ts'
-import type { SourceFile } from './data-folder.ts'
+import { canonicalJson, groupBy } from '../../base/index.ts'
+import { type Desired, waveOf, withoutPlaces } from '../../model/index.ts'
+import type { Manifests } from '../../workflow/index.ts'
+import type { SourceFile } from '../data-folder.ts'
 
 export type Declared = NonNullable<SourceFile['valid']>['projects']
 

@@ -1,7 +1,7 @@
 /** Determines the window that a project's steps are waiting for or running in. Has no side effects. */
-import type { MissCause, Step } from '../model/index.ts'
-import { closingOf, openingOf } from '../windows/index.ts'
-import type { ProjectFile } from './data-folder.ts'
+import type { MissCause, Step } from '../../model/index.ts'
+import { closingOf, openingOf } from '../../windows/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
 import type { Round } from './round.ts'
 
 export type Waiting = NonNullable<ProjectFile['wait']>
