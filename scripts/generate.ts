@@ -14,6 +14,7 @@ import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/ind
 import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY, SIZE_TABLE } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
 import { withTables } from './manifest-tables.ts'
+import { promisesPage, withSafety } from './promises.ts'
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
@@ -103,7 +104,6 @@ const pinned = (file: string): string => {
   return readFileSync(file, 'utf8').replaceAll(named, version)
 }
 const PINNING = [
-  'README.md',
   'docs/cli.md',
   'docs/github-action.md',
   'deploy/kubernetes/espalier-agent.yaml',
@@ -112,9 +112,11 @@ const PINNING = [
 
 const GENERATED: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(PINNING.map((file) => [file, () => pinned(file)])),
+  'README.md': () => withSafety(pinned('README.md')),
   'docs/codes.md': codesPage,
   'src/model/generated/codes.json': () => json(explanations()),
   'src/model/generated/diagnostic-code.ts': codeType,
+  'docs/promises.md': promisesPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
   'schemas/shared.schema.json': () => json(sharedSchema(SIZE_TABLE)),

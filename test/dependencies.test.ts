@@ -43,6 +43,7 @@ const installed = (): ReadonlySet<string> => {
   return found
 }
 
+// promise: dependency-added
 test('every dependency has a documented reason, and every reason belongs to a dependency', () => {
   const page = readFileSync('docs/decisions/dependencies.md', 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
@@ -54,6 +55,7 @@ test('every dependency has a documented reason, and every reason belongs to a de
   for (const [row, , reason = ''] of rows) expect(reason.length, row).toBeGreaterThan(5)
 })
 
+// promise: install-scripts
 test('no package installed with the program runs a script during installation', () => {
   const all = [...installed()]
   expect(all.length).toBeGreaterThanOrEqual(runtime.length)
@@ -65,6 +67,7 @@ test('all installed packages have permissive licences', () => {
   expect([...installed()].filter((path) => !permissive.test(packages[path]?.license ?? ''))).toEqual([])
 })
 
+// promise: dependency-replaced
 test('the lock file contains a checksum for every package and no URL', () => {
   const entries = Object.entries(packages).filter(([path]) => path.includes('node_modules/'))
   expect(entries.length).toBeGreaterThan(100)

@@ -40,6 +40,7 @@ test('the comment on a one-line pull request shows one introduced change and lis
   expect(log.match(/^::warning .*existing drift: restarts/gm)).toHaveLength(3)
 })
 
+// promise: key-in-action
 test('the log contains the key only in the command that masks it', async () => {
   const { run, event, github } = await withHead()
   const { log, summary, outputs } = await run({ command: 'plan' }, { event })
@@ -60,6 +61,7 @@ test('a second run edits the existing comment if the plan has changed', async ()
   expect(github.requests.filter((line) => line.startsWith('PATCH'))).toHaveLength(1)
 })
 
+// promise: own-comments
 test('comments by other authors or for other working directories are never edited', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })

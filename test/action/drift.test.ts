@@ -62,6 +62,7 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
   expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
 })
 
+// promise: named-pull-request
 test('a pull request named by an input is never applied, and is untrusted if it is from a fork', async () => {
   const { run, push } = await withNamed()
   const applied = await run({ command: 'apply', 'pull-request': '7' }, push)
@@ -72,6 +73,7 @@ test('a pull request named by an input is never applied, and is untrusted if it 
   expect(fork.github.comments[0]?.body).toContain('Live values of Postgres settings')
 })
 
+// promise: named-pull-request
 test('the input `pull-request` is rejected if the checked-out commit is not the merge commit of that pull request', async () => {
   const { run, github, repository } = await withHead()
   const head = { ...pullRequest({ repository } as World).payload.pull_request.head, ref: 'feature' }

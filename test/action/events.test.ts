@@ -20,6 +20,7 @@ test('the plan for a merge group separates introduced changes from drift', async
   expect(github.requests).toEqual([])
 })
 
+// promise: applied-before-merge
 test('apply is rejected for an open pull request and for a merge group', async () => {
   const { run, event, repository, sandbox } = await withHead()
   const base = repository.git('rev-parse', 'HEAD~1')
@@ -34,6 +35,7 @@ test('apply is rejected for an open pull request and for a merge group', async (
   expect(sandbox.control.requests()).toEqual([])
 })
 
+// promise: applied-before-merge
 test.each([
   ['pull_request', { pull_request: { number: 7 } }],
   ['pull_request_target', {}],

@@ -19,6 +19,7 @@ const UNKNOWN = Object.fromEntries(
   ].map((name) => [name, 'unknown']),
 )
 
+// promise: honest-failures
 test.each([
   ['the service is unreachable', {}, 'network', 'E_NETWORK'],
   ['the key is wrong', { 'api-key': 'wrong' }, 'auth', 'E_API'],

@@ -12,6 +12,7 @@ const env = {
 const linkTo = (file: string, prefix = ''): string | undefined =>
   linkOf({ env, event: readEvent(env), prefix }, file, 17)
 
+// promise: encoded-links
 test.each([
   ['espalier/a)(www.evil.com/please-approve/x.yaml', 'espalier/a%29%28www.evil.com/please-approve/x.yaml'],
   ["a)**SAFE-TO-MERGE**~~!'.yaml", 'a%29%2A%2ASAFE-TO-MERGE%2A%2A%7E%7E%21%27.yaml'],
@@ -21,6 +22,7 @@ test.each([
   expect(linkTo(file)).toBe(`https://github.com/acme/shop/blob/0123456/${path}#L17`)
 })
 
+// promise: encoded-links
 test('no link is created for a file outside the repository', () => {
   expect(linkTo('../../../../evil/x/blob/main/y.yaml', 'db/')).toBeUndefined()
   expect(linkTo('../y.yaml', 'db/')).toMatch(/0123456\/y\.yaml#L17$/)

@@ -54,6 +54,7 @@ test('reviewed changes are applied even if a compute has been suspended or some 
   expect(world.github.comments[1]?.body).toContain('3 done')
 })
 
+// promise: reviewed-plan
 test('apply is rejected if a compute with an introduced change has changed since the review', async () => {
   const world = await reviewed()
   await patch(world, 'ep-main', 8)
@@ -75,6 +76,7 @@ test('drift that has changed since the review is not corrected, but the reviewed
   expect(world.github.comments.at(-1)?.body).toContain('apply complete: 2 done')
 })
 
+// promise: reviewed-plan
 test('manifests without a plan on the pull request are rejected', async () => {
   const { run, repository, github } = await reviewed()
   repository.write('espalier.yaml', manifest({ main: 8, a: 2, b: 2, c: 2 }))
@@ -93,6 +95,7 @@ test('a push without a pull request is rejected', async () => {
   expect(log).toContain('No pull request was merged with the commit ')
 })
 
+// promise: forged-review
 test.each([
   [
     'was edited by someone else',

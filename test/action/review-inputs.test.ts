@@ -26,6 +26,7 @@ test("the base's policies deny the plan, and the comment shows how the pull requ
   expect(body).toContain('Changes policy `small`: maxSize 2 → maxSize 8')
 })
 
+// promise: recorded-override
 test('an override allows a denied plan, and its author is recorded', async () => {
   const { run, event, github } = await withPolicies()
   const inputs = { command: 'plan', override: 'small=load test\n', price: '0.5USD', tier: 'scale' }

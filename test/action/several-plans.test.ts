@@ -26,6 +26,7 @@ const withTwo = async () => {
   return { ...world, push: { event: { name: 'push', payload: {} }, sha } }
 }
 
+// promise: mixed-up-plans
 test('each workflow step writes its own plan files, and apply uses the plan file that it is given', async () => {
   const { run, event, push, sandbox } = await withTwo()
   const shared = job()
@@ -42,6 +43,7 @@ test('each workflow step writes its own plan files, and apply uses the plan file
   expect(changed.map(({ path }) => path)).toEqual([expect.stringMatching(/\/endpoints\/ep-a$/)])
 })
 
+// promise: mixed-up-plans
 test.each([
   ['different paths', {}, { paths: 'production.yaml' }, 'paths'],
   ['the default paths', {}, {}, 'paths'],
@@ -106,6 +108,7 @@ test('a warning asks for labels if two steps of a workflow run write the same co
   expect((github.comments[0]?.body ?? '').length).toBeLessThan(COMMENT_LIMIT.most)
 })
 
+// promise: own-comments
 test('if the Action has written several comments, the newest is edited and the others are deleted', async () => {
   const { run, event, github } = await withHead()
   await run({ command: 'plan' }, { event })

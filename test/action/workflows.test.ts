@@ -152,6 +152,7 @@ const runDriftScript = async (env: Readonly<Record<string, string>>, isOpen: boo
   return { calls: calls.map(([name, issue]) => [name, issue.state ?? issue.body]), failures }
 }
 
+// promise: honest-failures
 test.each([
   ['nothing drifted', { OUTCOME: 'success', DRIFTED: '0', FAILURE: '' }, [['update', 'closed']], 0],
   [

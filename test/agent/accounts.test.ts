@@ -55,6 +55,7 @@ describe('several keys', () => {
     expect(stateOf(agent, THEIRS)).toBe('Synced')
   })
 
+  // promise: foreign-document
   test('the agent applies neither a project without a key nor a project that is declared in a file outside the paths of its key', async () => {
     await open()
     const [ours] = keys()

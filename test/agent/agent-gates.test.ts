@@ -28,6 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
+// promise: old-errors
 test.each([
   ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not valid YAML'],
   ['# nothing\n', 'espalier.yaml:1:1: The file contains no document'],
@@ -127,6 +128,7 @@ describe('git', () => {
   })
 
   describe('an error in a file that has never declared a project', () => {
+    // promise: broken-record
     test('does not stop a project that the file does not mention, and is reported', async () => {
       await world.declare(manifest(1, OTHER), 'other.yaml')
       const agent = await start()
@@ -142,6 +144,7 @@ describe('git', () => {
       expect(agent.view().projects).toHaveLength(2)
     })
 
+    // promise: broken-record
     test('stops a project that the same commit changes, because its missing computes may have moved to that file', async () => {
       const agent = await start()
       await world.declare('version: 1\nproject: some-new-11111111\nbranches: [', 'new.yaml')
@@ -189,6 +192,7 @@ describe('git', () => {
     })
   })
 
+  // promise: object-names
   test('the agent manages a project whose id is `constructor`', async () => {
     await world.close()
     const id = 'constructor'

@@ -71,6 +71,7 @@ describe('a commit', () => {
     expect(world.writes()[0]).toMatch(/^2026-01-01T02:00:0\d/)
   })
 
+  // promise: broken-commit
   test('a commit with an error changes nothing, and the message names its file and position', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()
@@ -86,6 +87,7 @@ describe('a commit', () => {
     expect(world.writes()).toEqual([])
   })
 
+  // promise: broken-commit
   test('a commit that removes every declaration changes nothing', async () => {
     await world.declare(manifest('{ size: 1 }'))
     const agent = await start()

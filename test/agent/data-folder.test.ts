@@ -26,6 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
+// promise: private-records
 test('a project file is read back as it was written, and only its owner may read it', async () => {
   const data = await open('a')
   expect(await data.readProject('p-1')).toBeUndefined()

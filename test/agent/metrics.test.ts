@@ -99,6 +99,7 @@ test('metrics with unknown values are left out rather than reported as zero', as
   metrics.close()
 })
 
+// promise: metric-series
 test('the number of series does not depend on differences, computes or messages', async () => {
   const many = Array.from({ length: 50 }, (_, index) => drift(`replica "${index}"`, `pgSettings.x${index}`))
   const control = new FakeControl([project('p-1', { differences: many, message: 'no route to 10.0.0.7' })])

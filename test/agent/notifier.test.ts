@@ -58,6 +58,7 @@ describe('what an event contains', () => {
       differences: Array.from({ length: count }, () => ({ ...difference, ...more }) as typeof difference & object),
     })
 
+  // promise: event-values
   test('an event names the differing attributes but contains no live or declared values', () => {
     const text = JSON.stringify(eventData(drifted(1, { live: 'secret-live', want: 'secret-want' }), SYNCED))
     expect(text).toContain('autoscaling.maxCu')
@@ -151,6 +152,7 @@ describe('delivery', () => {
     expect(times).toEqual([String(START / 1_000 + 8 * 60 * 60)])
   })
 
+  // promise: event-redirect
   test('a receiver gets a signed CloudEvent, redirects are not followed, and the URL is never logged', async () => {
     const seen: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string }[] = []
     const server = createServer(async (request, response) => {
@@ -197,6 +199,7 @@ describe('delivery', () => {
 
 describe('signatures', () => {
   /** The test vector of the Standard Webhooks reference libraries. */
+  // promise: forged-event
   test('an event is signed as specified by Standard Webhooks', () => {
     const key = webhookKey('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     expect(eventHeaders(key, 'msg_p5jXN8AQM9LWM0D4loKWxJek', 1614265330, '{"test": 2432232314}')).toMatchObject({

@@ -80,6 +80,7 @@ const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): 
 
 const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agent reconcile p-1' } as const
 
+// promise: event-markup
 test("the Slack recipe posts the state, the project, what was done and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
@@ -122,6 +123,7 @@ test('the GitHub recipe opens an issue for a project that needs attention, keeps
   expect(issues.map(({ state }) => state)).toEqual(['closed'])
 })
 
+// promise: forged-event
 test('the receiver rejects a request that the agent did not sign', async () => {
   const handled: unknown[] = []
   const url = await urlOf(receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event) }))

@@ -28,6 +28,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
+// promise: agent-secrets
 test('no key, token or secret appears on the page, in the API, metrics, events, logs or journals', async () => {
   const token = 'token-of-the-agent'
   const webhookSecret = 'secret-of-the-git-host'
@@ -97,6 +98,7 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   }
 })
 
+// promise: webhook-flood
 test('the agent fetches at most once every ten seconds, however many pushes are announced', async () => {
   let reads = 0
   const source = folderSource([join(world.folder, 'manifests')], world.folder)

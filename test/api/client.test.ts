@@ -152,6 +152,7 @@ describe('requests and responses', () => {
     expect(await api.getCompute('p', 'ep-1')).toBeUndefined()
   })
 
+  // promise: plan-changes-nothing
   test('the read client has no methods that write', async () => {
     const api = createReadApi({ baseUrl: 'http://127.0.0.1:9/api/v2', apiKey: KEY })
     opened.push(api)
@@ -189,6 +190,7 @@ describe('paging', () => {
     expect(server.asked[1]?.path).toContain('cursor=a+b')
   })
 
+  // promise: endless-list
   test('reading a list that never ends stops after ten minutes', async () => {
     let page = 0
     const { server, api, clock } = await setup(() => {
@@ -214,6 +216,7 @@ describe('paging', () => {
     expect(await api.listComputes('p')).toHaveLength(1)
   })
 
+  // promise: odd-pages, endless-list
   test.each([
     ['branches', 'next', (api: WriteApi) => api.listBranches('p')],
     ['projects', 'cursor', (api: WriteApi) => api.listProjects()],
@@ -238,6 +241,7 @@ describe('paging', () => {
     expect((await api.listProjects()).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
   })
 
+  // promise: odd-pages
   test('all operations are read even if the pages are shorter than requested', async () => {
     const all = Array.from({ length: 250 }, (_, index) => ({ ...operation, id: `op-${index}` }))
     const { server, api } = await setup(({ path }) => {
@@ -334,6 +338,7 @@ describe('retries after a wait', () => {
     expect(messages).toEqual([`the project is locked${words}: busy`])
   })
 
+  // promise: long-retry-after
   test.each([
     [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --lock-timeout.'],
     [429, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for rate limiting.'],

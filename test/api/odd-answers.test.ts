@@ -30,6 +30,7 @@ const endpoint = {
 }
 
 describe('undocumented values', () => {
+  // promise: impossible-values
   test.each([
     [
       'a size that is a string',
@@ -115,6 +116,7 @@ const BAD_IDS = [
 ]
 
 describe('an invalid id never becomes part of a request path', () => {
+  // promise: id-as-path
   test.each(BAD_IDS)('%j as a compute id is rejected', async (id) => {
     const api = await open(({ path }) =>
       ok(path.includes('branches') ? { branches: [] } : { endpoints: [{ ...endpoint, id }] }),
@@ -139,6 +141,7 @@ describe('an invalid id never becomes part of a request path', () => {
     await expect(api.listOperations('shop')).rejects.toMatchObject({ code: 'E_ANSWER' })
   })
 
+  // promise: id-as-path
   test.each(['../admin', 'a?b', 'a#b', 'a/b', '%2e'])('%j in a command is encoded', (id) => {
     const path = apiPath(id, 'endpoints', id)
     expect(new URL(path, 'http://x.test').pathname.split('/').slice(1)).toHaveLength(4)
@@ -152,6 +155,7 @@ describe('an invalid id never becomes part of a request path', () => {
   })
 })
 
+// promise: other-object
 test.each([
   ['an operation', (api: WriteApi) => api.getOperation('shop', 'op-1')],
   ['a compute', (api: WriteApi) => api.getCompute('shop', 'ep-9')],

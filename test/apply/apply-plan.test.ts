@@ -148,6 +148,7 @@ describe('requests whose responses are lost', () => {
     expect(api.computes.size).toBe(1)
   })
 
+  // promise: create-takes-effect-twice
   test('a create that takes effect twice is reported with both ids, and nothing is deleted', async () => {
     const api = fakeApi({
       onSend: (attempt, _request, perform) => {
@@ -181,6 +182,7 @@ describe('requests whose responses are lost', () => {
     expect(api.computes.size).toBe(1)
   })
 
+  // promise: no-blind-create
   test('a create that takes effect late is found before the request is repeated', async () => {
     let perform: (() => void) | undefined
     const api = fakeApi({
@@ -251,6 +253,7 @@ describe('requests whose responses are lost', () => {
 })
 
 describe('steps that do not run', () => {
+  // promise: approval
   test('a step without consent and its dependents do not run, but other steps do', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const outcome = await apply({
@@ -270,6 +273,7 @@ describe('steps that do not run', () => {
     expect(api.computes.has('ep-2')).toBe(true)
   })
 
+  // promise: approval
   test('a protected step does not run even if everything is allowed', async () => {
     const outcome = await apply({
       plan: planWith(step('s', { ...deleting, refused: 'branch `main` is protected' })),
@@ -549,6 +553,7 @@ describe('restart windows', () => {
   const FRIDAY = on(['fri'])
   const harmless = { impact: 'none', consents: [] } as const
 
+  // promise: windows
   test('a harmless step runs immediately, and a restart and its dependents are scheduled', async () => {
     const api = fakeApi({ computes: [compute('ep-1'), compute('ep-2')] })
     const plan = planWith(

@@ -127,6 +127,7 @@ describe('an edited saved plan', () => {
     expect(judge(text, { observed: live(), declared: ASKED })).toEqual({ kind: 'current' })
   })
 
+  // promise: edited-plan
   test('an edit to any value is detected by the digest', () => {
     const accepted = tried.filter((path) => {
       const edited = JSON.stringify(withLeaf(saved, path, other))
@@ -136,6 +137,7 @@ describe('an edited saved plan', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
+  // promise: forged-plan
   test('an unknown key is rejected anywhere, even with a recomputed digest', () => {
     const places = [
       [],
@@ -153,6 +155,7 @@ describe('an edited saved plan', () => {
     expect(accepted).toEqual([])
   })
 
+  // promise: forged-plan
   test('an edit is rejected even if the file names other manifests and another version', () => {
     const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
@@ -163,6 +166,7 @@ describe('an edited saved plan', () => {
     expect(accepted.map(nameOf)).toEqual([])
   })
 
+  // promise: forged-plan
   test.each([
     ['any project', []],
     ['a compute that it changes', ['computes', 'ep-1']],
@@ -192,6 +196,7 @@ describe('an edited saved plan', () => {
     expect(decodePlanFile(JSON.stringify(turned), 'plan.json')).toEqual(saved)
   })
 
+  // promise: forged-plan
   test('an edit to any value except the estimates is rejected even with a recomputed digest', () => {
     const shown = tried.filter(([first, second]) => first === 'plan' && second !== 'estimates')
     const accepted = shown.filter((path) => {
@@ -215,6 +220,7 @@ describe('an edited saved plan', () => {
     expect(judge(signed(edited), { observed: live(), declared: ASKED })).toMatchObject({ kind: 'edited' })
   })
 
+  // promise: forged-plan
   test('a plan with a wrong project name is rejected if the name is known', () => {
     const named = (name: string, isKnown = true) => {
       const [project, ...others] = live().projects
@@ -261,6 +267,7 @@ describe('a compute that has since been suspended or started', () => {
       main: { primary: { id: 'ep-1', state: primary }, replicas: [{ id: 'ep-r', name: 'r', state: replica }] },
     })
 
+  // promise: state-changes-after-plan
   test.each([
     ['active', 'idle'],
     ['idle', 'active'],

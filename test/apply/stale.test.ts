@@ -100,6 +100,7 @@ const CASES: readonly (readonly [string, Partial<Step>, (live: Live) => void, st
 
 const allowed = { allow: new Set<Consent>(['restart', 'delete', 'move', 'replace']) }
 
+// promise: stale-data, rival-update, moved-before-prune
 describe('a step whose compute has changed since the plan', () => {
   describe.each(CASES)('%s', (_name, kind, rival, words) => {
     test.each(['before its turn', 'while it waits for a lock'])(
@@ -324,6 +325,7 @@ describe('changes to what a step does not touch', () => {
   })
   const setting = step('s', { request: { ...request, body: { endpoint: { settings } } } })
 
+  // promise: rival-setting
   test("another client's setting is kept: the request repeats its current value", async () => {
     const theirs = { statement_timeout: '5000' }
     const api = fakeApi({
@@ -436,6 +438,7 @@ describe('a compute that was idle in the plan and may be active when its step ru
   const idle = compute('ep-1', { state: 'idle' })
   const wakes = change('ep-1', { state: 'active' })
 
+  // promise: wakes-while-waiting
   test('the step waits for the restart window, even if the compute started during a lock wait', async () => {
     const api = fakeApi({ computes: [idle], onLock: wakes })
     const outcome = await apply({ plan: planWith(step('s', { ...harmless, ...closed })), api })
@@ -470,6 +473,7 @@ describe('a compute that was idle in the plan and may be active when its step ru
     expect(events.filter((type) => type === 'window-overridden')).toHaveLength(1)
   })
 
+  // promise: wakes-while-waiting
   test('the step is not allowed without consent to a restart', async () => {
     const api = fakeApi({ computes: [idle], onLock: wakes })
     const outcome = await apply({ plan: planWith(step('s', harmless)), api, consent: { allow: new Set() } })
@@ -513,6 +517,7 @@ describe('an incomplete response', () => {
       return { operations }
     }
 
+  // promise: nameless-create
   test.each([
     ['no body', []],
     ['operations only', [operation('op-0', { action: 'start_compute', endpointId: 'ep-made-0' })]],
@@ -533,6 +538,7 @@ describe('an incomplete response', () => {
     expect(api.sent).toHaveLength(1)
   })
 
+  // promise: late-operation
   test('an update whose response was lost waits for its operation, even if the list shows it late', async () => {
     const clock = fakeClock()
     const began = clock.now()
@@ -559,6 +565,7 @@ describe('an incomplete response', () => {
 })
 
 describe('an outdated list of computes', () => {
+  // promise: lagging-after-apply
   test('a replica created by an earlier run is found through its operation and not created again', async () => {
     const made = compute('ep-9', { type: 'read_only', attributes: { name: 'r' } })
     const api = fakeApi({ computes: [made] })

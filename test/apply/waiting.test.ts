@@ -173,6 +173,7 @@ describe('several operations, one of which fails', () => {
   const config = operation('op-1', { status: 'failed', failuresCount: 3, error: 'no host had\nroom.' })
   const suspend = operation('op-2', { action: 'suspend_compute', status: 'cancelled' })
 
+  // promise: failed-before-cancelled
   test.each([
     ['is listed first', [config, suspend]],
     ['is listed last', [suspend, config]],

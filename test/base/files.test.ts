@@ -7,6 +7,7 @@ import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/
 import { openPage } from '../../src/cli/page-file.ts'
 import { fakeIo } from '../in-process.ts'
 
+// promise: dotted-names
 test.each([
   ['/a', '/a', true],
   ['/a', '/a/b', true],
@@ -35,6 +36,7 @@ test('replaceFile writes the whole file and leaves no temporary file behind', as
   expect(await readdir(cwd)).toEqual(['plan.json'])
 })
 
+// promise: private-files
 test('replaceFile makes a private file readable by its owner only, even if others could read it before', async () => {
   const file = join(await folder(), 'plan.json')
   await writeFile(file, '')
@@ -51,6 +53,7 @@ test('replaceFile keeps the mode of an existing file that is not private', async
   expect([await modeOf(file), await readFile(file, 'utf8')]).toEqual([0o664, 'x'])
 })
 
+// promise: write-through-link
 test.each([
   ['a file', 'there'],
   ['no file', 'missing'],

@@ -36,6 +36,7 @@ const fetched = async (ref = 'main'): Promise<string | undefined> => {
   return tip && fetchTip(await mirror(), tip)
 }
 
+// promise: agent-hooks
 test('fetchTip fetches a branch with its history and checks nothing out', async () => {
   const first = await commit('one')
   expect(await fetched()).toBe(first)
@@ -46,6 +47,7 @@ test('fetchTip fetches a branch with its history and checks nothing out', async 
   expect(await readdir((await mirror()).folder)).toEqual(['.git'])
 })
 
+// promise: invalid-time
 test.each(['400000000000 +0000', '1700000000 +9999', 'never'])(
   'commitTime is undefined for a commit whose date is %j',
   async (time) => {
@@ -84,6 +86,7 @@ test('remoteTip returns undefined for a missing ref and does not match a branch 
   expect(await fetched('deploy')).toBeUndefined()
 })
 
+// promise: repository-url
 test.each([
   ['ext::touch WAS_RUN', "transport 'ext' not allowed"],
   ['--upload-pack=touch WAS_RUN', 'git ls-remote failed'],
@@ -152,6 +155,7 @@ describe('a private repository over http', () => {
 describe('a repository with a long history', () => {
   const grow = (bytes: number) => commit(randomBytes(bytes / 2).toString('hex'))
 
+  // promise: large-history
   test('is rejected if it exceeds the size limit, and is not fetched again', async () => {
     await grow(256 * 1024)
     const source = gitSource({ repo, ref: 'main', paths: [], folder: join(folder, 'mirror'), maxBytes: 64 * 1024 })
@@ -160,6 +164,7 @@ describe('a repository with a long history', () => {
     expect(await source.read().catch((error: unknown) => error)).toBe(refusal)
   })
 
+  // promise: large-history
   test('loses unreachable objects and leftovers of a killed fetch', async () => {
     await grow(256 * 1024)
     const pack = join((await mirror()).folder, '.git', 'objects', 'pack')
@@ -192,6 +197,7 @@ describe('a repository with a long history', () => {
   })
 })
 
+// promise: repository-password
 test('no error message contains the password of a repository URL', async () => {
   const opened = await openMirror(join(folder, 'mirror'), 'http://user:hunter2@127.0.0.1:9/repo.git')
   const error = await remoteTip(opened, 'main').catch((thrown: unknown) => thrown)

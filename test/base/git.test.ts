@@ -149,6 +149,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ]
 
+// promise: git-configuration
 test.each(ATTACKS)('git runs no program from a repository with $name', async ({ plant, control }) => {
   const repository = makeHostileRepository()
   await plant(repository)
@@ -159,6 +160,7 @@ test.each(ATTACKS)('git runs no program from a repository with $name', async ({ 
   expect(repository.isSprung()).toBe(false)
 })
 
+// promise: bare-repository
 test('git runs no program from a bare repository in a commit, and the error names that repository', async () => {
   const repository = makeHostileRepository()
   plantBareRepository(repository, 'db')
@@ -187,6 +189,7 @@ test.each([
   expect(repository.isSprung()).toBe(false)
 })
 
+// promise: bare-repository
 test.each<readonly [string, (folder: string) => string]>([
   [
     'whose objects and configuration are in another folder',
@@ -262,6 +265,7 @@ test('git works in a separate work tree, whose .git is a file', async () => {
   expect(await commitOf(folder, 'HEAD')).toBe(repository.head)
 })
 
+// promise: git-environment
 test('git inherits no environment variable that names another repository or another program', async () => {
   const [here, other] = [makeHostileRepository(), makeHostileRepository()]
   other.git('commit', '-q', '--allow-empty', '-m', 'another')
@@ -274,6 +278,7 @@ test('git inherits no environment variable that names another repository or anot
   expect(here.isSprung()).toBe(false)
 })
 
+// promise: git-environment
 test('git does not inherit the API key or any other secret from the environment', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-bin-'))
   const seen = join(folder, 'seen')

@@ -41,6 +41,7 @@ const SEED: Seed = {
   ],
 }
 
+// promise: completed-names
 test('live names are read once, cached for the owner only, and then completed without the network', async () => {
   const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
   const sandbox = await startSandbox({ seed: SEED })

@@ -25,6 +25,7 @@ test('a key file takes precedence over the environment and may end with a newlin
   expect(await findKey(file, from({ ESPALIER_API_KEY: 'one' }))).toBe('from-file')
 })
 
+// promise: key-file
 test.each([
   [0o600, 0],
   [0o400, 0],

@@ -48,6 +48,7 @@ test('only this user can read the registry folder, even if others could read it 
   expect(statSync(join(scratch, FOLDER, '7788.json')).mode & 0o777).toBe(0o600)
 })
 
+// promise: sandbox-link
 test('a link in place of the registry folder is not followed', () => {
   const victim = join(scratch, 'victim')
   mkdirSync(victim)
@@ -59,6 +60,7 @@ test('a link in place of the registry folder is not followed', () => {
   expect(readdirSync(victim).sort()).toEqual(['7789.json', 'id_rsa'])
 })
 
+// promise: sandbox-link
 test('files in the registry folder that are not entries are left unchanged', () => {
   const folder = join(scratch, FOLDER)
   mkdirSync(folder, { mode: 0o700 })

@@ -114,6 +114,7 @@ test('a schema-only branch has all tables and views but no rows', async () => {
   expect(await run(primary, 'SELECT count(*)::int AS n FROM kind')).toEqual([{ n: 500 }])
 })
 
+// promise: superuser-code
 test("creating a schema-only branch does not run a client's functions as the superuser", async () => {
   const { call, run, project, main, primary } = await open()
   const tag = 'espalier-trigger-ran'

@@ -207,6 +207,7 @@ describe.skipIf(dumping === undefined)('with every installed Postgres (skipped w
     }
   })
 
+  // promise: database-name
   test("the schema endpoints return pg_dump's output and the differences between two branches", async () => {
     const made = await make(own, { pg_version: dumping?.major })
     project = made.project.id

@@ -70,6 +70,7 @@ test.runIf(psql !== undefined)(
   },
 )
 
+// promise: channel-binding
 test('a login that is bound to another certificate, or to none, is rejected', () => {
   const secret = {
     iterations: '4096',

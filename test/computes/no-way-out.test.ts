@@ -82,6 +82,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(row).toEqual({ rolsuper: false, member: true })
     })
 
+    // promise: role-shell
     test.each([
       ['running a program', `COPY (SELECT 1) TO PROGRAM 'id'`],
       [
@@ -122,6 +123,7 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(await answer.json()).toMatchObject({ project: { pg_version: Number.parseInt(version, 10) } })
     })
 
+    // promise: shell-on-postgres
     test('the API rejects settings that run a program, load a library or open a file', () => {
       const lines = execFileSync(postgres, ['--describe-config'], { encoding: 'utf8' }).trim().split('\n')
       const texts = lines.map((line) => line.split('\t')).filter(([, , , type]) => type === 'STRING')
@@ -130,12 +132,14 @@ describe.each(found.map(({ version, postgres }) => ({ version, postgres, bin: di
       expect(taken.filter((name) => !OF_THE_DATABASE.has(name))).toEqual([])
     })
 
+    // promise: role-shell
     test('the superuser cannot log in through the proxy with any password', async () => {
       const uri = new URL(compute.uri ?? '')
       uri.username = 'supervisor'
       await expect(clientAt(uri.href)).rejects.toMatchObject({ code: '28000' })
     })
 
+    // promise: role-shell
     test('no setting that a client can read contains a password', async () => {
       const replica = (await sandbox.control.computes()).find(({ id }) => id === 'ep-replica')
       const client = await clientAt(replica?.uri ?? '')

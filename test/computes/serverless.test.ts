@@ -74,6 +74,7 @@ test('the WebSocket driver opens sessions by port and by the host name that the 
   await pool.end()
 })
 
+// promise: websocket-endpoint
 test('the WebSocket endpoint rejects addresses outside the sandbox', async () => {
   const { host } = new URL(sandbox.apiUrl)
   for (const address of ['127.0.0.1:22', 'example.com:5432', 'ep-other.aws.neon.tech:5432', '']) {
@@ -84,6 +85,7 @@ test('the WebSocket endpoint rejects addresses outside the sandbox', async () =>
   }
 })
 
+// promise: keyless-client
 test('the WebSocket endpoint rejects a malformed URL, and the sandbox keeps running', async () => {
   const { host, port, hostname } = new URL(sandbox.apiUrl)
   for (const path of ['//', 'http://[', '/v2?address=%zz', '/v2?address=127.0.0.1:99999999']) {

@@ -39,6 +39,7 @@ test('removeStale keeps the folder of a running sandbox', () => {
   expect(existsSync(live)).toBe(true)
 })
 
+// promise: temporary-folder
 test.each<[string, (stale: string) => void]>([
   ['without the mark', (stale) => mkdirSync(stale)],
   [

@@ -185,6 +185,7 @@ test('the data folder is readable by its owner only and does not contain the key
   }
 })
 
+// promise: committed-token
 test('git ignores the data folder inside the repository that the agent follows', async () => {
   const flags = ['--data', '.espalier/agent', '--sandbox=../seed.yaml', '--once']
   const ended = await espalier(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))

@@ -58,6 +58,7 @@ const expectCalm = ({ code, said, peakMb }: Measured, words: RegExp): void => {
   expect(said.length).toBeLessThan(300_000)
 }
 
+// promise: huge-manifest
 describe.concurrent('a huge or deeply nested manifest', () => {
   test.each(part(Object.entries(MANIFEST_BOMBS), 11))(
     'is rejected without using much memory: %s',
@@ -69,6 +70,7 @@ describe.concurrent('a huge or deeply nested manifest', () => {
   )
 })
 
+// promise: huge-plan
 describe.concurrent('a huge or deeply nested saved plan or snapshot', () => {
   // Both are read by the same code.
   const runs = Object.entries(JSON_BOMBS).map(([name, make], index) => [name, index % 2 === 0, make] as const)
@@ -95,6 +97,7 @@ describe.concurrent('an endless input', () => {
     { args: ['plan', '--api-key-file', '/dev/zero'], words: /cannot be read/ },
   ]
 
+  // promise: device-as-file
   test.each(part(cases, 6))('is read only up to its limit: $args', async ({ args, words, stdin }) => {
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: {}\n')
@@ -103,6 +106,7 @@ describe.concurrent('an endless input', () => {
   })
 })
 
+// promise: huge-response
 describe.concurrent('a huge or deeply nested response of the control API', () => {
   const answers: Readonly<Record<string, () => string>> = {
     ...JSON_BOMBS,

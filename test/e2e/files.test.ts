@@ -208,6 +208,7 @@ test('import into a file that has only comments writes a new manifest', async ()
   expect(await readFile(join(folder, 'comments.yaml'), 'utf8')).toContain('project: quiet-river-12345678')
 })
 
+// promise: private-files
 test('saved plans, snapshots and pages are readable by their owner only', async () => {
   await writeFile(join(folder, 'shown.yaml'), TIDY)
   const written = [

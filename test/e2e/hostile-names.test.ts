@@ -61,6 +61,7 @@ const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Re
   }
 }
 
+// promise: escaped-names
 test('hostile names from the service are escaped in every output', async () => {
   const { cwd, env } = await open()
   const first = [
@@ -116,6 +117,7 @@ const SETTINGS = [
 /** Variables that Node itself or a child process reads. */
 const READ_BY_NODE: ReadonlySet<string> = new Set(['TZ', 'TMPDIR', 'PATH', 'GIT_DIR'])
 
+// promise: arbitrary-flags
 test('with a hostile environment variable, plan either prints a plan or fails with a message', async () => {
   const plan = async ([name, value]: (typeof SETTINGS)[number]) => {
     const { cwd, env } = await open()

@@ -6,6 +6,7 @@ import { espalier } from './espalier.ts'
 
 const ENV = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: 'http://127.0.0.1:1' }
 
+// promise: bare-repository
 test.each([[['plan', '--base', 'HEAD']], [['drift']], [['init']]])(
   'a bare repository in a commit is not used by espalier %j',
   async (args) => {
@@ -18,6 +19,7 @@ test.each([[['plan', '--base', 'HEAD']], [['drift']], [['init']]])(
   },
 )
 
+// promise: partial-clone
 test.each([[['plan', '--base', 'HEAD']], [['drift']]])(
   'espalier %j in a partial clone neither fetches missing files nor treats them as empty',
   async (args) => {

@@ -58,6 +58,7 @@ const someBoundaries: typeof everyBoundary = [
   [10, 'operations of the step are running'],
 ]
 
+// promise: no-state, kill
 test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   'after a kill -9 during step %i, when %s, the next apply converges',
   async ([step, moment], { expect }) => {
@@ -95,6 +96,7 @@ test
 
 const tally = ({ stdout }: Ended): string => /^Apply \w+: .*?\./m.exec(stdout)?.[0] ?? stdout
 
+// promise: interrupt
 test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   'after one %s, apply completes the running step, starts no other, and says how to continue',
   async (signal, { expect }) => {
@@ -117,6 +119,7 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
   },
 )
 
+// promise: interrupt-twice
 test.concurrent('after a second SIGINT, apply exits immediately and reports the interrupted step', async ({
   expect,
 }) => {

@@ -41,6 +41,7 @@ test('plan sends only GET requests', async () => {
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([])
 })
 
+// promise: stale-saved-plan
 test('a saved plan is applied exactly, and rejected once the project has changed', async () => {
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)

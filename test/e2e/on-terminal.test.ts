@@ -168,6 +168,7 @@ describe('the live view', () => {
     SIZES.map(([columns, rows], size) => ({ ...outcome, columns, rows, projects: ((index + size) % 3) + 1 })),
   )
   // By default, each outcome is tested at one size.
+  // promise: outcomes-on-terminal
   test.for(cases.filter((_, index) => isLong || index % 4 === 0 || index % 4 === 3))(
     'shows the outcome once at $columns columns with $projects project(s): a step that $what',
     async ({ columns, rows, projects, branches, more, flags = [], interactions = [], code, once, closing }) => {
@@ -223,6 +224,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
   const all = SIZES.flatMap(([columns, rows]) => [1, 2, 3].map((projects) => ({ columns, rows, projects })))
   const cases = part(all, 6)
 
+  // promise: interrupt-on-terminal
   test.concurrent.for(cases)(
     'reports a single Ctrl-C immediately and exits after the step, with $projects project(s) at $columns columns',
     async ({ columns, rows, projects }, { expect }) => {
@@ -254,6 +256,7 @@ describe.skipIf(!hasTerminal)('an apply on a terminal (skipped without script fr
     },
   )
 
+  // promise: interrupt-on-terminal
   test.concurrent('handles SIGTERM like Ctrl-C', async ({ expect }) => {
     const ended = await runSlowly(80, 24, 2, [{ after: 'apply_config running', signal: 'SIGTERM' }])
     expect(ended.code, ended.all).toBe(130)

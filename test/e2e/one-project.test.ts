@@ -85,6 +85,7 @@ test('plan prints no plan if any manifest has an error', async () => {
   expect(await sizes()).toEqual(before)
 })
 
+// promise: one-broken-project
 test('if one project has a problem, apply changes nothing and names --keep-going, which applies the other projects and exits with 3', async () => {
   const refused = await run('apply', '.', '--auto-approve')
   expect(refused.code).toBe(1)
@@ -118,6 +119,7 @@ test('a saved partial plan reports what it leaves out, and apply applies the res
   expect(await sizes()).toEqual({ ...before, alpha: size, gamma: size })
 })
 
+// promise: one-broken-project
 test.each([
   ['access denied', { kind: 'status', status: 403, message: 'no right to this project' }, 'no right to this project'],
   ['not there', { kind: 'status', status: 404 }, 'There is no project `beta`'],

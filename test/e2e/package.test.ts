@@ -156,6 +156,7 @@ test('a schema can be imported from the package', async () => {
   expect(stdout).toBe('object\n')
 })
 
+// promise: package-contents
 test('the package contains the program, its schemas, its examples and some documents', () => {
   const rules = [
     /^dist\/.+\.js$/,
@@ -212,6 +213,7 @@ test('no packaged file names a path of the build machine', () => {
   }
 })
 
+// promise: package-contents
 test('package.json is ready for publishing with provenance', () => {
   const { name, version, license, bin, man, engines, publishConfig, repository, scripts } = JSON.parse(
     readFileSync('package.json', 'utf8'),

@@ -81,6 +81,7 @@ describe('while apply waits for confirmation', () => {
     return 'yes\n'
   }
 
+  // promise: changes-during-prompt
   test('apply shows the new plan and asks again if the project changes', async () => {
     const { code, screen, unasked } = await onTerminal(
       ['apply', '--allow', 'delete'],

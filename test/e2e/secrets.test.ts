@@ -49,6 +49,7 @@ const expectNoKey = (texts: readonly (readonly [string, string])[]): void => {
   expect(leaks).toEqual([])
 }
 
+// promise: secrets, key-in-output
 test('no command leaks the key into its output, files or child processes, even with --debug', async () => {
   const sandbox = await openSandbox()
   const scratch = folder()
@@ -123,6 +124,7 @@ test('no command leaks the key into its output, files or child processes, even w
   expectNoKey([...said, ...files])
 })
 
+// promise: key-in-children
 test('psql does not receive the key', async () => {
   const scratch = folder()
   const port = await serveWith((_request, response) => {
@@ -150,6 +152,7 @@ test('psql does not receive the key', async () => {
   expectNoKey([['psql', seen]])
 })
 
+// promise: key-in-children
 test('no child process inherits the whole environment', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const starting = sources
@@ -164,6 +167,7 @@ test('no child process inherits the whole environment', () => {
   }
 })
 
+// promise: key-in-answer
 test('a key that the server returns is not printed, whatever the status', async () => {
   const plan = async (status: number) => {
     const port = await serveWith(({ headers }, response) => {
@@ -187,6 +191,7 @@ test('a key that the server returns is not printed, whatever the status', async 
   }
 })
 
+// promise: redirect
 test('redirects are not followed, not even to the same host', async () => {
   const asked: string[] = []
   const elsewhere = await serveWith(({ url = '' }, response) => {
@@ -207,6 +212,7 @@ test('redirects are not followed, not even to the same host', async () => {
   expect(asked).toEqual([])
 })
 
+// promise: plain-http
 test.each([
   'http://example.com/api/v2',
   'http://127.0.0.1.example.com/api/v2',
@@ -236,6 +242,7 @@ test('an unsafe base URL is rejected, whether from a flag or from the environmen
   }
 })
 
+// promise: proxy
 test('TLS certificates are always verified, even against a private CA, and a proxy does not see the key', async () => {
   const sandbox = await openSandbox()
   const authority = makeAuthority()
@@ -278,6 +285,7 @@ const useProxy = (address: string): void => {
   onTestFinished(() => void vi.unstubAllEnvs())
 }
 
+// promise: forged-certificate
 test('TLS rejects an unknown CA, with or without a proxy', async () => {
   const sandbox = await openSandbox()
   const origin = await serveTls(makeAuthority(), new URL(sandbox.apiUrl).origin)

@@ -17,6 +17,7 @@ const opened = async (options: TenStepsOptions = {}) => {
 
 const FULL = '/dev/full'
 const noFull = existsSync(FULL) ? '' : `skipped: there is no ${FULL} here`
+// promise: no-space
 test.skipIf(noFull !== '')(`apply changes nothing if the disk has no space for the journal ${noFull}`, async () => {
   const ten = await opened()
   const { code, stderr } = await ten.apply('--journal', FULL).ended
@@ -42,6 +43,7 @@ const canMount = (): boolean => {
   }
 }
 const noMount = canMount() ? '' : 'skipped: a small disk cannot be mounted here'
+// promise: disk-fills-up
 test.skipIf(noMount !== '')(
   `apply sends nothing that it cannot record if the disk fills up, and reports what was done ${noMount}`,
   async () => {
@@ -64,6 +66,7 @@ test.skipIf(noMount !== '')(
   },
 )
 
+// promise: closed-output
 test('apply runs to completion if its output is closed (`| head -n 1`)', async () => {
   const ten = await opened()
   const { args, env } = ten.command()
@@ -84,6 +87,7 @@ test('apply runs to completion if its output is closed (`| head -n 1`)', async (
   expect(await ten.applyAgain()).toEqual([])
 })
 
+// promise: clock-jumps
 test('jumps of several hours in the system clock do not affect waits', async () => {
   const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
   const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })

@@ -29,6 +29,7 @@ const openShop = async (): Promise<Sandbox> => {
   return sandbox
 }
 
+// promise: two-applies
 test('with two concurrent applies of different sizes, each compute restarts once, and the second apply reports its step as stale', async () => {
   const sandbox = await openShop()
   try {

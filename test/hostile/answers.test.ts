@@ -7,6 +7,7 @@ import { Requester } from '../../src/api/requester.ts'
 import { Transport } from '../../src/api/transport.ts'
 import { serveWith } from './servers.ts'
 
+// promise: slow-response
 test('a slow response times out', async () => {
   const port = await serveWith((_request, response) => {
     response.writeHead(200)
@@ -27,6 +28,7 @@ test('a slow response times out', async () => {
   })
 })
 
+// promise: slow-response
 test('several slow responses share one timeout', async () => {
   let now = 0
   let asked = 0

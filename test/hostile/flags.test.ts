@@ -89,6 +89,7 @@ const check = async (args: readonly string[]): Promise<void> => {
   expect('polluted' in {}).toBe(false)
 }
 
+// promise: arbitrary-flags
 test('any command with any flags ends with an exit code and a printable message', async () => {
   const word = fc.oneof(
     fc.constantFrom(...FLAGS),

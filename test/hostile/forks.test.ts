@@ -40,6 +40,7 @@ const changedTo = async (text: string): Promise<ForkWorld> => {
   return world
 }
 
+// promise: fork-code
 test('an untrusted pull request is planned from git objects and commented on, and the checkout stays unchanged', async () => {
   const { run, github, checkout } = await changedTo(manifest('', '  main: { protect: true, primary: { size: 4 } }'))
   const before = checkout.git('status', '--porcelain', '--ignored') + checkout.git('rev-parse', 'HEAD')
@@ -74,6 +75,7 @@ test('a merge commit of an older head is ignored', async () => {
   expect(world.github.comments[0]?.body).toContain('The merge commit could not be fetched')
 })
 
+// promise: foreign-project
 test('a project that the base does not name is rejected without sending a request for it', async () => {
   const { run, github, requests } = await changedTo(
     `${manifest()}---\nversion: 1\nproject: payroll\nbranches: { salaries: { primary: { size: 0.25 } } }\n`,
@@ -100,6 +102,7 @@ test('a project that only a renamed manifest in the head names is rejected', asy
   expect(world.requests()).toEqual([])
 })
 
+// promise: base-protection
 test("the base's protection applies even if the head removes it", async () => {
   const { run, github } = await changedTo(manifest('', '  main: { primary: absent }'))
   const { code, log, outputs } = await run()
@@ -112,6 +115,7 @@ test("the base's protection applies even if the head removes it", async () => {
   expect(plan.steps).toMatchObject([{ kind: 'delete', refused: expect.stringContaining('the base manifest says') }])
 })
 
+// promise: base-prune
 test('`prune` has no effect if only the head sets it', async () => {
   const { run, github } = await changedTo(manifest('prune: true\n'))
   const { code, log, outputs } = await run()
@@ -123,6 +127,7 @@ test('`prune` has no effect if only the head sets it', async () => {
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
 
+// promise: base-window
 test("the base's restart window applies even if the head removes it", async () => {
   const window = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(window) })
@@ -136,6 +141,7 @@ test("the base's restart window applies even if the head removes it", async () =
   expect(plan.steps).toMatchObject([{ kind: 'update', windows: [expect.anything()] }])
 })
 
+// promise: fork-code
 test('the example workflow checks out no code of the fork and runs only the Action', () => {
   const workflow = parse(readFileSync('examples/workflows/forks.yml', 'utf8'))
   expect(Object.keys(workflow.on)).toEqual(['pull_request_target'])
@@ -146,6 +152,7 @@ test('the example workflow checks out no code of the fork and runs only the Acti
   expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
 })
 
+// promise: base-limits
 test('a manifest in the head cannot set budgets, and its git settings have no effect', async () => {
   const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
   const { code, log } = await run({ 'max-deletes': '0' })
@@ -160,6 +167,7 @@ test('a manifest in the head cannot set budgets, and its git settings have no ef
   expect(requests().length).toBeGreaterThan(0)
 })
 
+// promise: workflow-commands
 test('names that contain Markdown, HTML, mentions or terminal codes are escaped', async () => {
   const name = '@octocat ![x](https://evil.example/x)</code><img src=x onerror=alert(1)>`|\u001b[31m::error::x'
   const { run, github } = await changedTo(
@@ -183,6 +191,7 @@ test('names that contain Markdown, HTML, mentions or terminal codes are escaped'
   }
 })
 
+// promise: fork-links
 test.each([
   ['a file', 'espalier.yaml', '/etc/passwd', ''],
   ['a folder', 'manifests', '/etc', 'manifests'],
@@ -201,6 +210,7 @@ test.each([
   expect(world.requests()).toEqual([])
 })
 
+// promise: hostile-tree
 test.each([
   ['..', (id: string) => [['40000', '..', id]] as const],
   ['a name with a slash', (id: string) => [['40000', 'a/../../..', id]] as const],
@@ -217,6 +227,7 @@ test.each([
   expect(world.requests()).toEqual([])
 })
 
+// promise: hostile-tree
 test('a git tree with a billion paths is rejected when its listing reaches 64 MiB', async () => {
   const world = await open()
   let tree = world.fork.git(
@@ -234,6 +245,7 @@ test('a git tree with a billion paths is rejected when its listing reaches 64 Mi
   expect(log).toContain('title=E_GIT::git ls-tree prints more than 64 MiB.')
 })
 
+// promise: head-checkout
 test.each([
   ['the head', (head: string) => head],
   ['the merge commit', () => 'refs/pull/7/merge'],
@@ -247,6 +259,7 @@ test.each([
   expect(requests()).toEqual([])
 })
 
+// promise: applied-before-merge
 test('an untrusted pull request cannot be applied before the merge', async () => {
   const { run, requests, checkout } = await changedTo(manifest('', '  dev: { primary: { size: 4 } }'))
   const refused = await run({ command: 'apply' })

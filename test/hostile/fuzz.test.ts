@@ -146,6 +146,7 @@ const atShop = (observed: Observed): Observed => ({
 })
 
 describe('manifests', () => {
+  // promise: yaml-tags
   test.each(CORPUS_FILES)('the manifest %s of the corpus is read or reported without a crash', async (name) => {
     const text = readFileSync(join(CORPUS, name), 'utf8')
     readAndShow(text, atShop(LIVE))
@@ -155,6 +156,7 @@ describe('manifests', () => {
     expect(jsonDiagnostics(diagnostics)).not.toMatch(/root:|"espalier"/)
   })
 
+  // promise: arbitrary-input
   test('any string is read or reported without a crash', () => {
     fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 200 }), (text) => readAndShow(text, LIVE)))
     const yamlish = fc.array(
@@ -196,6 +198,7 @@ describe('manifests', () => {
     )
   })
 
+  // promise: arbitrary-input
   test('manifests with random values are read or reported without a crash', () => {
     const whole = {
       version: 1,
@@ -221,6 +224,7 @@ describe('manifests', () => {
   })
 })
 
+// promise: prototype-names
 test('a Postgres setting named like an object property, such as `constructor`, is planned as new', () => {
   const text =
     'version: 1\nproject: shop\nbranches: { main: { primary: { postgres: { settings: { constructor: "1", toString: "2" } } } } }\n'
@@ -245,6 +249,7 @@ describe('saved plans', () => {
     }),
   )
 
+  // promise: arbitrary-input
   test('an edited saved plan is rejected, or can be shown and compared', () => {
     let accepted = 0
     fc.assert(
@@ -386,6 +391,7 @@ describe('responses of the control API', () => {
 })
 
 describe('globs', () => {
+  // promise: slow-glob
   test.each([
     ['many stars', '*a'.repeat(400), 'a'.repeat(5_000)],
     ['many double stars', `${'**'.repeat(300)}b`, 'a/'.repeat(2_000)],

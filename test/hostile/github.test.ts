@@ -11,12 +11,14 @@ const open = (GITHUB_API_URL: string) => {
   return github
 }
 
+// promise: workflow-token
 test('the GitHub token is not sent over plain http to another machine', async () => {
   const wayOut = 'GITHUB_API_URL and GITHUB_GRAPHQL_URL must be https URLs'
   await expect(open('http://example.com').comments(1)).rejects.toThrow(wayOut)
   await expect(open('not an address').createComment(1, 'x')).rejects.toThrow(wayOut)
 })
 
+// promise: workflow-token
 test('the GitHub token is not sent to the target of a redirect', async () => {
   const asked: string[] = []
   const elsewhere = await serveWith(({ url = '' }, response) => {

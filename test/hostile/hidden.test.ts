@@ -49,6 +49,7 @@ const planOf = async (head: string, base = BASE) => {
   return { ...ended, body: world.github.comments[0]?.body ?? '', everything: everything.join('\n') }
 }
 
+// promise: hidden-values
 test('for a declared setting, the name and the declared value are shown, but the live value is hidden', async () => {
   const { code, log, body, everything } = await planOf(
     BASE.replace('size: 1', 'size: 1, postgres: { settings: { app.jwt_secret: x } }'),
@@ -63,6 +64,7 @@ test('for a declared setting, the name and the declared value are shown, but the
 /** These plan steps for computes that are not declared. */
 const AFFECT_HIDDEN = ['a rule that matches every branch', 'pruning']
 
+// promise: hidden-names
 test.each([
   ['an ordinary change', BASE.replace('size: 1', 'size: 2')],
   ['a rule that matches every branch', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],

@@ -36,6 +36,7 @@ const expectNoKey = (said: string): void => {
   for (const form of Object.values(FORMS)) expect(said).not.toContain(form)
 }
 
+// promise: key-in-answer
 test.each(Object.entries(FORMS))('an error response with the key %s is shown without the key', async (_form, text) => {
   const api = await open(403, `{"message":"no good: ${text}","code":"${text}","request_id":"${text}"}`)
   const error: unknown = await api.listProjects().catch((thrown: unknown) => thrown)
@@ -43,6 +44,7 @@ test.each(Object.entries(FORMS))('an error response with the key %s is shown wit
   expectNoKey(String(error))
 })
 
+// promise: key-in-answer
 test.each(Object.entries(FORMS))(
   'a response with the key %s is rejected, and the error names the field',
   async (_form, text) => {

@@ -6,6 +6,7 @@ const CWD = '/home/me/repository'
 const of = (manifests: readonly string[], path = 'plan.json', given: readonly string[] = []): readonly string[] =>
   manifestPaths({ file: { manifests: [...manifests] } as never, path }, given, CWD)
 
+// promise: plan-paths
 test.each([['/etc/passwd'], ['../other/espalier.yaml'], ['a/../../x.yaml'], ['..'], ['/home/me/repository-2/x.yaml']])(
   'the manifest path %s in a saved plan is rejected',
   (path) => {

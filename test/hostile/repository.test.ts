@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { runAction } from '../action/run-action.ts'
 import { makeHostileRepository, plantBareRepository } from './repositories.ts'
 
+// promise: bare-repository
 test.each(['pull_request', 'pull_request_target', 'push'])(
   'on %s, a bare repository in a commit cannot run code',
   async (name) => {

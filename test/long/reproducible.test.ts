@@ -31,6 +31,7 @@ const build = async (
   return Object.fromEntries(files.sort().map((file) => [file, hash(file)]))
 }
 
+// promise: release-build
 test('dist/, action/ and the package are identical when built in two folders and locales', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-build-'))
   const one = await build(join(folder, 'a'), { TZ: 'UTC', LC_ALL: 'C' })

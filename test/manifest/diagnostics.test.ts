@@ -241,6 +241,7 @@ describe('manifest problems', () => {
     expect(diagnostics[0]).toMatchObject({ severity: 'error', source: { file: 'a.yaml' } })
   })
 
+  // promise: unmanaged
   test('an empty list of files is reported as E_NO_MANIFESTS, without a position', () => {
     const { diagnostics, desired } = parseManifests([])
     expect(diagnostics.map(({ code, source }) => [code, source])).toEqual([['E_NO_MANIFESTS', undefined]])

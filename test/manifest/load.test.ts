@@ -161,6 +161,7 @@ describe('file contents', () => {
 })
 
 describe('symbolic links', () => {
+  // promise: link-out-of-folder
   test('a link that leads out of the tree is not followed', async () => {
     await write({ 'secret.yaml': 'token: hunter2\n', 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'secret.yaml'), join(root, 'tree/link.yaml'))
@@ -178,6 +179,7 @@ describe('symbolic links', () => {
     expect((await load('.')).files).toEqual(['a.yaml'])
   })
 
+  // promise: link-out-of-folder
   test('a named file below a linked folder is not read', async () => {
     await write({ 'other/secret.yaml': 'token: hunter2\n', 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'other'), join(root, 'tree/link'))
@@ -226,6 +228,7 @@ describe('extends', () => {
     })
   })
 
+  // promise: dotted-names
   test('reads a shared file in a mounted Kubernetes ConfigMap, whose links go through ..data', async () => {
     await write({
       'tree/..2026_11_21/a.yaml': extending('shared.yaml'),

@@ -70,6 +70,7 @@ describe('the request body', () => {
     })
   })
 
+  // promise: unknown-settings
   test('contains undeclared settings unchanged, including unknown keys', () => {
     const settings = {
       pg_settings: { jit: 'off' },

@@ -41,6 +41,7 @@ const codes = ({ warnings }: Plan): readonly string[] => warnings.map(({ code })
 const RESIZE = 'branches: { preview/x: { primary: { size: 2 } } }'
 const RELAX = 'branches: { preview/x: { primary: { scaleToZero: 10m } } }'
 
+// promise: expiring-branch
 test.each([
   ['planned if it interrupts connections 61 minutes before the expiry', RESIZE, 61, 1, []],
   ['skipped if it interrupts connections 59 minutes before the expiry', RESIZE, 59, 0, ['preview/x expires in 59 min']],

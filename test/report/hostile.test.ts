@@ -24,6 +24,7 @@ const check = <T>(property: fc.IProperty<T>): void => fc.assert(property, { numR
 
 const lines = (text: string): number => text.split('\n').length
 
+// promise: escaped-names
 describe('hostile names', () => {
   test('are escaped in a plan', () => {
     check(fc.property(hostileName, (text) => void expect(terminalPlan(planWith(text), PLAIN)).not.toMatch(UNSEEN)))
@@ -83,6 +84,7 @@ describe('hostile names', () => {
     )
   })
 
+  // promise: lookalike-names
   test('are escaped in annotations, which remain one line', () => {
     check(
       fc.property(hostileName, (text) => {
@@ -96,6 +98,7 @@ describe('hostile names', () => {
     )
   })
 
+  // promise: forged-lines
   test('do not add lines to a plan', () => {
     const wide = { color: false, width: 100_000 }
     const usual = lines(terminalPlan(planWith('plain'), wide))

@@ -105,6 +105,7 @@ const NASTY = [
 ]
 
 describe('the security of pages', () => {
+  // promise: html-names
   test.each([
     ['a plan', planned],
     ['an apply', applied],

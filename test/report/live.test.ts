@@ -65,6 +65,7 @@ const view = (
 
 const [one, two] = planOf(1, 2).steps as [Step, Step]
 
+// promise: outcomes-on-terminal
 describe.each(STEP_STATUSES)('a step that ends as %s', (status) => {
   test.each([
     ['before it starts', []],

@@ -117,6 +117,7 @@ describe.each(cases)('%s', (_what, write) => {
   // A name that needs no escaping.
   const usual = write('plain')
 
+  // promise: markdown-names
   test('renders the same outside code spans, whatever the names', () => {
     const expected = outsideOfCode(markdownIt.render(usual))
     fc.assert(
@@ -130,6 +131,7 @@ describe.each(cases)('%s', (_what, write) => {
     )
   })
 
+  // promise: markdown-names
   test.skipIf(!hasCmark)(
     'renders the same with cmark-gfm (skipped if not installed: apt-get install cmark-gfm)',
     () => {
@@ -142,6 +144,7 @@ describe.each(cases)('%s', (_what, write) => {
   )
 })
 
+// promise: lookalike-names
 test.each(HOSTILE_NAMES.filter((name) => name !== '').map((name) => [plainText(name), name]))(
   'the name %s is shown literally, with invisible characters escaped',
   (_shown, name) => {

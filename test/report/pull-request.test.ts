@@ -246,6 +246,7 @@ test('the comment distinguishes branches of the same name in several projects', 
   expect(own).not.toContain(' in quiet-river-12345678')
 })
 
+// promise: counted-drift
 test('the headline counts all restarts that the merge causes, with drift reported separately', () => {
   const { plan, origin } = full()
   expect(

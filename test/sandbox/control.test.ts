@@ -95,6 +95,7 @@ test('loading a dump restores the state, including timers and operations', async
   expect((await call('GET', `${P}/endpoints/${IDLE}`)).status).toBe(200)
 })
 
+// promise: keyless-client
 test('requests are recorded until they are cleared', async () => {
   const { control, call, settle } = await open()
   await control('DELETE', '/requests')

@@ -55,6 +55,7 @@ test.each([
   })
 })
 
+// promise: shell-on-postgres
 test.each([
   ['POST', `${P}/endpoints`, '{', 'request body is not valid JSON'],
   ['POST', `${P}/endpoints`, '', 'endpoint'],
@@ -102,6 +103,7 @@ test.each([
   expect(refusal(answer)).toEqual({ status: 400, code: '', message: expect.stringContaining(field) })
 })
 
+// promise: keyless-client
 test('a request body over 1 MiB is rejected', async () => {
   const { call, sandbox } = await openSandbox()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })

@@ -18,6 +18,7 @@ const scratch = (): string => {
   return folder
 }
 
+// promise: escaped-log
 test('a request without a key is logged on one line, without control characters', async () => {
   const lines: string[] = []
   const sandbox = await open({ log: (line) => lines.push(line) })
@@ -37,6 +38,7 @@ test('a request without a key is logged on one line, without control characters'
   }
 })
 
+// promise: sandbox-files
 test('other users cannot list a new state folder, and git ignores it', async () => {
   const stateDir = join(scratch(), 'state')
   const sandbox = await open({ stateDir })
@@ -54,6 +56,7 @@ test('an existing state folder keeps its permissions and gets no .gitignore, wit
   expect(existsSync(join(stateDir, '.gitignore'))).toBe(false)
 })
 
+// promise: sandbox-files
 test('a warning is shown if other users can read the key file', async () => {
   const stateDir = join(scratch(), 'state')
   await (await startSandbox({ stateDir })).close()

@@ -40,6 +40,7 @@ const CLOSED = [
 
 const WHAT = { paths: ['espalier'], policyPaths: ['envs/policy.yaml'] }
 
+// promise: links-on-base
 test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path, change) => {
   const made = repository()
   made.commit('plain')
@@ -53,6 +54,7 @@ test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path
   })
 })
 
+// promise: links-on-base
 test.each(CLOSED)('with `missing: report`, the manifests have an error if %s', async (_case, path, change) => {
   const made = repository()
   change(made)

@@ -222,6 +222,7 @@ test('policies on windows, protection and prune deny only plans that violate the
   expect(outcomes(planOf('  main: { primary: absent }\n', { policies: rules }).plan)).toContain('protect denied')
 })
 
+// promise: base-policies
 test("the base's policies apply, while policies added by the pull request only warn", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
@@ -229,6 +230,7 @@ test("the base's policies apply, while policies added by the pull request only w
   expect(outcomes(planSnapshot(live(), base, { base: head }).result.plan)).toEqual(['preview-size warned'])
 })
 
+// promise: base-policies
 test('the plan shows how a pull request changes policies, and what the new ones will deny', () => {
   const head = { ...manifest(PREVIEW), review: { policies: policies(SMALL.replace('0.25', '2')) } }
   const base = { ...manifest(PREVIEW), review: { policies: policies(SMALL) } }
@@ -243,6 +245,7 @@ test('the plan shows how a pull request changes policies, and what the new ones 
   expect(planSnapshot(live(), base, { base }).result.plan.policies?.changes).toEqual([])
 })
 
+// promise: base-policies
 test("an error in the base's policies fails the plan", () => {
   const head = { ...manifest(PREVIEW), review: {} }
   const { diagnostics, ...read } = parsePolicies([{ path: 'p.yaml', text: 'version: 1\npolicies:\n  - { name: a }\n' }])
@@ -279,6 +282,7 @@ test.each(['espalier.policy.yaml', 'espalier.policy.yml'])('policies in %s apply
   expect((await readManifests([], { cwd })).review?.policies?.policies).toMatchObject([{ name: 'a' }])
 })
 
+// promise: links-on-base
 test('a policy file that is a broken link is an error', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
   writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)
@@ -288,6 +292,7 @@ test('a policy file that is a broken link is an error', async () => {
   ])
 })
 
+// promise: broken-policy
 test('an error in a policy file is reported with its line', async () => {
   const cwd = mkdtempSync(join(tmpdir(), 'espalier-policy-'))
   writeFileSync(join(cwd, 'espalier.yaml'), `version: 1\nproject: ${PROJECT}\nbranches: {}\n`)

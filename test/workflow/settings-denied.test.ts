@@ -6,6 +6,7 @@ import { planLive } from '../../src/workflow/index.ts'
 
 const TEXT = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n'
 
+// promise: denied-settings
 test('if the settings of a project cannot be read, the plan is made without them and says so', async () => {
   const branches = [{ name: 'main', computes: [{ id: 'ep-main', size: 1 }] }]
   const seed = { projects: [{ id: 'shop', name: 'shop front', branches }] }

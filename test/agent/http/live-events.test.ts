@@ -10,6 +10,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
+// promise: endless-connections
 test('at most a hundred clients can follow the event stream, and one that disconnects makes room for another', async () => {
   const live = liveEvents(new FakeControl())
   const streams = Array.from({ length: 100 }, () => live.open())
@@ -20,6 +21,7 @@ test('at most a hundred clients can follow the event stream, and one that discon
   live.close()
 })
 
+// promise: endless-connections
 test('a client that stops reading the event stream is disconnected', async () => {
   const control = new FakeControl([project('p-1')])
   const live = liveEvents(control)

@@ -72,6 +72,7 @@ describe('access control', () => {
     expect(await statusOf(`${url}${path}`)).toBe(200)
   })
 
+  // promise: agent-token
   test.each(READS)('%s requires the token on any other address', async (path) => {
     const { url } = await serve(planned(), { host: '0.0.0.0' })
     const refused = await fetch(`${url}${path}`)
@@ -83,6 +84,7 @@ describe('access control', () => {
     expect(await statusOf(`${url}${path}`, { headers: BASIC })).toBe(200)
   })
 
+  // promise: agent-writes-local, agent-forms
   test.each(WRITES)('%s %s requires the bearer token on every address and rejects a password', async (method, path) => {
     for (const host of ['127.0.0.1', '0.0.0.0']) {
       const control = planned()
@@ -97,6 +99,7 @@ describe('access control', () => {
     }
   })
 
+  // promise: agent-rebinding
   test.each([
     ['evil.example', 421],
     ['evil.example:7790', 421],
@@ -109,6 +112,7 @@ describe('access control', () => {
     for (const path of ['/api/v1/projects', '/metrics']) expect(await askedAs(host, `${url}${path}`)).toBe(status)
   })
 
+  // promise: agent-cors
   test('a response never allows another origin to read it', async () => {
     const { url } = await serve(planned())
     for (const method of ['GET', 'OPTIONS']) {
@@ -118,6 +122,7 @@ describe('access control', () => {
     }
   })
 
+  // promise: agent-headers
   test('every response forbids framing, sniffing and caching, and pages allow only their own scripts', async () => {
     const { url } = await serve(planned())
     for (const path of [...READS, '/nothing']) {
@@ -136,6 +141,7 @@ describe('access control', () => {
     )
   })
 
+  // promise: agent-public-address
   test('the public address serves only health, metrics and the git hook', async () => {
     const { publicUrl = '' } = await serve(planned(), { publicly: true })
     for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(`${publicUrl}${path}`)).toBe(200)
@@ -218,6 +224,7 @@ describe('the API', () => {
     ])
   })
 
+  // promise: endless-body
   test('the API rejects an oversized body before reading all of it', async () => {
     const { url } = await serve(planned())
     const body = JSON.stringify({ for: '2h', reason: 'x'.repeat(2_000_000) })
@@ -330,6 +337,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([['fetchSoon']])
   })
 
+  // promise: forged-webhook
   test.each<[string, Record<string, string>, string?]>([
     ['no signature', {}],
     ['the signature of another secret', { 'x-hub-signature-256': `sha256=${hex('{}', 'guess')}` }],
@@ -346,6 +354,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([])
   })
 
+  // promise: webhook-content
   test('the content of a signed push is ignored: any bytes make the agent fetch', async () => {
     const control = planned()
     const { url } = await serve(control)
@@ -356,6 +365,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([['fetchSoon'], ['fetchSoon'], ['fetchSoon'], ['fetchSoon']])
   })
 
+  // promise: endless-body
   test('a push of more than 25 MiB is rejected', async () => {
     const control = planned()
     const { url } = await serve(control)
@@ -365,6 +375,7 @@ describe('the git hook', () => {
     expect(control.asked).toEqual([])
   })
 
+  // promise: forged-webhook
   test('the git hook returns 404 when no secret is configured', async () => {
     const control = planned()
     const { url } = await serve(control, { secret: '' })
@@ -387,6 +398,7 @@ test("the page shows the opening time of a window in UTC and in the window's tim
   expect(page).toContain('2026-11-22 02:00 UTC</time> (Sun 2026-11-22 03:00 in its time zone) for 1 step')
 })
 
+// promise: event-errors
 test('an internal error is logged, and its details are not sent to the client', async () => {
   const control = planned()
   const { url } = await serve(control)
