@@ -1,5 +1,9 @@
-/** Prints diagnostics as JSON. */
-import { type Diagnostic, plainJson } from '../../model/index.ts'
+/** Diagnostics as JSON and as SARIF 2.1.0 (OASIS), and annotations that GitHub shows on lines of manifests. */
+
+import { encodePath, plainText } from '../../base/index.ts'
+import { type Change, type Diagnostic, plainJson } from '../../model/index.ts'
+import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { computeOnBranch, messageOf } from '../words/names.ts'
 
 /** @param extra additional keys for the document. */
 export const jsonDiagnostics = (
@@ -17,4 +21,94 @@ export const jsonDiagnostics = (
     length: source?.length ?? null,
   }))
   return `${plainJson({ diagnostics: flat, ...extra }, 2)}\n`
+}
+
+export const sarifDiagnostics = (
+  diagnostics: readonly Diagnostic[],
+  { version }: { readonly version: string },
+): string => {
+  const codes = [...new Set(diagnostics.map(({ code }) => code))].sort()
+  const log = {
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: { driver: { name: 'espalier', version, rules: codes.map((id) => ({ id })) } },
+        columnKind: 'utf16CodeUnits',
+        results: diagnostics.map((diagnostic) => result(diagnostic, codes)),
+      },
+    ],
+  }
+  return `${plainJson(log, 2)}\n`
+}
+
+const result = (diagnostic: Diagnostic, codes: readonly string[]) => {
+  const { severity, code, source } = diagnostic
+  return {
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: { text: messageOf(diagnostic) },
+    ...(source === undefined
+      ? {}
+      : {
+          locations: [
+            {
+              physicalLocation: {
+                artifactLocation: { uri: encodePath(source.file) },
+                region: {
+                  startLine: source.line,
+                  startColumn: source.column,
+                  endLine: source.line,
+                  endColumn: source.column + source.length,
+                },
+              },
+            },
+          ],
+        }),
+  }
+}
+
+export interface Annotation {
+  readonly level: 'error' | 'warning'
+  readonly title: string
+  readonly message: string
+  readonly file?: string
+  readonly line?: number
+  readonly column?: number
+}
+
+export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): readonly Annotation[] =>
+  diagnostics.map((diagnostic) => {
+    const { severity, code, source } = diagnostic
+    return {
+      level: severity,
+      title: code,
+      message: plainText(messageOf(diagnostic)),
+      ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
+    }
+  })
+
+/**
+ * Annotations for disruptive and refused changes, with the worst first.
+ *
+ * @param drift the changes that are marked as existing drift.
+ */
+export const changeAnnotations = (
+  changes: readonly Change[],
+  drift: readonly Pick<Change, 'id'>[] = [],
+): readonly Annotation[] => {
+  const drifted = new Set(drift.map(({ id }) => id))
+  return worstFirst(changes.filter(({ impact, refused }) => isDisruptive(impact) || refused !== undefined)).map(
+    (change) => ({
+      level: 'warning',
+      title: plainText(computeOnBranch(change)),
+      message: plainText(
+        `${drifted.has(change.id) ? 'existing drift: ' : ''}${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`,
+      ),
+      ...(change.source === undefined
+        ? {}
+        : { file: change.source.file, line: change.source.line, column: change.source.column }),
+    }),
+  )
 }

@@ -5,8 +5,19 @@ import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatus
 import { capitalised, minuteOf } from '../words/counts.ts'
 import { IMPACT_MARKS } from '../words/marks.ts'
 import assets from './generated/assets.json' with { type: 'json' }
-import { chip, chipList, icon, kindLabel, type Look, STATE_ICONS } from './icons.ts'
-import { type Markup, markup, NOTHING, section, when } from './markup.ts'
+import {
+  chip,
+  chipList,
+  icon,
+  kindLabel,
+  type Look,
+  type Markup,
+  markup,
+  NOTHING,
+  STATE_ICONS,
+  section,
+  when,
+} from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 
 export interface AgentPage extends Pick<AgentView, 'startedAt' | 'source' | 'accounts'> {

@@ -3,12 +3,10 @@ import { type Capacity, type Change, computeTitle, plainJson, REASONS, type Step
 import { number, time } from '../words/counts.ts'
 import { impactWords, windowWords } from '../words/impacts.ts'
 import { IMPACT_MARKS } from '../words/marks.ts'
-import { place } from '../words/names.ts'
-import type { NumberedStep } from '../words/numbered-steps.ts'
-import { rangeBar } from './capacity.ts'
-import { chip, icon, kindLabel } from './icons.ts'
-import { lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
+import { type NumberedStep, place } from '../words/names.ts'
+import { chip, icon, kindLabel, lines, type Markup, markup, NOTHING, trusted, type Value, when } from './markup.ts'
 import type { StepResult } from './run.ts'
+import { rangeBar } from './sections.ts'
 
 export interface CardContext {
   /** How a step ended. Absent before the run. */

@@ -7,10 +7,8 @@ import { counted, groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan, type Step } from '../../model/index.ts'
 import { time } from '../words/counts.ts'
 import { KIND_MARKS, type Tone } from '../words/marks.ts'
-import { projectTitle } from '../words/names.ts'
-import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
-import type { IconName } from './icons.ts'
-import { type Markup, markup, NOTHING, type Value, when } from './markup.ts'
+import { type NumberedStep, numberedSteps, projectTitle } from '../words/names.ts'
+import { type IconName, type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 
 /** From the start of a step to its end, on the scale of the chart. */
 export interface Span {
@@ -18,7 +16,7 @@ export interface Span {
   readonly end: number
 }
 
-export interface Timescale {
+interface Timescale {
   /** `ms` for measured times, or `turn` for a plan, in which each step takes one turn. */
   readonly unit: 'ms' | 'turn'
   /** The value at the end of the axis. It is above 0. */
@@ -48,7 +46,7 @@ interface Lane {
   readonly rows: readonly Row[]
 }
 
-export interface Chart {
+interface Chart {
   readonly label: string
   readonly lanes: readonly Lane[]
   readonly scale: Timescale

@@ -1,7 +1,6 @@
 /** The frame of every page: a self-contained HTML document, which its content security policy enforces. */
 import assets from './generated/assets.json' with { type: 'json' }
-import { iconSheet } from './icons.ts'
-import { type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
+import { iconSheet, type Markup, markup, NOTHING, textOf, trusted, type Value } from './markup.ts'
 
 export interface PageFrame {
   /** The version of Espalier. */
@@ -12,7 +11,7 @@ export interface PageFrame {
   readonly home?: string
 }
 
-export interface PageParts {
+interface PageParts {
   readonly title: string
   /** The command that wrote the page. */
   readonly command: string
@@ -23,7 +22,7 @@ export interface PageParts {
   readonly live?: LivePage
 }
 
-export interface LivePage {
+interface LivePage {
   readonly style: string
   readonly script: string
   /** The ids and titles of the page's sections. */

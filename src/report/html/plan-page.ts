@@ -3,15 +3,15 @@ import { counted, group } from '../../base/index.ts'
 import { isEmptyPlan, type Observed, type Origin, type Plan } from '../../model/index.ts'
 import { projectTitle } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
-import { capacitySection } from './capacity.ts'
 import { changesSection } from './changes.ts'
-import { chipList, icon } from './icons.ts'
-import { type Markup, markup, NOTHING, timestamp, when } from './markup.ts'
+import { chipList, icon, type Markup, markup, NOTHING, timestamp, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
-import { checksSection, costSection } from './review-sections.ts'
 import { type PlanRun, type RunResults, resultsOf } from './run.ts'
 import {
+  capacitySection,
+  checksSection,
   chips,
+  costSection,
   interruptionsSection,
   leftOutSection,
   legend,
@@ -21,7 +21,7 @@ import {
 } from './sections.ts'
 import { RESULT_LEGEND, stepsSection } from './steps.ts'
 
-export interface PlanPageOptions extends PageFrame {
+interface PlanPageOptions extends PageFrame {
   /** When the snapshot was taken, ISO 8601. */
   readonly takenAt?: string | undefined
   /** The age of the snapshot file that the plan was made against, such as `3 h`. */

@@ -12,7 +12,7 @@ import { time } from '../words/counts.ts'
 import { STATUS_MARKS } from '../words/marks.ts'
 import { emptyVerdict, expectedMs } from '../words/plan-lines.ts'
 import type { Span } from './chart.ts'
-import type { Look } from './icons.ts'
+import type { Look } from './markup.ts'
 
 export interface PlanRun {
   /** The events of the run, in order. */

@@ -9,15 +9,25 @@ import {
   IMPACT_WORDS,
   IMPACTS,
   type Plan,
+  type PlanSummary,
   type ReleasedCompute,
   type UnmanagedCompute,
 } from '../../model/index.ts'
+import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { number } from '../words/counts.ts'
 import { impactCount, impactCounts, impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { IMPACT_MARKS } from '../words/marks.ts'
 import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
-import { projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
-import { chip, icon, kindLabel } from './icons.ts'
-import { andMore, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
+import {
+  type Measure,
+  measuresOf,
+  projectsLeftOut,
+  type Range,
+  RELEASED_HINT,
+  skippedLines,
+} from '../words/plan-lines.ts'
+import { policyLines } from '../words/policies.ts'
+import { andMore, chip, icon, kindLabel, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 
 /** How many changes this section lists. The chart and the cards show all of them. */
@@ -129,3 +139,72 @@ export const legend = (more: readonly Markup[] = []): Markup => {
 
 export const legendRow = (key: Markup, words: string): Markup => markup`<div><dt>${key}</dt><dd>${words}</dd></div>
 `
+
+export const capacitySection = ({ capacity }: Pick<PlanSummary, 'capacity'>): Markup => {
+  const body = markup`<p class="lead">The capacity of all computes in the planned projects before and after the plan, at their maximum size.</p>
+<ul class="measures">${measuresOf(capacity).map(tile)}</ul>`
+  return section('capacity', 'Capacity', body)
+}
+
+const tile = ({ name, unit, before, after }: Measure): Markup => {
+  const most = Math.max(before.to, after.to, 1e-9)
+  const share = (value: number): string => `${Math.round((Math.max(0, value) / most) * 10_000) / 100}%`
+  return markup`<li><h3>${name}</h3>
+<p class="figure">${when(before.words !== after.words, () => markup`<span class="from"><span class="vh">from </span>${before.words}</span> <span class="to-sign" aria-hidden="true">→</span><span class="vh">to</span> `)}<span class="to">${after.words}</span> <span class="delta">${delta(before.to, after.to, unit)}</span></p>
+<svg height="1.25em" aria-hidden="true" focusable="false">${rangeBar('was', share, before, 0)}${rangeBar('will', share, after, 0.7)}</svg></li>
+`
+}
+
+/** A solid bar up to the lower limit, and a lighter one up to the upper limit. */
+export const rangeBar = (
+  name: string,
+  share: (value: number) => string,
+  { from, to }: Pick<Range, 'from' | 'to'>,
+  y: number,
+): Markup =>
+  markup`${when(from < to, () => markup`<rect class="${name} reach" width="${share(to)}" y="${y}em" height="0.5em" rx="2"/>`)}<rect class="${name}" width="${share(from)}" y="${y}em" height="0.5em" rx="2"/>`
+
+const delta = (before: number, after: number, unit: string): string => {
+  const difference = Math.round((after - before) * 100) / 100
+  if (difference === 0) return 'unchanged'
+  const sign = difference > 0 ? '+' : '−'
+  const share = before === 0 ? '' : ` (${sign}${Math.round((Math.abs(difference) / before) * 100)}%)`
+  return `${sign}${number(Math.abs(difference))}${unit}${share}`
+}
+
+/** How many items are listed. The JSON plan contains all of them. */
+const MOST = 500
+
+export const costSection = (plan: Plan): Markup => {
+  const words = planCostWords(plan)
+  const money = planMoneyWords(plan)
+  const lines = costDetails(plan)
+  if (words === undefined && lines.length === 0) return NOTHING
+  const body = markup`${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
+<details class="more"><summary>Details</summary><ul class="still">${lines.slice(0, MOST).map(
+    (line) => markup`<li><span>${line}</span></li>
+`,
+  )}</ul>${andMore(lines.length, MOST)}</details>`
+  return section('cost', 'Cost and service updates', body)
+}
+
+export const checksSection = (plan: Plan): Markup => {
+  const items = [
+    ...policyLines(plan)
+      .slice(0, MOST)
+      .map(({ text, isDenied }) => [icon(isDenied ? 'shield' : 'warning'), text]),
+    ...(plan.policies?.changes ?? []).map((text) => [
+      icon('warning'),
+      `${text}${text.startsWith('After') ? '' : ', after the merge'}`,
+    ]),
+    ...skippedLines(plan)
+      .slice(0, MOST)
+      .map((line) => [icon('clock'), `Skipped: ${line}`]),
+  ]
+  if (items.length === 0) return NOTHING
+  const list = markup`<ul>${items.map(
+    ([mark, text]) => markup`<li>${mark}<p>${text}</p></li>
+`,
+  )}</ul>`
+  return section('checks', 'Policies and skipped changes', list, 'warnings')
+}

@@ -3,15 +3,23 @@ import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
-import { planNames, withNamesOf } from '../words/names.ts'
-import { isUnchanged, skippedLines, waveLines } from '../words/plan-lines.ts'
-import { verdict } from '../words/verdict.ts'
+import { withNamesOf } from '../words/names.ts'
+import { isUnchanged, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
 import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
-import { stepGraph } from './graph.ts'
-import { COMMENT_LIMIT, fitTo, type Limit, NO_LIMIT } from './limit.ts'
 import { reviewDetails, reviewPart } from './review.ts'
-import { computeText, diagnosticText, folded, heading, literal } from './text.ts'
+import { stepsPart } from './steps.ts'
+import {
+  COMMENT_LIMIT,
+  computeText,
+  diagnosticText,
+  fitTo,
+  folded,
+  heading,
+  type Limit,
+  literal,
+  NO_LIMIT,
+} from './text.ts'
 import type { Introducer, PlanView } from './view.ts'
 
 /** The parts that are left out if the comment is too long, in this order. */
@@ -79,7 +87,7 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(origin.settled.length === 0
       ? []
       : [`The manifests now accept the drift of ${counted(origin.settled.length, 'compute')}.`]),
-    ...(detail.shows('steps') ? [...order(plan, detail), ...reviewDetails(plan)] : []),
+    ...(detail.shows('steps') ? [...stepsPart(plan, detail.shows('graph')), ...reviewDetails(plan)] : []),
     ...(detail.shows('unmanaged') ? [...skippedPart(plan), ...unmanagedPart(plan)] : []),
     ...plan.warnings.map(withNamesOf(plan)).map((warning) => `- ${diagnosticText(warning)}`),
     ...(detail.isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
@@ -185,18 +193,6 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
       ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`)
       : `**${title}.** ${what}`,
   ]
-}
-
-const order = (plan: Plan, detail: Detail): readonly string[] => {
-  if (plan.steps.length === 0) return []
-  const names = planNames(plan)
-  const lines = plan.steps.map(
-    (step, index) =>
-      `${index + 1}. ${literal(names.step(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
-  )
-  const graph = detail.shows('graph') ? stepGraph(plan) : undefined
-  const text = `${graph === undefined ? '' : `${graph}\n\n`}${lines.join('\n')}`
-  return [folded(`Order of ${counted(plan.steps.length, 'step')}`, text)]
 }
 
 const skippedPart = (plan: Plan): readonly string[] => {

@@ -1,5 +1,5 @@
-/** The data for comments on pull requests. */
-import type { Diagnostic, Origin, Outcome, Plan } from '../../model/index.ts'
+/** The data for plans on pull requests. */
+import type { Origin, Plan } from '../../model/index.ts'
 
 export interface Frame {
   /** The name of the plan, shown in the heading if there are several plans. */
@@ -28,28 +28,4 @@ export interface PlanView extends Partial<Frame> {
   readonly costThreshold?: number
   /** Sentences about how this plan was made. Trusted Markdown. */
   readonly notes: readonly string[]
-}
-
-export interface ProblemView extends Frame {
-  readonly diagnostics: readonly Diagnostic[]
-  readonly notes: readonly string[]
-}
-
-export interface OutcomeView extends Frame {
-  readonly plan: Plan
-  readonly outcome: Outcome
-}
-
-export interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
-  /** The command that failed: `plan` or `apply`. */
-  readonly what: string
-  /** The failure reason, such as `auth`. */
-  readonly reason: string
-  readonly code: string
-  readonly message: string
-  readonly hint?: string
-  /** Whether the comment replaces the comment of an earlier run. */
-  readonly isOutOfDate: boolean
-  /** URL of the workflow run. */
-  readonly run?: string
 }

@@ -1,12 +1,11 @@
 /** Shows the differences between manifests and live projects, grouped by which side changed. */
-import { counted, plainText } from '../../base/index.ts'
+import { counted, plainText, plainValue } from '../../base/index.ts'
 import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { ageOf, capitalised } from '../words/counts.ts'
 import { computeOnBranch, place, projectTitle } from '../words/names.ts'
-import { plainValue } from '../words/plain-text.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
-export interface DriftContext {
+interface DriftContext {
   /** The git ref given with `--since`. */
   readonly ref: string
   /** Milliseconds since the epoch. */

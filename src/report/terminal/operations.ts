@@ -4,7 +4,7 @@ import { ageOf, time } from '../words/counts.ts'
 import { paintOf, type Style } from './style.ts'
 import { type Column, type Table, tableOf } from './table.ts'
 
-export interface ListedOperation {
+interface ListedOperation {
   readonly id: string
   readonly action: string
   readonly status: string
@@ -28,7 +28,7 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
 
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
-export interface OperationsContext {
+interface OperationsContext {
   /** Branch names by id. A deleted branch has no name here, so its id is shown. */
   readonly branches: ReadonlyMap<string, string>
   readonly now: number

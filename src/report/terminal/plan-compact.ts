@@ -4,9 +4,8 @@ import { type Change, CONSENT_OF, IMPACT_WORDS, type Impact } from '../../model/
 import { worstFirst } from '../words/impacts.ts'
 import { KIND_MARKS } from '../words/marks.ts'
 import { place, shownAttributes } from '../words/names.ts'
-import { impactMark, paintImpact } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
-import { clip, clipMiddle, pad, textWidth, wrapped } from './style.ts'
+import { clip, clipMiddle, impactMark, pad, paintImpact, textWidth, wrapped } from './style.ts'
 import { fitWidths } from './table.ts'
 
 /** The columns are the project, the branch, the compute, what changes, and the file with the line. */

@@ -4,9 +4,8 @@ import { type AttributeChange, type Change, computeTitle, REASONS, type Reason }
 import { impactCount, impactWords, severity, windowWords, worstFirst } from '../words/impacts.ts'
 import { KIND_MARKS } from '../words/marks.ts'
 import { place, shownAttributes } from '../words/names.ts'
-import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
-import { type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'
+import { impactMark, type Paint, pad, type Style, textWidth, wrap, wrapped } from './style.ts'
 
 /** Groups changes by project. The project with the worst change comes first. */
 export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>

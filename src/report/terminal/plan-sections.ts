@@ -1,15 +1,32 @@
-/** The sections that follow the changes of a plan. */
-import { counted, group, groupBy } from '../../base/index.ts'
-import type { Diagnostic, ReleasedCompute, Step, UnmanagedCompute } from '../../model/index.ts'
+/** The sections that follow the changes of a plan. The last one is the summary. */
+import { counted, group, groupBy, plainText } from '../../base/index.ts'
+import {
+  type Diagnostic,
+  isEmptyPlan,
+  type ReleasedCompute,
+  type Step,
+  type UnmanagedCompute,
+} from '../../model/index.ts'
 import { planCostWords, planMoneyWords, projectCostLines } from '../words/cost.ts'
+import { capitalised, minuteOf, time } from '../words/counts.ts'
 import { isDisruptive } from '../words/impacts.ts'
-import { messageOf, place, planNames, withNamesOf } from '../words/names.ts'
-import { type NumberedStep, numberedSteps } from '../words/numbered-steps.ts'
-import { projectsLeftOut, RELEASED_HINT, skippedLines, waveLines } from '../words/plan-lines.ts'
+import { messageOf, type NumberedStep, numberedSteps, place, planNames, withNamesOf } from '../words/names.ts'
+import {
+  coverageLine,
+  emptyVerdict,
+  expectedMs,
+  expectedTime,
+  interruptions,
+  measuresOf,
+  planLine,
+  projectsLeftOut,
+  RELEASED_HINT,
+  skippedLines,
+  waveLines,
+} from '../words/plan-lines.ts'
 import { policyLines } from '../words/policies.ts'
-import { impactMark } from './marks.ts'
 import type { PlanFrame } from './plan-frame.ts'
-import { wrap, wrapped } from './style.ts'
+import { impactMark, pad, textWidth, wrap, wrapped } from './style.ts'
 
 const MOST_SHOWN = 20
 
@@ -133,4 +150,44 @@ export const costSection = ({ plan, style, paint }: PlanFrame): string => {
 export const policiesSection = ({ plan, style, paint }: PlanFrame): string => {
   const lines = policyLines(plan).map(({ text, isDenied }) => wrapped(isDenied ? paint.red(text) : text, style, 2))
   return lines.length === 0 ? '' : [paint.bold('Policies'), ...lines].join('\n')
+}
+
+const LABEL = 17
+
+export const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): string => {
+  if (plan.steps.length === 0) return ''
+  const isTimed = plan.estimates.length > 0
+  const changed = measuresOf(plan.summary.capacity)
+    .filter(({ before, after }) => before.words !== after.words)
+    .map(({ name, before, after }) => ({ name, words: `${before.words} → ${after.words}` }))
+  if (isCompact) {
+    const facts = changed.map(({ name, words }) => `${name} ${words}`)
+    if (isTimed) facts.push(`about ${time(expectedMs(plan))}`)
+    return facts.length === 0 ? '' : wrapped(`${paint.bold('Capacity')}  ${facts.join('; ')}`, style)
+  }
+  const title = `${paint.bold('Capacity')}${paint.dim('  of all computes in these projects, at their maximum size')}`
+  const lines = changed.map(({ name, words }) =>
+    wrap(`${pad(name, LABEL)}${words}`, style, '  ', ' '.repeat(LABEL + 2)),
+  )
+  return [
+    ...(lines.length === 0 ? [] : [wrapped(title, style), ...lines]),
+    ...(isTimed ? [wrapped(`${paint.bold('Time')}  ${expectedTime(plan)}`, style)] : []),
+  ].join('\n')
+}
+
+/** The last line is the summary, which never wraps. Interruptions that do not fit on it are shown on the line above. */
+export const closing = ({ plan, style, paint, takenAt }: PlanFrame): string => {
+  const { summary } = plan
+  const snapshot = takenAt === undefined ? [] : [`Snapshot of ${minuteOf(plainText(takenAt))}`]
+  const facts = (...sentences: readonly string[]): string =>
+    wrap(paint.dim([...sentences, coverageLine(plan), ...snapshot].map((one) => `${one}.`).join(' ')), style, '', '')
+  if (isEmptyPlan(plan)) {
+    const color = plan.leftOut === undefined ? paint.green : paint.bold
+    return `${facts()}\n${color(emptyVerdict(plan))}`
+  }
+  const [counts, noticed] = [planLine(summary), `${capitalised(interruptions(summary))}.`]
+  const calls = facts(counted(summary.calls, 'API call'))
+  return textWidth(`${counts} ${noticed}`) <= style.width
+    ? `${calls}\n${paint.bold(`${counts} ${noticed}`)}`
+    : `${calls}\n${wrap(paint.bold(noticed), style, '', '')}\n${paint.bold(counts)}`
 }

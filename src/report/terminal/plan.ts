@@ -1,15 +1,16 @@
 /** Shows a plan on a terminal. */
 
-import { counted } from '../../base/index.ts'
+import { counted, plainValue } from '../../base/index.ts'
 import type { Change, Plan } from '../../model/index.ts'
 import { remarksOf } from '../words/cost.ts'
 import { planNames } from '../words/names.ts'
-import { plainValue } from '../words/plain-text.ts'
 import { isUnchanged } from '../words/plan-lines.ts'
 import { compactChanges } from './plan-compact.ts'
 import { detailedChanges } from './plan-detail.ts'
 import { type PlanContext, type PlanFrame, requiredConsents } from './plan-frame.ts'
 import {
+  capacitySection,
+  closing,
   costSection,
   leftOutSection,
   policiesSection,
@@ -20,7 +21,6 @@ import {
   warningsSection,
   wavesSection,
 } from './plan-sections.ts'
-import { capacitySection, closing } from './plan-summary.ts'
 import { paintOf, type Style, wrap, wrapped } from './style.ts'
 
 /** With more changes than this, each change is shown on one line by default. */

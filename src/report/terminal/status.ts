@@ -18,9 +18,9 @@ import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
 /** `unknown` if the project cannot be planned or the manifests have errors, and `null` if no manifests were read. */
-export type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
+type Sync = 'in-sync' | 'differs' | 'unmanaged' | 'unknown' | null
 
-export interface StatusContext {
+interface StatusContext {
   /** Milliseconds since the epoch. */
   readonly now: number
   /** Absent if no manifests were read. */
@@ -30,7 +30,7 @@ export interface StatusContext {
 }
 
 /** The status of a compute, as it is shown in JSON and in the table. */
-export interface ComputeStatus {
+interface ComputeStatus {
   readonly project: string
   readonly projectName: string | null
   readonly branch: string

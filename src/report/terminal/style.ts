@@ -1,6 +1,10 @@
+/** Colours and widths of text on a terminal, and the marks of impacts and results. */
 import pico from 'picocolors'
 import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
+import { IMPACT_NAMES, type Impact, type StepStatus } from '../../model/index.ts'
+import { statusWords } from '../words/apply-verdict.ts'
+import { IMPACT_MARKS, STATUS_MARKS } from '../words/marks.ts'
 
 export interface Style {
   readonly color: boolean
@@ -71,3 +75,15 @@ export const wrap = (text: string, { width }: Style, first: string, later: strin
   const lines = wrapAnsi(text, room, { hard: true, trim: true }).split('\n')
   return lines.map((line, index) => (index === 0 ? first : later) + line).join('\n')
 }
+
+/** A mark such as `! restarts`. @param words shown in place of the name of the impact. */
+export const impactMark = (impact: Impact, paint: Paint, words = IMPACT_NAMES[impact]): string =>
+  paintImpact(`${IMPACT_MARKS[impact].symbol} ${words}`, impact, paint)
+
+export const paintImpact = (text: string, impact: Impact, paint: Paint): string => {
+  const { colour, isBold } = IMPACT_MARKS[impact]
+  return isBold ? paint.bold(paint[colour](text)) : paint[colour](text)
+}
+
+export const statusMark = (status: StepStatus, paint: Paint): string =>
+  paint[STATUS_MARKS[status].colour](statusWords(status))

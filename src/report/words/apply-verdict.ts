@@ -16,7 +16,7 @@ import { projectsLeftOut } from './plan-lines.ts'
 /** `not allowed` for `not-allowed`. */
 export const statusWords = (status: StepStatus): string => status.replace('-', ' ')
 
-export interface ApplyVerdict {
+interface ApplyVerdict {
   readonly kind: 'complete' | 'scheduled' | 'incomplete'
   /** `2 done, 1 failed`. */
   readonly counts: string

@@ -8,7 +8,7 @@ import type { ChangeKind, Impact, StepStatus } from '../../model/index.ts'
 export type Tone = 'calm' | 'good' | 'warn' | 'bad' | 'move' | 'quiet'
 
 /** The colours of terminals. */
-export type Colour = 'green' | 'yellow' | 'magenta' | 'cyan' | 'red'
+type Colour = 'green' | 'yellow' | 'magenta' | 'cyan' | 'red'
 
 interface Mark {
   /** The name of the icon on HTML pages. */

@@ -1,15 +1,16 @@
 /** Sentences about a plan as a whole. */
-
 import { counted, group } from '../../base/index.ts'
 import {
+  type CapacityTotal,
   CHANGE_KINDS,
+  type Change,
   type ChangeKind,
   type Impact,
   type Origin,
   type Plan,
   type PlanSummary,
 } from '../../model/index.ts'
-import { time } from './counts.ts'
+import { number, time } from './counts.ts'
 import { impactCount, impactCounts } from './impacts.ts'
 import { planNames } from './names.ts'
 
@@ -101,3 +102,78 @@ export const waveLines = ({ waves = [], projects, steps }: Plan): readonly strin
     return `${wave.name} (${counted(wave.projects.length, 'project')}, ${counted(count, 'step')})`
   })
 }
+
+/** The wording for one compute, the wording for several, and a test for the changes that it describes. */
+const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
+  [
+    'restarts',
+    'restart',
+    ({ impact, attributes }) => impact === 'restart' || attributes.some((one) => one.impact === 'restart'),
+  ],
+  ['may restart', 'may restart', ({ impact }) => impact === 'may-restart'],
+  ['disconnects', 'disconnect', ({ impact }) => impact === 'disconnect'],
+  ['moves', 'move', ({ kind }) => kind === 'move'],
+  ['is replaced (new host)', 'are replaced (new host)', ({ kind }) => kind === 'replace'],
+  ['is created', 'are created', ({ kind }) => kind === 'create'],
+  [
+    'changes without interrupting anyone',
+    'change without interrupting anyone',
+    ({ kind, impact }) => kind === 'update' && impact === 'none',
+  ],
+  ['is deleted', 'are deleted', ({ kind }) => kind === 'delete'],
+  [
+    'waits for its restart window',
+    'wait for their restart windows',
+    ({ windows, impact }) => windows !== undefined && impact !== 'none',
+  ],
+  ['is refused', 'are refused', ({ refused }) => refused !== undefined],
+]
+
+/** `2 computes restart, 1 is created, none is deleted.` */
+export const verdict = (changes: readonly Change[]): string => {
+  const found = EFFECTS.map(([one, many, test]) => ({ one, many, count: changes.filter(test).length })).filter(
+    // Deletions are mentioned even if there are none.
+    ({ one, count }) => count > 0 || one === 'is deleted',
+  )
+  const phrases = found.map(({ one, many, count }, index) => {
+    if (count === 0) return `none ${one}`
+    return `${index === 0 ? counted(count, 'compute') : group(count)} ${count === 1 ? one : many}`
+  })
+  return `${phrases.join(', ')}.`
+}
+
+/** A range of values. If there is only one value, `from` and `to` are equal. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+  /** `0.25–4 CU`. */
+  readonly words: string
+}
+
+export interface Measure {
+  readonly name: string
+  readonly unit: string
+  readonly before: Range
+  readonly after: Range
+}
+
+export const measuresOf = ({ before, after }: PlanSummary['capacity']): readonly Measure[] => {
+  const measure = (name: string, unit: string, of: (total: CapacityTotal) => readonly [number, number]): Measure => ({
+    name,
+    unit,
+    before: rangeOf(of(before), unit),
+    after: rangeOf(of(after), unit),
+  })
+  return [
+    measure('computes', '', ({ computes }) => [computes, computes]),
+    measure('size', ' CU', ({ minCu, maxCu }) => [minCu, maxCu]),
+    measure('RAM', ' GB', ({ ramGb }) => [ramGb, ramGb]),
+    measure('max_connections', '', ({ maxConnections }) => [maxConnections, maxConnections]),
+  ]
+}
+
+const rangeOf = ([from, to]: readonly [number, number], unit: string): Range => ({
+  from,
+  to,
+  words: `${from === to ? '' : `${number(from)}–`}${number(to)}${unit}`,
+})

@@ -1,0 +1,138 @@
+/** The comments that are not plans: about an apply, about errors in the manifests, and about a run that failed. */
+import { counted } from '../../base/index.ts'
+import type { Diagnostic, Outcome, Plan, StepOutcome } from '../../model/index.ts'
+import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
+import { severityCounts, time } from '../words/counts.ts'
+import { STATUS_MARKS } from '../words/marks.ts'
+import { planNames } from '../words/names.ts'
+import { leftOutPart } from './coverage.ts'
+import { COMMENT_LIMIT, fitTo, heading, type Limit, linked, literal, table } from './text.ts'
+import type { Frame } from './view.ts'
+
+const MOST_REMAINING = 10
+
+interface OutcomeView extends Frame {
+  readonly plan: Plan
+  readonly outcome: Outcome
+}
+
+/** If the comment is too long, steps that are done are left out first. */
+export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT): string => {
+  const { steps } = view.outcome
+  const open = steps.filter(({ status }) => status !== 'done')
+  // Steps that are not done are more important than the reasons why projects were left out.
+  const forms = [steps, open].map((shown) => () => renderOutcome(view, shown, true))
+  return fitTo(limit, forms, open.length, (rows) => renderOutcome(view, open.slice(0, rows), false))
+}
+
+/** @param withReasons whether to explain why projects were left out. */
+const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
+  const { outcome, plan } = view
+  const all = outcome.steps.length
+  const { kind, counts } = applyVerdict(plan, outcome)
+  const title = all === 0 && plan.leftOut === undefined ? 'nothing to apply' : `apply ${kind}: ${counts}`
+  const rest = all - shown.length
+  const parts = [
+    view.marker,
+    heading(view, title),
+    ...leftOutPart(view, withReasons),
+    ...(outcome.converged === false
+      ? [
+          'The projects do **not** match the manifests yet. Apply again.',
+          ...(outcome.left ?? []).map((line) => `- ${literal(line)}`).slice(0, MOST_REMAINING),
+        ]
+      : []),
+    ...(outcome.interrupted ? ['The apply was interrupted. Apply again to continue.'] : []),
+    ...(shown.length === 0 ? [] : [stepTable(view, shown)]),
+    ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
+    ...outcome.notes.map((note) => `- ${literal(note)}`),
+    `<sub>Commit ${literal(view.commit)}, ${counted(plan.changes.length, 'change')} planned.</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
+  const names = planNames(plan)
+  const rows = shown.map(({ step, status, durationMs, reason, message }) => [
+    literal(names.stepById(step)),
+    `${STATUS_MARKS[status].emoji} ${statusWords(status)}`,
+    status === 'done' || status === 'failed' ? time(durationMs) : '',
+    [reason ?? [], message === undefined ? [] : literal(message)].flat().join(': '),
+  ])
+  return table(['step', '', 'took', ''], rows)
+}
+
+interface ProblemView extends Frame {
+  readonly diagnostics: readonly Diagnostic[]
+  readonly notes: readonly string[]
+}
+
+export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
+  const sorted = view.diagnostics.toSorted((a, b) => rank(a) - rank(b))
+  return fitTo(limit, [], sorted.length, (rows) => renderProblems(view, sorted, rows))
+}
+
+const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)
+
+const renderProblems = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: number): string => {
+  const counts = severityCounts(diagnostics)
+  const lines = diagnostics.slice(0, shown).map((one) => line(one, view))
+  const rest = diagnostics.length - shown
+  const parts = [
+    view.marker,
+    heading(view, counts.length === 0 ? 'the manifests are valid' : `${counts.join(' and ')} in the manifests`),
+    ...view.notes.map((note) => `> ${note}`),
+    ...(shown === 0 ? [] : [lines.join('\n')]),
+    ...(rest === 0 ? [] : [`And ${rest} more. All of them are in ${view.whole}.`]),
+    `<sub>Commit ${literal(view.commit)}</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+const line = ({ severity, code, message, hint, source }: Diagnostic, { linkTo }: ProblemView): string => {
+  const where =
+    source === undefined
+      ? ''
+      : `${linked(literal(`${source.file}:${source.line}:${source.column}`), linkTo?.(source.file, source.line))} `
+  return `- ${severity === 'error' ? '❌' : '⚠️'} ${where}**${code}** ${literal(message)}${hint === undefined ? '' : `<br>${literal(hint)}`}`
+}
+
+interface FailureView extends Pick<Frame, 'marker' | 'name' | 'commit'> {
+  /** The command that failed: `plan` or `apply`. */
+  readonly what: string
+  /** The failure reason, such as `auth`. */
+  readonly reason: string
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+  /** Whether the comment replaces the comment of an earlier run. */
+  readonly isOutOfDate: boolean
+  /** URL of the workflow run. */
+  readonly run?: string
+}
+
+/** If the comment is too long, the message is truncated. */
+export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT): string => {
+  const { message } = view
+  return fitTo(limit, [], message.length, (length) => renderFailure(view, message.slice(0, length)))
+}
+
+const renderFailure = (view: FailureView, message: string): string => {
+  const { what, reason, code, hint, isOutOfDate, commit, run } = view
+  const lines = [...message.split('\n'), ...(hint === undefined ? [] : [hint])].map((line) => line.trim())
+  const parts = [
+    view.marker,
+    heading(view, `the ${what} failed (${reason})`),
+    ...(isOutOfDate
+      ? [
+          `> [!CAUTION]\n> The previous contents of this comment are out of date. The current state of the live project is unknown.`,
+        ]
+      : []),
+    `**${code}** ${lines
+      .filter((line) => line !== '')
+      .map(literal)
+      .join('<br>')}`,
+    `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `See [the log](${run}) for details.`}</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
