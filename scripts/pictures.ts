@@ -137,7 +137,7 @@ for (const columns of WIDTHS) {
         // Draw the current screen while the command continues.
         draw('apply-running', 'A running apply', ended)
       }
-      await runOn(ended, stage, ['apply', 'projects', '--auto-approve', '--compact'], watch)
+      await runOn(ended, stage, ['apply', 'projects', '--auto-approve'], watch)
       draw('apply-ended', 'A completed apply with failed, scheduled and not allowed steps', ended)
     },
     8,

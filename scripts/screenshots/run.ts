@@ -28,7 +28,7 @@ export const makePages = async (folder: string): Promise<Pages> => {
     })
   const pages = { plan: join(folder, 'plan.html'), apply: join(folder, 'apply.html') }
   try {
-    await espalier('plan', 'espalier.yaml', '--format', 'html', '--out', pages.plan)
+    await espalier('plan', 'espalier.yaml', '--html', pages.plan)
     sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'lock' } })
     sandbox.control.addFault({ on: 'request', method: 'POST', effect: { kind: 'reset-after' } })
     sandbox.control.addFault({
@@ -42,7 +42,7 @@ export const makePages = async (folder: string): Promise<Pages> => {
       effect: { kind: 'error', message: 'no host had room' },
     })
     // This command exits with 3, because some steps are incomplete.
-    await espalier('apply', 'espalier.yaml', '--auto-approve', '--allow', 'move', '--report', pages.apply).catch(
+    await espalier('apply', 'espalier.yaml', '--auto-approve', '--allow', 'move', '--html', pages.apply).catch(
       (error: { code?: number; stderr?: string }) => {
         if (error.code !== 3) throw error
       },

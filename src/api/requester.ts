@@ -216,7 +216,7 @@ interface GiveUp {
 }
 
 const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
-  locked: 'limit of --lock-timeout',
+  locked: 'limit of --timeout',
   'rate-limited': 'limit for rate limiting',
   unavailable: 'limit for outages',
 }
@@ -224,8 +224,7 @@ const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
 /** States how long the wait took, because with a long `Retry-After` it ends before the limit. */
 const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
   const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
-  const next = why === 'rate-limited' ? 'later, or with a lower --concurrency' : 'later'
-  return `Gave up after ${waited}: waiting another ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again ${next}.`
+  return `Gave up after ${waited}: waiting another ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again later.`
 }
 
 const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {

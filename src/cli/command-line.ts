@@ -31,9 +31,7 @@ export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
   let command: Runnable | undefined
   for (const word of words) {
-    const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) =>
-      namesOf(one).includes(word),
-    )
+    const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) => nameOf(one) === word)
     if (next === undefined) continue
     command = next
     names.push(word)
@@ -82,11 +80,8 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
   return { command, values: { ...values, ...positionals } }
 }
 
-/** The name of the command, followed by its aliases. */
-export const namesOf = ({ command, aliases = [] }: Command): readonly string[] => [
-  command.split(' ')[0] ?? '',
-  ...aliases,
-]
+/** The name of the command, without its positionals. */
+export const nameOf = ({ command }: Command): string => command.split(' ')[0] ?? ''
 
 const noCommand = (words: readonly string[], { names, command }: Path): string => {
   const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
@@ -95,7 +90,7 @@ const noCommand = (words: readonly string[], { names, command }: Path): string =
   if (word.startsWith('-')) {
     return command === undefined ? noFlag(word, {}, 'espalier') : `${command.command} needs a subcommand.`
   }
-  const near = nearest(word, (command?.subcommands ?? COMMANDS).flatMap(namesOf))
+  const near = nearest(word, (command?.subcommands ?? COMMANDS).map(nameOf))
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`
 }
 

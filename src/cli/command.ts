@@ -16,7 +16,6 @@ interface Positional {
 export interface Command {
   /** The name of the command, followed by its positionals in yargs' notation. */
   readonly command: string
-  readonly aliases?: readonly string[]
   readonly summary: string
   readonly positionals?: Readonly<Record<string, Positional>>
   readonly flags: Flags

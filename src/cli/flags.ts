@@ -1,6 +1,6 @@
 /** Flags that several commands share. */
-import { DEFAULT_CONCURRENCY, EspalierError, TIER_NAMES } from '../model/index.ts'
-import { type FlagValues, number, text, toggle } from './flag.ts'
+import { EspalierError, TIER_NAMES } from '../model/index.ts'
+import { duration, type FlagValues, number, text, toggle } from './flag.ts'
 
 /** The heading under which the help lists the flags of nearly all commands. */
 export const COMMON_GROUP = 'Common flags:'
@@ -16,17 +16,18 @@ export const MANIFEST_FLAGS = {
 
 /** Flags that decide how to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  compact: toggle('Output:', 'Show one line per change (the default if there are more than 12 changes)'),
-  detail: toggle('Output:', 'Show all attributes of each change'),
-  steps: toggle('Output:', 'Show the order in which steps run'),
+  detail: toggle(
+    'Output:',
+    'Show all attributes of each change, and the order of steps (default: one line per change if there are more than 12)',
+  ),
 } as const
 
-export type PlanViewFlags = FlagValues<typeof PLAN_VIEW_FLAGS>
+/** The flag that also writes the result as a page. */
+export const HTML_FLAG = { html: text('Output:', 'Also write an HTML page to FILE') } as const
 
-export const planViewOf = ({ compact, detail, steps }: PlanViewFlags) => ({
-  view: compact === true ? ('compact' as const) : detail === true ? ('detail' as const) : undefined,
-  steps,
-})
+/** @param choices the first is the default. */
+export const formatFlag = <const Choices extends readonly [string, ...string[]]>(describe: string, choices: Choices) =>
+  text('Output:', describe, { alias: 'o', choices, default: choices[0] })
 
 /** The positionals of all commands that read manifests. */
 export const PATHS = {
@@ -67,9 +68,10 @@ export const PLANNING_FLAGS = {
   ...MANIFEST_FLAGS,
   ...SELECTION_FLAGS,
   wave: text('Manifests:', 'Only the projects in this wave'),
-  only: text('Manifests:', 'With --base, only changes that the manifests introduce since that git ref, but not drift', {
-    choices: ['introduced'],
-  }),
+  introduced: toggle(
+    'Manifests:',
+    'With --base, only changes that the manifests introduce since that git ref, but not drift',
+  ),
 } as const
 
 /** Limits on what a run may do. For the agent, they limit what it may do to each project in 24 hours. */
@@ -103,12 +105,10 @@ export const CONNECTION_FLAGS = {
   },
 } as const
 
-/** Flags of commands that use several projects. */
-export const API_FLAGS = {
-  ...CONNECTION_FLAGS,
-  concurrency: number('Control API:', 'How many projects to process concurrently', {
-    min: 1,
-    default: DEFAULT_CONCURRENCY,
+/** The flag of commands that send changes. */
+export const TIMEOUT_FLAG = {
+  timeout: duration('Control API:', 'How long to wait for the operations of a step, and for a locked project', {
+    default: '10m',
   }),
 } as const
 
@@ -119,17 +119,17 @@ export const EXIT_ERROR = '1   wrong input, wrong usage, or an error before anyt
 export const usageError = (message: string, hint?: string): EspalierError =>
   new EspalierError('E_USAGE', message, { hint })
 
-/** The selection that `plan` and `apply` use. @throws {EspalierError} `E_USAGE` if `--only` is used without `--base`. */
+/** The selection that `plan` and `apply` use. @throws {EspalierError} `E_USAGE` if `--introduced` is used without `--base`. */
 export const selectionOf = (
-  flags: SelectionFlags & { readonly base?: string | undefined; readonly only?: string | undefined },
+  flags: SelectionFlags & { readonly base?: string | undefined; readonly introduced?: boolean | undefined },
 ) => {
-  if (flags.only !== undefined && flags.base === undefined) {
-    throw usageError('--only introduced needs --base REF.', 'For example: --base origin/main --only introduced')
+  if (flags.introduced === true && flags.base === undefined) {
+    throw usageError('--introduced needs --base REF.', 'For example: --base origin/main --introduced')
   }
   return {
     projects: flags.project,
     branches: flags.branch,
     wave: flags.wave,
-    introducedSince: flags.only === undefined ? undefined : flags.base,
+    introducedSince: flags.introduced === true ? flags.base : undefined,
   }
 }

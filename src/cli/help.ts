@@ -69,7 +69,6 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
 const add = (argv: Argv, command: Runnable, showsAll: boolean): Argv =>
   argv.command({
     command: command.command,
-    aliases: command.aliases ?? [],
     describe: command.summary,
     builder: (inner) => describe(inner, command, showsAll),
     handler: () => undefined,

@@ -55,10 +55,10 @@ export const importProjects = async (
   api: ReadApi,
   ids: readonly string[],
   folder: string,
-  options: ExportOptions & { readonly concurrency: number; readonly onReading?: OnReading },
+  options: ExportOptions & { readonly onReading?: OnReading },
   io: Io,
 ): Promise<{ readonly files: readonly ImportedFile[]; readonly unread: ReturnType<typeof unreadProjects> }> => {
-  const observed = await snapshot(api, ids, { concurrency: options.concurrency, onReading: options.onReading })
+  const observed = await snapshot(api, ids, { onReading: options.onReading })
   const names = fileNames(observed.projects)
   await makeFolder(io.locate(folder))
   const files: ImportedFile[] = []

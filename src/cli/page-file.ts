@@ -19,34 +19,21 @@ export const PAGE_FRAME = {
 export type WritePage = (text: string) => Promise<void>
 
 /**
- * Opens the file named by `--out` if the format is HTML.
+ * Checks that a page can be written to the file that `--html` names, without changing an existing file.
  *
- * @throws {EspalierError} the errors of {@link openPage}, and `E_USAGE` if `--out` is missing.
- */
-export const openPageOf = async (
-  { format, out }: { readonly format: string; readonly out?: string | undefined },
-  command: string,
-  io: Io,
-): Promise<WritePage | undefined> => {
-  if (format !== 'html') return undefined
-  if (out !== undefined) return openPage(out, 'out', io)
-  throw usageError('--format html needs --out FILE.', `For example: espalier ${command} --format html --out plan.html`)
-}
-
-/**
- * Checks that a page can be written to the path, without changing an existing file.
- *
- * @param flag the flag that names the file.
+ * @returns `undefined` if the flag is not given.
  * @throws {EspalierError} `E_USAGE` if the path means stdout, `E_OUT` if the page cannot be written to it.
  */
-export const openPage = async (given: string, flag: string, { locate, stderr }: Io): Promise<WritePage> => {
-  if (given === STDIN) {
-    throw usageError(`--${flag} cannot write an HTML page to stdout.`, `Name a file: --${flag} page.html.`)
-  }
+export const openPageOf = async (
+  { html: given }: { readonly html?: string | undefined },
+  { locate, stderr }: Io,
+): Promise<WritePage | undefined> => {
+  if (given === undefined) return undefined
+  if (given === STDIN) throw usageError('--html cannot write a page to stdout.', 'Name a file: --html page.html.')
   const path = locate(given)
   const fail = (cause: NodeJS.ErrnoException): never => {
     throw new EspalierError('E_OUT', `The page cannot be written to ${given} (${cause.code ?? cause.message}).`, {
-      hint: `Name another file with --${flag}.`,
+      hint: 'Name another file with --html.',
       cause,
     })
   }

@@ -1,6 +1,6 @@
 /** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
 import { Spinner } from 'listr2'
-import type { ApplyEvent, Plan } from '../model/index.ts'
+import { type ApplyEvent, DEFAULT_CONCURRENCY, type Plan } from '../model/index.ts'
 import { afterEvent, eventLine, isNews, planNames, runView, startOf, timeLeftOf, wrapped } from '../report/index.ts'
 import { BottomLines } from './bottom-lines.ts'
 import type { Io } from './io.ts'
@@ -14,7 +14,6 @@ export interface Progress {
 
 export interface ProgressFlags {
   readonly noColor?: boolean | undefined
-  readonly concurrency: number
 }
 
 export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =>
@@ -36,10 +35,10 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
  * spinner comes from listr2. Steps are not listr2 tasks, because each task needs a promise, and the promises of steps
  * that never start would have to be resolved one by one.
  */
-export const liveList = (plan: Plan, { noColor, concurrency }: ProgressFlags, io: Io): Progress => {
+export const liveList = (plan: Plan, { noColor }: ProgressFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const names = planNames(plan)
-  const timeLeft = timeLeftOf(plan, concurrency)
+  const timeLeft = timeLeftOf(plan, DEFAULT_CONCURRENCY)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
   let state = startOf(plan, io.clock.date())
   const spinner = new Spinner()

@@ -11,6 +11,9 @@ const HOME = '\u001b[H'
 const CLEAR_LINE = '\u001b[K'
 const CLEAR_BELOW = '\u001b[J'
 
+/** How long a watch waits between two reads. */
+export const WATCH_MS = 5_000
+
 /** @param read is never interrupted. After a signal, the loop ends as soon as `read` has returned. */
 export const untilInterrupted = async (everyMs: number, read: () => Promise<void>, io: Io): Promise<void> => {
   const interrupted = new AbortController()

@@ -53,7 +53,7 @@ export const manifestPaths = (
   throw new EspalierError(
     'E_PLAN_FILE',
     `The saved plan ${path} was made from ${outside}, which is in another folder.`,
-    { hint: `If you trust it, name the manifests yourself: espalier apply --plan ${path} ${outside}` },
+    { hint: `If you trust it, name the manifests yourself: espalier apply ${path} ${outside}` },
   )
 }
 

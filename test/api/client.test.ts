@@ -340,7 +340,7 @@ describe('retries after a wait', () => {
 
   // promise: long-retry-after
   test.each([
-    [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --lock-timeout.'],
+    [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --timeout.'],
     [429, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for rate limiting.'],
     [503, 'Gave up after 0s: waiting another 1h would exceed the 2m limit for outages.'],
   ])(
@@ -390,7 +390,7 @@ describe('retries after a wait', () => {
       5_000,
     )
     const error = await failure(api.send(patch))
-    expect(error).toMatchObject({ status: 423, hint: expect.stringContaining('--lock-timeout') })
+    expect(error).toMatchObject({ status: 423, hint: expect.stringContaining('--timeout') })
     expect(error.message).toContain('held')
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openJournal } from '../../src/apply/index.ts'
 import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/index.ts'
-import { openPage } from '../../src/cli/page-file.ts'
+import { openPageOf } from '../../src/cli/page-file.ts'
 import { fakeIo } from '../in-process.ts'
 
 // promise: dotted-names
@@ -65,7 +65,7 @@ test.each([
   await symlink(target, link)
   await expect(replaceFile(link, 'x', 'The plan')).rejects.toThrow('it is a symbolic link')
   await expect(openJournal(link)).rejects.toThrow('it is a symbolic link')
-  await expect(openPage(link, 'report', fakeIo({ cwd }).io)).rejects.toThrow('it is a symbolic link')
+  await expect(openPageOf({ html: link }, fakeIo({ cwd }).io)).rejects.toThrow('it is a symbolic link')
   expect(await readdir(cwd)).toEqual(['plan.json', 'there'])
   expect(await readFile(join(cwd, 'there'), 'utf8')).toBe('mine')
 })

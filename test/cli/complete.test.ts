@@ -1,10 +1,9 @@
 /** Completions offered at TAB. */
-import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { complete } from '../../src/cli/completion/complete.ts'
-import { type Seed, startSandbox } from '../../src/sandbox/index.ts'
 import { fakeIo } from '../in-process.ts'
 
 const words = async (line: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
@@ -28,42 +27,38 @@ test.each([
   expect(await words(line)).toEqual(offered)
 })
 
-const SEED: Seed = {
-  projects: [
-    {
-      id: 'amber-field-2',
-      name: 'billing',
-      branches: [
-        { name: 'main', computes: [{ id: 'ep-main' }, { id: 'ep-bi', type: 'read_only', name: 'bi' }] },
-        { name: 'x$(touch pwned)', computes: [{ id: 'ep-hostile' }] },
-      ],
-    },
-  ],
-}
+describe('names', () => {
+  let cwd: string
+  beforeAll(async () => {
+    cwd = await mkdtemp(join(tmpdir(), 'espalier-completion-'))
+    await mkdir(join(cwd, 'espalier'))
+    const primary = '{ primary: { id: ep-main-12345678, size: 1 }, replicas: { bi: {} } }'
+    await writeFile(
+      join(cwd, 'espalier/billing.yaml'),
+      `version: 1\nproject: amber-field-2\nbranches:\n  main: ${primary}\n  'x$(touch pwned)': { replicas: { etl: {} } }\n`,
+    )
+    const shop = 'version: 1\nproject: quiet-river-1\nbranches: { staging: { primary: absent }, main: {} }\n'
+    await writeFile(join(cwd, 'espalier/shop.yaml'), `${shop}waves: [{ name: canary, projects: [quiet-river-1] }]\n`)
+  })
+  afterAll(() => rm(cwd, { recursive: true }))
 
-// promise: completed-names
-test('live names are read once, cached for the owner only, and then completed without the network', async () => {
-  const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
-  const sandbox = await startSandbox({ seed: SEED })
-  onTestFinished(() => sandbox.close())
-  const env = { XDG_CACHE_HOME: cache, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
-  expect(await words('status --project am', env)).toEqual(['amber-field-2'])
-  expect(await words('compute restart --project amber-field-2 main', env)).toEqual(['main', 'main/bi'])
-  const asked = sandbox.requests
-  expect(await words('operations list --project amber-field-2 --branch ', env)).toEqual(['main'])
-  expect(sandbox.requests).toBe(asked)
-  const folder = join(cache, 'espalier')
-  for (const name of await readdir(folder)) {
-    expect((await stat(join(folder, name))).mode & 0o077).toBe(0)
-    expect(name + (await readFile(join(folder, name), 'utf8'))).not.toContain(sandbox.apiKey)
-  }
-})
+  // promise: completed-names
+  test.each([
+    ['status --project am', ['amber-field-2']],
+    ['plan --wave ', ['canary']],
+    ['status --branch ', ['main', 'staging']],
+    ['operations list --project quiet-river-1 --branch ', ['staging', 'main']],
+    ['operations list --compute ', ['ep-main-12345678']],
+    ['compute restart ', ['main', 'main/bi']],
+    ['compute restart --project quiet-river-1 ', []],
+  ])('espalier %s is completed with the names in the manifests: %j', async (line, offered) => {
+    const { io } = fakeIo({ cwd })
+    expect((await complete(line.split(' '), io)).map(({ word }) => word)).toEqual(offered)
+  })
 
-test('a service that does not respond does not delay the second completion', async () => {
-  const cache = await mkdtemp(join(tmpdir(), 'espalier-cache-'))
-  const env = { XDG_CACHE_HOME: cache, ESPALIER_BASE_URL: 'http://127.0.0.1:9/api/v2', ESPALIER_API_KEY: 'a-key' }
-  expect(await words('status --project ', env)).toEqual([])
-  const began = performance.now()
-  expect(await words('status --project ', env)).toEqual([])
-  expect(performance.now() - began).toBeLessThan(500)
+  test('no name is offered if the manifests have more than two million characters', async () => {
+    await writeFile(join(cwd, 'espalier/large.yaml'), `# ${'x'.repeat(2_000_000)}\n`)
+    const { io } = fakeIo({ cwd })
+    expect(await complete(['status', '--project', ''], io)).toEqual([])
+  })
 })

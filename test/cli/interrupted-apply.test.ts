@@ -40,7 +40,7 @@ test('apply handles signals until it has written the report and the summary', as
   }
   spy(io.stdout)
   spy(io.stderr)
-  const code = await runProgram(['apply', '.', '--auto-approve', '--allow', 'restart', '--report', 'r.html'], {
+  const code = await runProgram(['apply', '.', '--auto-approve', '--allow', 'restart', '--html', 'r.html'], {
     ...io,
     onSignal: (signal, handle) => {
       const release = io.onSignal(signal, handle)

@@ -56,7 +56,7 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
 }, async () => {
   const plan = planOf()
   const { io, lines, resize } = onScreen(100, 30)
-  const list = liveList(plan, { concurrency: PROJECTS }, io)
+  const list = liveList(plan, {}, io)
   const time = new Date(io.clock.date()).toISOString()
   const seen: (readonly string[])[] = []
   for (let at = 0; at < EACH; at += 1) {

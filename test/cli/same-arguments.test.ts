@@ -1,20 +1,18 @@
 import { expect, test } from 'vitest'
 import { sameArguments, sameConnection } from '../../src/cli/same-arguments.ts'
 
-const FLAGS = { concurrency: 16 }
-
 test.each([
-  [['espalier.yaml'], FLAGS, ''],
-  [['a.yaml', 'my fleet/'], FLAGS, " a.yaml 'my fleet/'"],
-  [['<stdin>'], FLAGS, ' -'],
+  [['espalier.yaml'], {}, ''],
+  [['a.yaml', 'my fleet/'], {}, " a.yaml 'my fleet/'"],
+  [['<stdin>'], {}, ' -'],
   [
     ['espalier'],
-    { ...FLAGS, project: ['shop-*'], branch: ['main'], wave: 'canary' },
+    { project: ['shop-*'], branch: ['main'], wave: 'canary' },
     " --project 'shop-*' --branch main --wave canary",
   ],
   [
     ['espalier'],
-    { ...FLAGS, baseUrl: 'http://127.0.0.1:7788/api/v2', sandbox: '' },
+    { baseUrl: 'http://127.0.0.1:7788/api/v2', sandbox: '' },
     ' --base-url http://127.0.0.1:7788/api/v2 --sandbox',
   ],
 ])('sameArguments(%j, %j) repeats the paths and flags', (paths, flags, expected) => {
@@ -22,5 +20,5 @@ test.each([
 })
 
 test('sameConnection escapes a quote in a value', () => {
-  expect(sameConnection({ ...FLAGS, apiKeyFile: "it's; rm" })).toBe(" --api-key-file 'it'\\''s; rm'")
+  expect(sameConnection({ apiKeyFile: "it's; rm" })).toBe(" --api-key-file 'it'\\''s; rm'")
 })

@@ -114,35 +114,21 @@ test('totals add up known values, and the most expensive entries come first', ()
   ])
 })
 
-test('the table lists the most expensive entries first, followed by the manifest lines to change', () => {
-  expect(costTable(reportOf(fleet), 'compute', { color: false, width: 120 })).toMatchInlineSnapshot(`
+test('the table groups computes by project and branch, followed by the manifest lines to change', () => {
+  expect(costTable(reportOf(fleet), { color: false, width: 120 })).toMatchInlineSnapshot(`
     "Cost  3,212 CU-hours a month, at most 4,380; 1 compute unknown
           1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
 
-      CU-HOURS A MONTH  AT MOST  ACTIVE      SIZE    PROJECT     BRANCH   COMPUTE  COULD SAVE
-                 2,920    2,920  24 h a day  4 CU    shop front  staging  primary  up to 2,920
-               unknown      730  unknown     1 CU    blog        main     primary
-                   292      730  6 h a day   1–4 CU  shop front  main     primary
+      CU-HOURS A MONTH  AT MOST        AMOUNT  ACTIVE      SIZE    PROJECT     BRANCH   COMPUTE  COULD SAVE
+                 3,212    3,650  1,606.00 USD                      shop front           total
+                 2,920    2,920                24 h a day  4 CU    shop front  staging  primary  up to 2,920
+                   292      730                6 h a day   1–4 CU  shop front  main     primary
+               unknown      730                unknown     1 CU    blog        main     primary
 
     Largest savings, in CU-hours a month
       up to 2,920  primary on staging in shop front. Never sleeps. How much a timeout saves depends on when it is idle,
         which the counters do not show.
         espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other computes)
-    "
-  `)
-  expect(costTable(reportOf(fleet), 'project', { color: false, width: 80 })).toMatchInlineSnapshot(`
-    "Cost  3,212 CU-hours a month, at most 4,380; 1 compute unknown
-          1,606.00 USD a month, at 0.5 USD a CU-hour; 1 compute unknown
-
-      CU-HOURS A MONTH  AT MOST        AMOUNT  PROJECT
-                 3,212    3,650  1,606.00 USD  shop front
-               unknown      730       unknown  blog
-
-    Largest savings, in CU-hours a month
-      up to 2,920  primary on staging in shop front. Never sleeps. How much a
-        timeout saves depends on when it is idle, which the counters do not show.
-        espalier.yaml:12  scaleToZero: never → 5m  (also applies to 2 other
-          computes)
     "
   `)
 })

@@ -53,7 +53,7 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   expect(await agent('status')).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   await commit('2')
   await running.says('done: update primary on main')
-  const settled = await agent('reconcile', PROJECT, '--wait')
+  const settled = await agent('reconcile', PROJECT)
   expect(settled).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   const history = await agent('history', PROJECT)
   expect(history.stdout).toContain('update primary on main (ep-main-11111111) (restart)')
@@ -76,8 +76,7 @@ test('a suspended project is not applied until it is resumed', async () => {
   expect(suspended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Suspended until \w+ .* UTC: shop\.\n$/) })
   await running.says('Suspended')
   await commit('2')
-  expect(await agent('reconcile', 'shop')).toMatchObject({ code: 0, stdout: 'Reading now: shop.\n' })
-  const status = await agent('reconcile', PROJECT, '--wait')
+  const status = await agent('reconcile', PROJECT)
   expect(status).toMatchObject({ code: 3, stdout: expect.stringContaining('load test') })
   expect(status.stdout).toMatch(/^ {2}as of \ds ago$/m)
   expect(status.stdout).toContain('espalier agent resume')
@@ -109,7 +108,7 @@ test('the command that agent status suggests restores a manifest that a commit d
   git('checkout', before, '--', 'espalier.yaml')
   git('commit', '-qm', 'Restore')
   await running.says(`version ${git('rev-parse', 'HEAD').slice(0, 12)}`)
-  expect((await agent('reconcile', 'shop', '--wait')).stdout).toContain('Synced')
+  expect((await agent('reconcile', 'shop')).stdout).toContain('Synced')
 })
 
 test('a second agent on the same data folder is rejected', async () => {

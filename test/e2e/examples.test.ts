@@ -48,6 +48,6 @@ test('a compute that moves to the restored branch keeps its host', async () => {
 })
 
 test('every example is in canonical format', async () => {
-  const { code, stdout } = await espalier(['fmt', '--check', '--diff', 'examples'])
+  const { code, stdout } = await espalier(['fmt', '--check', 'examples'])
   expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
 })

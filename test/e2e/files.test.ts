@@ -89,8 +89,7 @@ test('show --resolved prints the resolved manifests on stdout and their problems
   expect(JSON.parse(json.stdout)).toMatchObject({ formatVersion: '1.0', documents: { length: 5 } })
   for (const flags of [
     ['--format', 'markdown'],
-    ['--format', 'html'],
-    ['--out', 'resolved.yaml'],
+    ['--html', 'resolved.html'],
   ]) {
     const rejected = { code: 1, stdout: '', stderr: expect.stringContaining('prints YAML or JSON to stdout') }
     expect(await show('examples/fleet', ...flags)).toMatchObject(rejected)
@@ -213,7 +212,7 @@ test('saved plans, snapshots and pages are readable by their owner only', async 
   await writeFile(join(folder, 'shown.yaml'), TIDY)
   const written = [
     ['plan', 'shown.yaml', '--out', 'shown.json'],
-    ['plan', 'shown.yaml', '--format', 'html', '--out', 'shown.html'],
+    ['plan', 'shown.yaml', '--html', 'shown.html'],
     ['snapshot', 'shown.yaml', '--out', 'shown-live.json'],
   ]
   for (const args of written) {
@@ -246,10 +245,10 @@ branches:
     primary: { size: 1, scaleToZero: 5m }
 `
 
-test('fmt --check writes nothing and exits with 2, --diff prints the diff, and plain fmt formats the file', async () => {
+test('fmt --check writes nothing, prints the diff and exits with 2, and plain fmt formats the file', async () => {
   const path = join(folder, 'untidy.yaml')
   await writeFile(path, UNTIDY)
-  const checked = await offline('fmt', '--check', '--diff', 'untidy.yaml')
+  const checked = await offline('fmt', '--check', 'untidy.yaml')
   expect(checked).toMatchObject({ code: 2, stderr: expect.stringContaining('run `espalier fmt`') })
   expect(checked.stdout).toContain('+    primary: { size: 1, scaleToZero: 5m }')
   expect(await readFile(path, 'utf8')).toBe(UNTIDY)

@@ -48,11 +48,11 @@ interface Exception {
 const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'espalier plan --detailed-exitcode': { code: 2 },
   'espalier drift': { code: 2, says: 'The live compute changed' },
-  'espalier drift --since v1.4': { code: 2, says: 'The live compute changed' },
+  'espalier drift --base v1.4': { code: 2, says: 'The live compute changed' },
   // Without a terminal, no prompt can be answered.
   'espalier apply': { code: 1, says: 'Use --auto-approve' },
-  'espalier apply --base origin/main --only introduced': { code: 1, says: 'Use --auto-approve' },
-  'espalier apply --report apply.html': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --base origin/main --introduced': { code: 1, says: 'Use --auto-approve' },
+  'espalier apply --html apply.html': { code: 1, says: 'Use --auto-approve' },
   'espalier apply plan.json': { code: 1, says: 'Use --auto-approve' },
   'espalier apply --sandbox=seed.yaml': { code: 1, says: 'Use --auto-approve' },
   ...Object.fromEntries(
@@ -81,7 +81,7 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
       'run /etc/espalier',
       'status',
       'status quiet-river-12345678',
-      'reconcile quiet-river-12345678 --wait',
+      'reconcile quiet-river-12345678',
       'suspend --all --for 2h --reason "load test"',
       'resume --all',
     ].map((line) => [`espalier agent ${line}`, { elsewhere: 'test/e2e/agent.test.ts' }]),

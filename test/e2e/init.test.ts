@@ -87,7 +87,7 @@ test('init adds to existing editor settings and keeps their comments', async () 
 
 test('init without a key writes a valid, formatted manifest to fill in', async () => {
   const folder = await emptyFolder()
-  const args = ['init', '--project', 'quiet-river-12345678', '--no-editor', '--no-workflows']
+  const args = ['init', '--project', 'quiet-river-12345678', '--manifests-only']
   const { code, stdout } = await espalier(args, {}, folder)
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('which you must fill in') })
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
@@ -121,7 +121,7 @@ test.each([
 test('init writes no workflows in a subfolder of the repository or if no remote is on GitHub', async () => {
   const folder = await repository()
   await mkdir(join(folder, 'db'))
-  const args = ['init', '--project', 'quiet-river-12345678', '--no-editor']
+  const args = ['init', '--project', 'quiet-river-12345678']
   expect((await espalier(args, {}, join(folder, 'db'))).stdout).toContain(
     'workflows must be in the root of the repository',
   )
@@ -158,20 +158,20 @@ test('init adds to editor settings that contain only comments, and keeps the com
 test('init does not write a manifest if there is one with another default name', async () => {
   const folder = await emptyFolder()
   await mkdir(join(folder, 'espalier'))
-  const { stdout } = await espalier(['init', '--project', 'p', '--no-editor'], {}, folder)
+  const { stdout } = await espalier(['init', '--project', 'p'], {}, folder)
   expect(stdout).toContain('exists         espalier;')
   await expect(read(folder, 'espalier.yaml')).rejects.toThrow()
 })
 
 test('init quotes a project id that YAML would read as a number', async () => {
   const folder = await emptyFolder()
-  await espalier(['init', '--project', '12345678', '--no-editor', '--no-workflows'], {}, folder)
+  await espalier(['init', '--project', '12345678', '--manifests-only'], {}, folder)
   expect((await espalier(['validate'], {}, folder)).code).toBe(0)
 })
 
 test('init --project accepts a project name', async () => {
   const folder = await emptyFolder()
-  const flags = ['--project', 'billing', '--no-editor', '--no-workflows']
+  const flags = ['--project', 'billing', '--manifests-only']
   const { code, stderr } = await espalier(['init', ...flags], environmentOf(two), folder)
   expect(code, stderr).toBe(0)
   expect(await read(folder, 'espalier.yaml')).toMatch(/^project: amber-field-20000002$/m)
@@ -188,7 +188,7 @@ test('init and import write one file for each project of the key, and their comb
     const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(two), folder)
     expect(planned.code, planned.stdout + planned.stderr).toBe(0)
     // A second run overwrites nothing.
-    const again = await espalier(['import', '--all'], environmentOf(two), folder)
+    const again = await espalier(['import', '--project', '*'], environmentOf(two), folder)
     expect(again.stderr).toContain(
       'espalier/billing.yaml already exists. To add live computes to it, run `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
     )

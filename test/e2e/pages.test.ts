@@ -1,4 +1,4 @@
-/** The pages of `plan --format html` and `apply --report`. test/long/pages.test.ts opens them in a browser. */
+/** The pages of `plan --html` and `apply --html`. test/long/pages.test.ts opens them in a browser. */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ beforeAll(async () => {
   pages = await makePages(folder)
 })
 
-test('plan --format html and apply --report write complete pages and no other file', async () => {
+test('plan --html and apply --html write complete pages and no other file', async () => {
   expect((await readdir(folder)).sort()).toEqual(['apply.html', 'plan.html'])
   expect(await readFile(pages.plan, 'utf8')).toMatch(
     /^<!doctype html>[\s\S]*Plan: 3 to create, 4 to update, 1 to move, 1 to delete\.[\s\S]*<\/html>\n$/,
@@ -26,9 +26,8 @@ test('plan --format html and apply --report write complete pages and no other fi
 })
 
 test.each([
-  ['without --out', ['plan', '--format', 'html'], 'needs --out FILE'],
-  ['to stdout', ['plan', '--format', 'html', '--out', '-'], 'cannot write an HTML page to stdout'],
-  ['into a folder that does not exist', ['apply', '--auto-approve', '--report', 'no/where.html'], 'ENOENT'],
+  ['to stdout', ['plan', '--html', '-'], 'cannot write a page to stdout'],
+  ['into a folder that does not exist', ['apply', '--auto-approve', '--html', 'no/where.html'], 'ENOENT'],
 ])('writing a page %s fails before anything is read', async (_what, args, message) => {
   const { code, stdout, stderr } = await espalier(args, {}, folder)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -39,6 +38,6 @@ test('an existing page is kept if the plan fails', async () => {
   const file = join(folder, 'page.html')
   await writeFile(file, 'before')
   await writeFile(join(folder, 'espalier.yaml'), 'version: [1\n')
-  expect((await espalier(['plan', '--format', 'html', '--out', file], {}, folder)).code).toBe(1)
+  expect((await espalier(['plan', '--html', file], {}, folder)).code).toBe(1)
   expect(await readFile(file, 'utf8')).toBe('before')
 })

@@ -1,4 +1,4 @@
-/** `plan --base REF` and `drift --since REF` separate changes to the manifests since REF from changes to live state. */
+/** `plan --base REF` and `drift --base REF` separate changes to the manifests since REF from changes to live state. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -87,7 +87,7 @@ test("apply accepts a plan that was saved with --base, even if it removes one of
   }
 })
 
-test('apply --only introduced does not revert drift, not even from a saved plan', async () => {
+test('apply --introduced does not revert drift, not even from a saved plan', async () => {
   const own = await startSandbox({ seed: SEED })
   const run = (...args: readonly string[]) => espalier(args, environmentOf(own), folder)
   const sizes = () =>
@@ -99,7 +99,7 @@ test('apply --only introduced does not revert drift, not even from a saved plan'
       .toSorted()
   try {
     await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4, a: 2, b: 2, c: 2 }))
-    const only = ['--base', 'main', '--only', 'introduced']
+    const only = ['--base', 'main', '--introduced']
     const applied = await run('apply', ...only, '--auto-approve')
     expect(applied.code, applied.stderr).toBe(0)
     expect(applied.stderr).toMatch(/Note {2}Only changes introduced since [0-9a-f]{12}\. Left out: 3 changes\./)
@@ -108,7 +108,7 @@ test('apply --only introduced does not revert drift, not even from a saved plan'
     const saved = await run('apply', 'plan.json', '--auto-approve')
     expect(saved.code, saved.stderr).toBe(0)
     expect(sizes()).toEqual(['ep-a 3', 'ep-b 1', 'ep-c 1', 'ep-main 4'])
-    expect((await run('apply', '--only', 'introduced', '--auto-approve')).stderr).toContain('needs --base REF')
+    expect((await run('apply', '--introduced', '--auto-approve')).stderr).toContain('needs --base REF')
     expect((await run('apply', 'plan.json', '--branch', 'a', '--auto-approve')).stderr).toContain('Remove --branch')
   } finally {
     await own.close()
@@ -170,7 +170,7 @@ test('for each difference, drift reports which side changed, and it exits with 2
 test('drift does not report a change made only in the manifest', async () => {
   await writeFile(join(folder, 'espalier.yaml'), manifest({ main: 4 }))
   expect(await drift()).toMatchObject({ code: 0, stdout: expect.stringContaining('No drift since HEAD.') })
-  expect((await drift('--since', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
+  expect((await drift('--base', 'nowhere')).stderr).toContain('There is no commit nowhere here.')
 })
 
 test('plan --base reports removed policies and equals the plan after the merge', async () => {
@@ -203,7 +203,7 @@ test('plan --base reports removed manifests with their position in the base', as
   expect(origin).toMatchObject({ introduced: [], settled: [], released: [{ compute: { id: 'ep-c' } }] })
   expect((await plan('--base', 'main', '--format', 'markdown')).stdout).toContain('**No longer managed**')
   const page = join(folder, 'plan.html')
-  await plan('--base', 'main', '--format', 'html', '--out', page)
+  await plan('--base', 'main', '--html', page)
   expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')
 })
 

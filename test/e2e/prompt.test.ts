@@ -220,7 +220,7 @@ describe('the prompt of init', () => {
     await rm(join(folder, 'espalier.yaml'))
     const line = answer === 'bakery' ? project.id : answer
     const ended = await onTerminal(
-      ['init', '--no-editor', '--no-workflows'],
+      ['init', '--manifests-only'],
       [['Press Enter to import all of them, or type the id or name of one: ', `${line}\n`]],
     )
     expect(ended.code, ended.screen).toBe(code)

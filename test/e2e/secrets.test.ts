@@ -85,11 +85,11 @@ test('no command leaks the key into its output, files or child processes, even w
     [
       ['show', 'plan.json'],
       ['plan', '--live', 'live.json'],
-      ['plan', '--format', 'html', '--out', 'plan.html'],
+      ['plan', '--html', 'plan.html'],
       ['apply', 'plan.json', '--debug', '--auto-approve', '--journal', 'journal.ndjson', '--format', 'json'],
     ],
     [
-      ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson', '--report', 'report.html'],
+      ['apply', '--debug', '--auto-approve', '--journal', 'second.ndjson', '--html', 'report.html'],
       ['status', '--format', 'json'],
       ['operations', 'list'],
     ],

@@ -52,8 +52,8 @@ test('only a command with --sandbox loads the sandbox', async () => {
   )
   const ofSandbox = texts.filter(([, text]) => text.includes('NOT_SERVED_BY_SANDBOX')).map(([name]) => name)
   expect(ofSandbox).not.toEqual([])
-  const loaded = async (...[args, env]: Parameters<typeof espalierAsProcess>): Promise<readonly string[]> => {
-    const { code, stderr } = await espalierAsProcess(args, { ...env, NODE_DEBUG: 'esm' })
+  const loaded = async (...[args, env, cwd]: Parameters<typeof espalierAsProcess>): Promise<readonly string[]> => {
+    const { code, stderr } = await espalierAsProcess(args, { ...env, NODE_DEBUG: 'esm' }, cwd)
     expect(code).toBe(0)
     return ofSandbox.filter((name) => stderr.includes(name))
   }
@@ -63,5 +63,6 @@ test('only a command with --sandbox loads the sandbox', async () => {
   onTestFinished(async () => void (await served.stop()))
   expect(await loaded(plan, served.env)).toEqual([])
   const state = await mkdtemp(join(tmpdir(), 'espalier-state-'))
-  expect(await loaded([...plan, `--sandbox=${state}`])).toEqual(ofSandbox)
+  const inSandbox = ['plan', join(ROOT, 'examples/quickstart/espalier.yaml'), `--sandbox=${join(ROOT, seed)}`]
+  expect(await loaded(inSandbox, {}, state)).toEqual(ofSandbox)
 })

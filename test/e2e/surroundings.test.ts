@@ -91,7 +91,7 @@ test('apply runs to completion if its output is closed (`| head -n 1`)', async (
 test('jumps of several hours in the system clock do not affect waits', async () => {
   const preload = pathToFileURL(join(ROOT, 'test/e2e/jumping-clock.mjs')).href
   const ten = await opened({ env: { NODE_OPTIONS: `--import ${preload}` } })
-  const { code, stdout, stderr } = await ten.apply('--operation-timeout', '30s', '--lock-timeout', '30s').ended
+  const { code, stdout, stderr } = await ten.apply('--timeout', '30s').ended
   expect(code, stdout + stderr).toBe(0)
   expect(stdout).toContain(`Apply complete: ${STEPS} done.`)
   expect(await ten.applyAgain()).toEqual([])

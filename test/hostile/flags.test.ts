@@ -32,7 +32,6 @@ const FLAGS = [
   '--live',
   '--base',
   '--size-table',
-  '--concurrency',
   '--detailed-exitcode',
   '--api-key-file',
   '--since',

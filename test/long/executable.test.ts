@@ -47,10 +47,10 @@ test('the executable validates with a custom size table', async () => {
 })
 
 test('the executable plans and applies on the embedded sandbox, and writes pages', async () => {
-  const planned = await run(['plan', ...IN_SANDBOX, '--rehearse', '--format', 'html', '--out', join(home, 'plan.html')])
+  const planned = await run(['plan', ...IN_SANDBOX, '--rehearse', '--html', join(home, 'plan.html')])
   expect(planned.stdout).toContain('Plan: 1 to create, 3 to update, 0 to delete.')
   expect(readFileSync(join(home, 'plan.html'), 'utf8')).toContain('<html')
-  const applied = await run(['apply', ...IN_SANDBOX, '--auto-approve', '--report', join(home, 'apply.html')])
+  const applied = await run(['apply', ...IN_SANDBOX, '--auto-approve', '--html', join(home, 'apply.html')])
   expect(applied.stdout).toContain('Apply complete: 4 done.')
   expect((await run(['plan', ...IN_SANDBOX])).stdout).toContain('No changes')
 })

@@ -48,7 +48,7 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['completion fish', /complete/],
   ['__complete pl', /plan/],
   ['plan --out plan.json', /Plan: 1 to create, 3 to update/],
-  ['plan --format html --out plan.html', /Plan: 1 to create/],
+  ['plan --html plan.html', /Plan: 1 to create/],
   ['plan --rehearse', /1 to create/],
   ['show plan.json', /Plan: 1 to create/],
   ['cost', /CU-hours/],

@@ -219,7 +219,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
-        'would exceed the 2m limit for rate limiting. Run the same command again later, or with a lower --concurrency.',
+        'would exceed the 2m limit for rate limiting. Run the same command again later.',
       ],
     ],
     [
@@ -227,7 +227,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'lock' })],
       [
         `${CREATE} (project-busy): The control API rejected the request: project already has running conflicting operations`,
-        'Gave up after 1m: waiting another 6s would exceed the 1m limit of --lock-timeout. Run the same command again later.',
+        'Gave up after 1m: waiting another 6s would exceed the 1m limit of --timeout. Run the same command again later.',
       ],
     ],
     [

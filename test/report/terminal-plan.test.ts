@@ -18,7 +18,7 @@ describe('the plan of a fleet', () => {
   })
 
   test('has a section with counts for each project in the detailed view', async () => {
-    await golden(terminalPlan(FLEET, plain(100), { takenAt, view: 'detail', steps: false }), 'plan-fleet-detail.txt')
+    await golden(terminalPlan(FLEET, plain(100), { takenAt, detail: true }), 'plan-fleet-detail.txt')
   })
 
   test('fits on two screens for 28 changes in 40 projects', () => {
@@ -32,16 +32,16 @@ describe('the plan of a fleet', () => {
 })
 
 test('the detailed view is the default for up to twelve changes, and the compact view for more', () => {
-  const isDetailed = (plan: Plan, view?: 'compact' | 'detail'): boolean =>
-    /^Project /m.test(terminalPlan(plan, plain(80), { view }))
+  const isDetailed = (plan: Plan, detail?: boolean): boolean =>
+    /^Project /m.test(terminalPlan(plan, plain(80), { detail }))
   const short: Plan = { ...FLEET, changes: FLEET.changes.slice(0, 12) }
   const long: Plan = { ...FLEET, changes: FLEET.changes.slice(0, 13) }
   expect([isDetailed(short), isDetailed(long)]).toEqual([true, false])
-  expect([isDetailed(short, 'compact'), isDetailed(long, 'detail')]).toEqual([false, true])
+  expect([isDetailed(short, true), isDetailed(long, true)]).toEqual([true, true])
 })
 
-test.each(['compact', 'detail'] as const)('the %s view sorts changes by impact, then by project name', (view) => {
-  const text = terminalPlan(FLEET, plain(200), { view, steps: false })
+test.each([false, true])('changes are sorted by impact, then by project name, with detail %s', (detail) => {
+  const text = terminalPlan(FLEET, plain(200), { detail })
   const places = ['billing', 'p-3', 'storefront'].map((name) => text.indexOf(name))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(text.indexOf('deleted')).toBeLessThan(text.indexOf('restarts:'))
@@ -50,19 +50,20 @@ test.each(['compact', 'detail'] as const)('the %s view sorts changes by impact, 
 test('each impact has a symbol and a colour of its own', () => {
   const [change] = PLAN.changes
   const marks = IMPACTS.map((impact) => {
-    const plan: Plan = { ...PLAN, changes: change === undefined ? [] : [{ ...change, impact }], steps: [] }
-    const line = (color: boolean): string =>
-      linesOf(terminalPlan(plan, { color, width: 80 }, { view: 'compact' }))[0] ?? ''
+    const changes = change === undefined ? [] : Array.from({ length: 13 }, () => ({ ...change, impact }))
+    const plan: Plan = { ...PLAN, changes, steps: [] }
+    const line = (color: boolean): string => linesOf(terminalPlan(plan, { color, width: 80 }))[0] ?? ''
     return { symbol: line(false).slice(0, 1), color: line(true).split(/[a-z]/)[0] + line(true).slice(0, 12) }
   })
   expect(new Set(marks.map(({ symbol }) => symbol)).size).toBe(IMPACTS.length)
   expect(new Set(marks.map(({ color }) => color)).size).toBe(IMPACTS.length)
 })
 
-test.each(['compact', 'detail'] as const)(
-  'the %s view names the consent that a change needs, unless the change is refused',
-  (view) => {
-    const text = terminalPlan(PLAN, plain(120), { view, steps: false })
+test.each([false, true])(
+  'the consent that a change needs is named, unless the change is refused, with detail %s',
+  (detail) => {
+    const changes = Array.from({ length: 13 }, () => PLAN.changes).flat()
+    const text = terminalPlan({ ...PLAN, changes }, plain(120), { detail })
     expect(text).toContain('needs --allow move')
     expect(text).not.toContain('--allow delete')
   },
@@ -80,9 +81,9 @@ describe('the order of steps', () => {
 
   test('is shown only on request for other plans and in the compact view', () => {
     expect(has(quiet)).toBe(false)
-    expect(has(quiet, { steps: true })).toBe(true)
+    expect(has(quiet, { detail: true })).toBe(true)
     expect(has(FLEET)).toBe(false)
-    expect(has(FLEET, { steps: true })).toBe(true)
+    expect(has(FLEET, { detail: true })).toBe(true)
   })
 })
 
@@ -94,15 +95,14 @@ describe('the width of a plan', () => {
       fc.property(
         fc.constantFrom(80, 100, 120),
         hostileName,
-        fc.constantFrom('compact' as const, 'detail' as const),
         fc.boolean(),
-        (width, name, view, color) => {
+        fc.boolean(),
+        (width, name, detail, color) => {
           const plan = planWith(name, { ...FLEET, projectNames: { 'p-1': name, 'p-2': `${name}${name}` } })
           const style = { color, width }
           const shown = terminalPlan(plan, style, {
             takenAt,
-            view,
-            steps: true,
+            detail,
             since: { ref: name, origin: { introduced: plan.changes, drift: plan.changes, settled: [], released: [] } },
           })
           expect(tooWide(shown, width)).toEqual([])

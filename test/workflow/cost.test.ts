@@ -1,5 +1,5 @@
 /** `espalier cost` against a sandbox in virtual time. */
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -62,18 +62,18 @@ test('`espalier cost` prints a table, JSON, Markdown or HTML, and shows unknown 
   const cost = (...args: readonly string[]) => startInProcess(['cost', ...args], { env, cwd }).ended
   try {
     await writeFile(join(cwd, 'espalier.yaml'), MANIFEST)
-    const table = await cost('--by', 'branch', '--price', '0.5USD')
+    const table = await cost('--price', '0.5USD')
     expect(table).toMatchObject({ code: 0, stderr: '' })
     expect(table.stdout).toMatch(/^Cost {2}.*CU-hours a month/)
     expect(table.stdout).toContain('BRANCH')
     expect(JSON.parse((await cost('-o', 'json')).stdout)).toMatchObject({ model: '1', computes: [{}, {}, {}] })
     expect((await cost('-o', 'markdown', '--project', 'shop')).stdout).toContain('<summary>Every compute</summary>')
-    expect((await cost('-o', 'html', '--out', 'cost.html')).stdout).toContain('CU-hours a month')
+    expect((await cost('--html', 'cost.html')).stdout).toContain('CU-hours a month')
+    expect(await readFile(join(cwd, 'cost.html'), 'utf8')).toContain('<html')
     expect(await cost('--project', 'nowhere')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('E_PROJECT_UNKNOWN'),
     })
-    expect(await cost('-o', 'html')).toMatchObject({ code: 1, stderr: expect.stringContaining('--out FILE') })
     expect((await cost('--price', '-1USD')).stderr).toContain('`-1USD` is not a price')
     expect(await cost('--price', 'much')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_PRICE') })
   } finally {

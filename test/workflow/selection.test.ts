@@ -1,4 +1,4 @@
-/** `--project`, `--branch` and `--only introduced` restrict the plan to the selection. */
+/** `--project`, `--branch` and `--introduced` restrict the plan to the selection. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
 import type { Observed } from '../../src/model/index.ts'
@@ -86,7 +86,7 @@ test('a selected change is left out if it depends on a change that is not select
   expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
 })
 
-test('`--only introduced` sends the edited attributes of a compute, but not its drift', async () => {
+test('`--introduced` sends the edited attributes of a compute, but not its drift', async () => {
   const base = manifests('{ main: { primary: { size: 2, postgres: { settings: { work_mem: 8MB } } } } }', ['shop'])
   const head = manifests(
     "{ main: { primary: { size: 2, scaleToZero: never, postgres: { settings: { work_mem: 8MB, jit: 'off' } } } }, 'preview/1': { primary: { size: 4 } } }",

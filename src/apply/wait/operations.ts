@@ -193,5 +193,5 @@ const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
     ({ id, action, status, failuresCount, error }) =>
       `${id} (${action}, ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
-  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again to continue, or raise --operation-timeout.`
+  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again to continue, or raise --timeout.`
 }

@@ -1,6 +1,14 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { duration, text, toggle } from '../flag.ts'
-import { API_FLAGS, BUDGET_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import {
+  BUDGET_FLAGS,
+  CONNECTION_FLAGS,
+  formatFlag,
+  MANIFEST_FLAGS,
+  PATHS,
+  REVIEW_FLAGS,
+  TIMEOUT_FLAG,
+} from '../flags.ts'
 
 const DATA_FLAG = {
   data: text('Agent:', 'Data folder of the agent, which only one agent can use at a time', {
@@ -59,7 +67,7 @@ export const runCommand = {
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
-    'operation-timeout': duration('Agent:', 'How long to wait for the operations of a step', { default: '10m' }),
+    timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
     keys: text(
       'Control API:',
       'YAML file that lists API keys, each with its projects and the files that may declare them',
@@ -75,7 +83,7 @@ export const runCommand = {
     'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git'),
     notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format'),
     'notify-secret-file': text('Serving:', 'File that contains the Standard Webhooks secret for signing notifications'),
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch of a repository'],
@@ -99,10 +107,7 @@ export const statusCommand = {
   positionals: PROJECTS,
   flags: {
     ...DATA_FLAG,
-    format: text('Output:', 'Output format; json is the response of GET /api/v1/projects', {
-      choices: ['terminal', 'json'],
-      default: 'terminal',
-    }),
+    format: formatFlag('Output format; json is the response of GET /api/v1/projects', ['terminal', 'json']),
   },
   examples: [
     ['$0 agent status', 'All projects'],
@@ -126,18 +131,18 @@ Exit codes:
 
 export const reconcileCommand = {
   command: 'reconcile [projects..]',
-  summary: 'Read projects immediately, and retry changes that were rejected or failed',
+  summary: 'Read projects immediately, retry changes that were rejected or failed, and show the state',
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    wait: toggle('', 'Wait until the projects have been read, then exit with the exit code of `agent status`'),
     accept: text('', 'Continue after a force push, if the followed branch is now at this commit'),
   },
-  examples: [['$0 agent reconcile quiet-river-12345678 --wait', 'Read one project immediately, and show its state']],
+  examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
 
-${STATE_CODES}
-  Without --wait, 0 means that the agent has received the request.`,
+The command waits until the projects have been read and their steps have ended.
+
+${STATE_CODES}`,
 } as const satisfies Command
 
 export const suspendCommand = {

@@ -1,17 +1,29 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, number, text, toggle } from '../flag.ts'
-import { API_FLAGS, BUDGET_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_FLAGS } from '../flags.ts'
+import { number, text, toggle } from '../flag.ts'
+import {
+  BUDGET_FLAGS,
+  CONNECTION_FLAGS,
+  EXIT_ERROR,
+  formatFlag,
+  HTML_FLAG,
+  PATHS,
+  PLAN_VIEW_FLAGS,
+  PLANNING_FLAGS,
+  TIMEOUT_FLAG,
+} from '../flags.ts'
 
 export const applyCommand = {
   command: 'apply [paths..]',
   summary: 'Make a plan, ask for confirmation, and apply it; or apply a saved plan',
   positionals: {
-    paths: { ...PATHS.paths, describe: `${PATHS.paths.describe}, or one saved plan, FILE.json` },
+    paths: {
+      ...PATHS.paths,
+      describe: `${PATHS.paths.describe}; or a saved plan, FILE.json, which other manifests may follow`,
+    },
   },
   flags: {
-    plan: text('Manifests:', 'Apply exactly this saved plan'),
     ...PLANNING_FLAGS,
-    base: text('Manifests:', 'With --only introduced, the git ref to compare the manifests with'),
+    base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with'),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
     allow: text(
       'Consent:',
@@ -22,16 +34,15 @@ export const applyCommand = {
     'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
     ...BUDGET_FLAGS,
     'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
-    'operation-timeout': duration('Control API:', 'How long to wait for the operations of a step', { default: '10m' }),
-    'lock-timeout': duration('Control API:', 'How long to wait for a locked project', { default: '10m' }),
+    ...TIMEOUT_FLAG,
     journal: text('Output:', 'Append each event to FILE before acting on it'),
-    report: text('Output:', 'Write an HTML report to FILE, even if the run fails or is interrupted'),
-    format: text('Output:', 'Output format; json prints one event per line on stdout, and everything else on stderr', {
-      choices: ['terminal', 'json'],
-      default: 'terminal',
-    }),
+    html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },
+    format: formatFlag('Output format; json prints one event per line on stdout, and everything else on stderr', [
+      'terminal',
+      'json',
+    ]),
     ...PLAN_VIEW_FLAGS,
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
@@ -40,12 +51,9 @@ export const applyCommand = {
       '$0 apply --auto-approve --allow delete --max-deletes 2',
       'Apply without a prompt, and delete at most two computes',
     ],
-    [
-      '$0 apply --base origin/main --only introduced',
-      'Apply what this git branch introduces, but leave drift unchanged',
-    ],
+    ['$0 apply --base origin/main --introduced', 'Apply what this git branch introduces, but leave drift unchanged'],
     ['$0 apply --auto-approve --format json', 'Print events in a machine-readable format'],
-    ['$0 apply --report apply.html', 'Write an HTML report'],
+    ['$0 apply --html apply.html', 'Also write a page that shows what became of each step'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Press Ctrl-C once to start no new steps and wait for running steps to complete. Press it twice to

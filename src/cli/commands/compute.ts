@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, ONE_PROJECT } from '../flags.ts'
+import { toggle } from '../flag.ts'
+import { CONNECTION_FLAGS, ONE_PROJECT, TIMEOUT_FLAG } from '../flags.ts'
 
 const SUMMARIES = {
   start: 'Wake idle computes',
@@ -24,8 +24,7 @@ export const actionCommand = (action: ComputeAction) =>
       project: ONE_PROJECT,
       now: toggle('', 'Interrupt computes even while their restart windows are closed'),
       'auto-approve': toggle('', 'Do not ask for confirmation', { alias: 'yes' }),
-      'operation-timeout': duration('', 'How long to wait for the operations of a compute', { default: '10m' }),
-      'lock-timeout': duration('', 'How long to wait for a locked project', { default: '10m' }),
+      ...TIMEOUT_FLAG,
       ...CONNECTION_FLAGS,
     },
     examples: [[`$0 compute ${action} staging`, 'Refer to the primary on staging by its branch']],

@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { API_FLAGS, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const costCommand = {
   command: 'cost [paths..]',
@@ -8,28 +8,17 @@ export const costCommand = {
   positionals: PATHS,
   flags: {
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
-    by: text('Output:', 'Show one line per compute, branch or project', {
-      choices: ['compute', 'branch', 'project'],
-      default: 'compute',
-    }),
-    format: text('Output:', 'Output format', {
-      alias: 'o',
-      choices: ['terminal', 'json', 'markdown', 'html'],
-      default: 'terminal',
-    }),
-    out: text('Output:', 'With --format html, write the page to FILE'),
+    format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
+    ...HTML_FLAG,
     price: REVIEW_FLAGS.price,
     ...MANIFEST_FLAGS,
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 cost', 'Show the cost of the declared projects, with the most expensive first'],
-    [
-      '$0 cost --project quiet-river-12345678 --by branch',
-      'Show the cost of a project, which needs no manifest, by branch',
-    ],
+    ['$0 cost --project quiet-river-12345678', 'Show the cost of a project, which needs no manifest'],
     ['$0 cost --price 0.222USD', 'Also show costs in US dollars'],
-    ['$0 cost --format html --out cost.html', 'Write a page for any browser'],
+    ['$0 cost --html cost.html', 'Also write a page for any browser'],
   ],
   notes: `Exit codes:
   0   estimated

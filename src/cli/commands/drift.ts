@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { API_FLAGS, EXIT_ERROR, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const driftCommand = {
   command: 'drift [paths..]',
@@ -9,15 +9,15 @@ export const driftCommand = {
     paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
   },
   flags: {
-    since: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
-    format: text('Output:', 'Output format', { choices: ['terminal', 'json'], default: 'terminal' }),
+    base: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
+    format: formatFlag('Output format', ['terminal', 'json']),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 drift', 'Show changes made outside the manifests since the last commit'],
-    ['$0 drift --since v1.4', 'Show changes made outside the manifests since a release'],
+    ['$0 drift --base v1.4', 'Show changes made outside the manifests since a release'],
   ],
   notes: `Exit codes:
   0   there is no drift: no live project changed

@@ -7,12 +7,11 @@ export const fmtCommand = {
   summary: 'Format manifests with canonical key order and values, keeping comments and layout; needs no network access',
   positionals: PATHS,
   flags: {
-    check: toggle('', 'Do not write files, but exit with 2 if a file would change'),
-    diff: toggle('', 'Also print the differences; with --check, only print them'),
+    check: toggle('', 'Do not write files, but print what would change, and exit with 2 if anything would'),
   },
   examples: [
     ['$0 fmt', 'Format espalier.yaml, or else the files in espalier/'],
-    ['$0 fmt --check --diff fleet/', 'In CI, fail if a file is not formatted, and show the diff'],
+    ['$0 fmt --check fleet/', 'In CI, fail if a file is not formatted, and show the diff'],
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
   notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations

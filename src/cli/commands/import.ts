@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS } from '../flags.ts'
 
 export const importCommand = {
   command: 'import',
@@ -11,14 +11,13 @@ export const importCommand = {
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
       { array: true },
     ),
-    all: toggle('', 'Write one file per project, even if there is only one project'),
     branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
     pin: toggle('', 'Pin every compute by its id'),
     out: text(
       '',
       'File to write or update (default: stdout). With several projects, the folder to write to (default: espalier)',
     ),
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 import', 'Import every project that the key can access to espalier/NAME.yaml'],

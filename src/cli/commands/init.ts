@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS } from '../flags.ts'
 
 export const initCommand = {
   command: 'init',
@@ -11,9 +11,8 @@ export const initCommand = {
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
       { array: true },
     ),
-    'no-editor': toggle('', 'Do not write editor settings (.vscode/)'),
-    'no-workflows': toggle('', 'Do not write workflows (.github/workflows/)'),
-    ...API_FLAGS,
+    'manifests-only': toggle('', 'Write neither editor settings (.vscode/) nor workflows (.github/workflows/)'),
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 init', 'With an API key, import every project'],

@@ -1,14 +1,14 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, number, text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, ONE_PROJECT } from '../flags.ts'
+import { duration, number, text } from '../flag.ts'
+import { CONNECTION_FLAGS, formatFlag, ONE_PROJECT } from '../flags.ts'
 
 const COMMON = {
   project: ONE_PROJECT,
-  format: text('Output:', 'Output format; wide shows all columns, and json prints one object per line', {
-    alias: 'o',
-    choices: ['terminal', 'wide', 'json'],
-    default: 'terminal',
-  }),
+  format: formatFlag('Output format; wide shows all columns, and json prints one object per line', [
+    'terminal',
+    'wide',
+    'json',
+  ]),
   ...CONNECTION_FLAGS,
 } as const
 
@@ -29,13 +29,12 @@ export const listCommand = {
   summary: 'List operations, with the newest first',
   flags: {
     ...FILTER_FLAGS,
-    limit: number('Filters:', 'List at most this many operations', { min: 1, default: 50 }),
-    all: toggle('Filters:', 'List all operations, and ignore --limit'),
+    limit: number('Filters:', 'List at most this many operations; 0 lists all', { default: 50 }),
     ...COMMON,
   },
   examples: [
     ['$0 operations list', 'List the newest fifty operations'],
-    ['$0 operations list --status Error --since 7d --all', 'List all failures in the last week'],
+    ['$0 operations list --status Error --since 7d --limit 0', 'List all failures in the last week'],
     ['$0 operations list --branch main --action apply_config', 'List configuration changes on main'],
   ],
   notes: EXIT_NOTES,
@@ -68,7 +67,6 @@ export const watchCommand = {
   command: 'watch',
   summary: 'Show operations as they start and change, until Ctrl-C is pressed',
   flags: {
-    interval: duration('', 'How often to refresh', { default: '5s' }),
     ...FILTER_FLAGS,
     ...COMMON,
   },

@@ -1,21 +1,23 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text, toggle } from '../flag.ts'
-import { API_FLAGS, EXIT_ERROR, PATHS, PLAN_VIEW_FLAGS, PLANNING_FLAGS } from '../flags.ts'
+import {
+  CONNECTION_FLAGS,
+  EXIT_ERROR,
+  formatFlag,
+  HTML_FLAG,
+  PATHS,
+  PLAN_VIEW_FLAGS,
+  PLANNING_FLAGS,
+} from '../flags.ts'
 
 export const planCommand = {
   command: 'plan [paths..]',
-  aliases: ['diff'],
   summary: 'Show what would change and how connections would be affected, without changing anything',
   positionals: PATHS,
   flags: {
-    format: text('Output:', 'Output format', {
-      choices: ['terminal', 'json', 'markdown', 'html'],
-      default: 'terminal',
-    }),
-    out: text(
-      'Output:',
-      'Save the plan to FILE, to be applied with espalier apply FILE. With --format html, write the page to FILE',
-    ),
+    format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
+    out: text('Output:', 'Save the plan to FILE, to be applied with espalier apply FILE'),
+    ...HTML_FLAG,
     live: text(
       'Control API:',
       'Plan against a snapshot file instead of the live projects, which needs no network access and no key',
@@ -28,7 +30,7 @@ export const planCommand = {
     'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
     ...PLAN_VIEW_FLAGS,
     ...PLANNING_FLAGS,
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 plan', 'Compare the manifests with the live projects'],
@@ -36,11 +38,11 @@ export const planCommand = {
     ['$0 plan --detailed-exitcode', 'For scripts: exit with 0 if there are no changes, and with 2 if there are'],
     ['$0 plan --live live.json', 'Plan offline, from a file that espalier snapshot wrote'],
     ['$0 plan --base origin/main', 'Show the changes on this git branch separately from existing drift'],
-    ['$0 plan --base origin/main --only introduced', 'Plan only the changes on this git branch'],
+    ['$0 plan --base origin/main --introduced', 'Plan only the changes on this git branch'],
     ["$0 plan --project 'shop*' --branch main", 'Plan only part of the fleet'],
     ['$0 plan --rehearse', 'Also try the plan on a copy in a sandbox'],
     ['$0 plan --format markdown', 'Print the plan as text for a pull request'],
-    ['$0 plan --format html --out plan.html', 'Write a page to review in a browser'],
+    ['$0 plan --html plan.html', 'Also write a page to review in a browser'],
     ['$0 plan --sandbox=seed.yaml', 'Try the command without an account'],
   ],
   notes: `Exit codes:

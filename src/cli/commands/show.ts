@@ -1,17 +1,18 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
-import { MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
+import { toggle } from '../flag.ts'
+import { formatFlag, HTML_FLAG, MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = {
   command: 'show <ref>',
   summary: 'Show a saved plan or resolved manifests, without network access or a key',
   positionals: { ref: { describe: 'A file that plan --out wrote. With --resolved, a manifest, directory or glob' } },
   flags: {
-    format: text('Output:', 'Output format. With --resolved, only terminal (which prints YAML) and json are allowed', {
-      choices: ['terminal', 'json', 'markdown', 'html'],
-      default: 'terminal',
-    }),
-    out: text('Output:', 'With --format html, write the page to FILE'),
+    format: formatFlag('Output format. With --resolved, only terminal (which prints YAML) and json are allowed', [
+      'terminal',
+      'json',
+      'markdown',
+    ]),
+    ...HTML_FLAG,
     resolved: toggle(
       'Manifests:',
       'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
@@ -21,7 +22,7 @@ export const showCommand = {
   },
   examples: [
     ['$0 show plan.json', 'Show what espalier apply plan.json would do'],
-    ['$0 show plan.json --format html --out plan.html', 'Write the plan as a page for any browser'],
+    ['$0 show plan.json --html plan.html', 'Also write the plan as a page for any browser'],
     ['$0 show --resolved fleet/', 'Show resolved manifests, with the file that each value comes from'],
   ],
   notes: `Exit codes:

@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { API_FLAGS, PATHS } from '../flags.ts'
+import { CONNECTION_FLAGS, PATHS } from '../flags.ts'
 
 export const snapshotCommand = {
   command: 'snapshot [paths..]',
@@ -9,7 +9,7 @@ export const snapshotCommand = {
   flags: {
     out: text('', 'File to write', { demandOption: true }),
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 snapshot --out live.json', 'Save all declared projects'],

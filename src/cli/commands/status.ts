@@ -1,22 +1,22 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, text, toggle } from '../flag.ts'
-import { API_FLAGS, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { toggle } from '../flag.ts'
+import { CONNECTION_FLAGS, formatFlag, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const statusCommand = {
   command: 'status [paths..]',
   summary: 'List live computes, and show whether they match the manifests',
   positionals: PATHS,
   flags: {
-    format: text('Output:', 'Output format; wide shows all columns, and name shows only ids', {
-      alias: 'o',
-      choices: ['terminal', 'wide', 'json', 'name'],
-      default: 'terminal',
-    }),
-    watch: toggle('Output:', 'Refresh the list until Ctrl-C is pressed'),
-    interval: duration('Output:', 'How often to refresh', { default: '5s' }),
+    format: formatFlag('Output format; wide shows all columns, and name shows only ids', [
+      'terminal',
+      'wide',
+      'json',
+      'name',
+    ]),
+    watch: toggle('Output:', 'Refresh the list every 5 seconds, until Ctrl-C is pressed'),
     ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
-    ...API_FLAGS,
+    ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 status', 'List the computes of all declared projects'],

@@ -1,17 +1,13 @@
 import { TIER_NAMES } from '../../model/index.ts'
 import type { Command, ValuesOf } from '../command.ts'
-import { text } from '../flag.ts'
-import { MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import { formatFlag, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const validateCommand = {
   command: 'validate [paths..]',
   summary: 'Check manifests and report every problem in every file, without network access or a key',
   positionals: PATHS,
   flags: {
-    format: text('Output:', 'Output format; sarif is for code scanning', {
-      choices: ['terminal', 'json', 'sarif'],
-      default: 'terminal',
-    }),
+    format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
     tier: { ...REVIEW_FLAGS.tier, describe: `Check the limits of this account plan: ${TIER_NAMES}` },
     'tier-table': REVIEW_FLAGS['tier-table'],
     policy: REVIEW_FLAGS.policy,

@@ -1,7 +1,7 @@
-/** Completes a command line. It runs on every TAB, so it loads little and does not wait long for the service. */
+/** Completes a command line. It runs on every TAB, so it loads little and needs no network access. */
 import { CONSENTS } from '../../model/index.ts'
 import type { Runnable } from '../command.ts'
-import { flagsByWord, namesOf, pathOf } from '../command-line.ts'
+import { flagsByWord, nameOf, pathOf } from '../command-line.ts'
 import { COMMANDS } from '../commands/index.ts'
 import type { Flag } from '../flag.ts'
 import { COMMON_FLAGS } from '../flags.ts'
@@ -33,7 +33,7 @@ const candidatesFor = async (words: readonly string[], typed: string, io: Io): P
     )
   }
   const below = command === undefined ? COMMANDS : command.subcommands
-  if (below !== undefined) return below.map((one) => ({ word: namesOf(one)[0] ?? '', about: one.summary }))
+  if (below !== undefined) return below.map((one) => ({ word: nameOf(one), about: one.summary }))
   return command === undefined ? [] : argumentsOf(command, words, io)
 }
 
@@ -52,13 +52,16 @@ const valuesOf = async (
       return CONSENTS.filter((consent) => !used.includes(consent)).map((consent) => ({ word: given + consent }))
     }
     case 'project':
-      return (await live(words, io)).projects.map(({ id, name: about }) => ({ word: id, about }))
+      return (await declared(words, io)).projects.map((word) => ({ word }))
+    case 'wave':
+      return (await declared(words, io)).waves.map((word) => ({ word }))
     case 'branch':
-      return (await live(words, io)).branches.map((word) => ({ word }))
+      return (await declared(words, io)).branches.map((word) => ({ word }))
     case 'compute':
-      return (await live(words, io)).computes.map(({ id, ref }) => ({ word: id, about: ref }))
+      return (await declared(words, io)).computes.flatMap(({ id, ref }) =>
+        id === undefined ? [] : [{ word: id, about: ref }],
+      )
     case 'base':
-    case 'since':
       return (await (await import('./git-refs.ts')).gitRefs(io.cwd)).map((word) => ({ word }))
     default:
       return []
@@ -70,7 +73,11 @@ const argumentsOf = async (command: Runnable, words: readonly string[], io: Io):
   if (positional?.choices !== undefined) return positional.choices.map((word) => ({ word }))
   if (name === 'code') return (await import('../runs/explain.ts')).codes()
   const isCompute = name === 'refs' && /^(?:start|suspend|restart|delete)\b/.test(command.command)
-  return isCompute ? (await live(words, io)).computes.map(({ id, ref }) => ({ word: ref, about: id })) : []
+  return isCompute ? (await declared(words, io)).computes.map(({ ref }) => ({ word: ref })) : []
 }
 
-const live = async (words: readonly string[], io: Io) => (await import('./live-names.ts')).liveNames(words, io)
+const declared = async (words: readonly string[], { cwd }: Io) => {
+  const at = words.lastIndexOf('--project')
+  const project = at < 0 || at >= words.length - 2 ? undefined : words[at + 1]
+  return (await import('./declared-names.ts')).declaredNames(cwd, project)
+}

@@ -27,13 +27,9 @@ export const runAgentStatus = async (flags: StatusFlags, io: Io): Promise<ExitCo
 }
 
 export const runAgentReconcile = async (flags: ReconcileFlags, io: Io): Promise<ExitCode> => {
-  const { paths, names } = await subjectsOf(flags, io)
+  const { paths } = await subjectsOf(flags, io)
   const askedAt = io.clock.date()
   for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, { accept: flags.accept })
-  if (flags.wait !== true) {
-    print(`Reading now: ${names}.`, io.stdout)
-    return EXIT.ok
-  }
   const isRead = ({ refreshedAt = '', state }: ProjectView): boolean =>
     state === 'Invalid' || (Date.parse(refreshedAt) >= askedAt && state !== 'Progressing')
   for (;;) {

@@ -16,7 +16,7 @@ import {
 } from '../../agent/index.ts'
 import { defined, namesIn, plainText, readBoundedFile } from '../../base/index.ts'
 import { parseManifests, readSizeTable } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
 import { exitCodeOfAll, tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
@@ -98,15 +98,15 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 /** Reads the settings from the flags. Mistakes are reported here, before anything is read. */
 const settingsOf = (flags: AgentRunFlags) => {
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
-  const { onGit, onDrift, interval, gitInterval, concurrency, listenPublic } = flags
+  const { onGit, onDrift, interval, gitInterval, listenPublic } = flags
   const { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease } = flags
   return {
     policy: { onGit, onDrift, allow: allowed(flags.allow ?? []) },
     budgets: { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease },
     interval,
     gitInterval,
-    operationTimeoutMs: flags.operationTimeout,
-    concurrency,
+    operationTimeoutMs: flags.timeout,
+    concurrency: DEFAULT_CONCURRENCY,
     listen: parseListenAddress(flags.listen, '--listen'),
     listenPublic: listenPublic === undefined ? undefined : parseListenAddress(listenPublic, '--listen-public'),
   } as const

@@ -26,10 +26,10 @@ import {
 import { askConsent, requireTerminal } from '../ask.ts'
 import type { ApplyFlags } from '../commands/apply.ts'
 import { openWriteApi } from '../connect.ts'
-import { planViewOf, selectionOf, usageError } from '../flags.ts'
+import { selectionOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
-import { openPage, PAGE_FRAME, type WritePage } from '../page-file.ts'
+import { openPageOf, PAGE_FRAME, type WritePage } from '../page-file.ts'
 import { type Progress, progressOf } from '../progress.ts'
 import { readingLine } from '../reading-line.ts'
 import { printNote, reportLeftOut, reportProblems } from '../report-problems.ts'
@@ -40,7 +40,7 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
   // All flags are checked before anything is read.
   const policy = { allow: allowed(flags.allow ?? []) }
   const selection = selectionOf(flags)
-  const page = flags.report === undefined ? undefined : await openPage(flags.report, 'report', io)
+  const page = await openPageOf(flags, io)
   const saved = await savedPlan(flags, io)
   const manifests = await manifestsFor(flags, selection, saved, io)
   if (!hasErrors(manifests.loaded.diagnostics) && flags.autoApprove !== true) requireTerminal(io, NO_TERMINAL)
@@ -49,15 +49,14 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     manifests,
     saved,
     cwd: io.cwd,
-    open: () => openWriteApi(flags, flags.lockTimeout, io, reading),
+    open: () => openWriteApi(flags, flags.timeout, io, reading),
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
     budgets: flags,
     maxFailures: flags.maxFailures,
     keepGoing: flags.keepGoing,
     ignoreWindows: flags.now,
-    concurrency: flags.concurrency,
-    operationTimeoutMs: flags.operationTimeout,
+    operationTimeoutMs: flags.timeout,
     journal: flags.journal === undefined ? undefined : io.locate(flags.journal),
     onSignal: io.onSignal,
     notify: (message) => print(message, io.stderr),
@@ -85,10 +84,10 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
 const NO_TERMINAL =
   'Use --auto-approve, and use --allow for changes that --auto-approve does not permit. To see what would change, run `espalier plan`.'
 
-/** The saved plan named by `--plan`, or by a single path that ends in `.json`. */
+/** The saved plan, if the first path ends in `.json`. */
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
-  const name = flags.plan ?? (isPlanPath(flags) ? flags.paths[0] : undefined)
-  if (name === undefined) return undefined
+  const [name = ''] = flags.paths
+  if (!isPlanPath(name)) return undefined
   for (const flag of ['project', 'branch', 'wave', 'base'] as const) {
     if (flags[flag] === undefined) continue
     throw usageError(`--${flag} cannot be combined with a saved plan, which already contains it.`, `Remove --${flag}.`)
@@ -96,8 +95,7 @@ const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan |
   return readSavedPlan(name, locate(name))
 }
 
-const isPlanPath = ({ plan, paths: [path = '', ...more] }: ApplyFlags): boolean =>
-  plan === undefined && more.length === 0 && path.endsWith('.json')
+const isPlanPath = (path: string): boolean => path.endsWith('.json')
 
 const manifestsFor = async (
   flags: ApplyFlags,
@@ -105,13 +103,9 @@ const manifestsFor = async (
   saved: SavedPlan | undefined,
   io: Io,
 ): Promise<Manifests> => {
-  const given = isPlanPath(flags) ? [] : flags.paths
-  const paths = saved === undefined ? given : manifestPaths(saved, given, io.cwd)
-  if (flags.base !== undefined && flags.only === undefined) {
-    throw usageError(
-      'apply --base needs --only introduced.',
-      'To see the introduced changes, run: espalier plan --base REF',
-    )
+  const paths = saved === undefined ? flags.paths : manifestPaths(saved, flags.paths.slice(1), io.cwd)
+  if (flags.base !== undefined && flags.introduced !== true) {
+    throw usageError('apply --base needs --introduced.', 'To see the introduced changes, run: espalier plan --base REF')
   }
   const manifests = await readManifests(paths, flags.sizeTable, io, flags)
   const isUnselected = saved !== undefined || hasErrors(manifests.loaded.diagnostics)
@@ -134,7 +128,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
     takenAt: observed.takenAt,
     now: timeOf(io),
     overridesWindows: flags.now === true,
-    ...planViewOf(flags),
+    detail: flags.detail,
   }
   print(terminalPlan(plan, styleOf(stream, flags, io.env), shown), stream)
 }

@@ -34,7 +34,7 @@ export const runCompute =
   (command: ComputeAction) =>
   async (flags: ComputeFlags, io: Io): Promise<ExitCode> => {
     const find = await oneProject(flags.project, io)
-    return withClient(openWriteApi(flags, flags.lockTimeout, io), async (api) => {
+    return withClient(openWriteApi(flags, flags.timeout, io), async (api) => {
       const project = await find(api)
       const live = await readProject(api, project)
       const targets = targetsOf(live, flags.refs)
@@ -47,7 +47,7 @@ export const runCompute =
         print('Nothing was changed.', io.stderr)
         return EXIT.error
       }
-      for (const target of work) await perform(api, project, command, target, flags.operationTimeout, io)
+      for (const target of work) await perform(api, project, command, target, flags.timeout, io)
       return EXIT.ok
     })
   }

@@ -1,7 +1,7 @@
 import { type CostReport, parsePrice } from '../../cost/index.ts'
 import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
-import { costMarkdown, costTable, spendingWords } from '../../report/index.ts'
+import { costMarkdown, costTable } from '../../report/index.ts'
 import { costLive } from '../../workflow/index.ts'
 import type { CostFlags } from '../commands/cost.ts'
 import { withReadApi } from '../connect.ts'
@@ -14,13 +14,12 @@ import { printProblems } from '../report-problems.ts'
 import { print, tableStyle } from '../terminal.ts'
 
 export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
-  const { concurrency } = flags
   const price = flags.price === undefined ? undefined : parsePrice(flags.price)
   if (flags.project !== undefined && flags.paths.length > 0) {
     throw usageError('--project and paths cannot be combined.')
   }
   checkGlobs('project', flags.project)
-  const page = await openPageOf(flags, 'cost', io)
+  const page = await openPageOf(flags, io)
   const manifests = flags.project === undefined ? await readManifests(flags.paths, flags.sizeTable, io) : undefined
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
@@ -31,15 +30,14 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
       manifests === undefined
         ? (await liveProjects(api, flags.project ?? [])).ids
         : projectIds(manifests.loaded.desired)
-    return costLive(api, projects, { concurrency, price, ...(manifests && { manifests }) })
+    return costLive(api, projects, { price, ...(manifests && { manifests }) })
   })
   const unread = unreadProjects(observed)
   // If no project could be read, showing a total of 0 would be misleading.
   if (observed.projects.length > 0 || unread.length === 0) {
-    if (page === undefined) print(textOf(report, flags, io), io.stdout)
-    else {
+    print(textOf(report, flags, io), io.stdout)
+    if (page !== undefined) {
       const { costPage } = await import('../../report/html/index.ts')
-      print(spendingWords(report), io.stdout)
       await page(costPage(report, PAGE_FRAME))
     }
   }
@@ -50,5 +48,5 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
 const textOf = (report: CostReport, flags: CostFlags, io: Io): string => {
   if (flags.format === 'json') return plainJson(report, 2)
   if (flags.format === 'markdown') return costMarkdown(report)
-  return costTable(report, flags.by, tableStyle(io.stdout, flags, io.env))
+  return costTable(report, tableStyle(io.stdout, flags, io.env))
 }

@@ -15,7 +15,7 @@ import { print, styleOf } from '../terminal.ts'
 export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => {
   if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, so it cannot read - (stdin).')
   const manifests = await readManifests(flags.paths, flags.sizeTable, io)
-  const base = await manifestsAt(flags.since, manifests, { cwd: io.cwd })
+  const base = await manifestsAt(flags.base, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {
     if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue
     reportProblems(loaded.diagnostics, loaded, flags, io)
@@ -23,8 +23,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
   }
   const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
   return withReadApi(flags, io, async (api, onReading) => {
-    const { concurrency } = flags
-    const { observed, result } = await planLive(api, selected, { concurrency, estimate: false, onReading })
+    const { observed, result } = await planLive(api, selected, { estimate: false, onReading })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)
@@ -32,7 +31,7 @@ export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => 
     }
     const moved = whoMoved(planOfBase(base, plan.projects, observed), plan)
     const differences = await withOperations(api, moved, observed, onReading)
-    const context = { ref: flags.since, takenAt: observed.takenAt, now: io.clock.date(), plan }
+    const context = { ref: flags.base, takenAt: observed.takenAt, now: io.clock.date(), plan }
     print(
       flags.format === 'json'
         ? jsonDrift(differences, context)

@@ -28,9 +28,9 @@ export const runFmt = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     if (formatted === text) continue
     changed += 1
     print(plainText(path), io.stdout)
-    showDiff(path, text, formatted, flags, io)
+    if (flags.check === true) showDiff(path, text, formatted, io)
     // If the file is a link, this writes the file that it points to, which is in the same tree.
-    if (flags.check !== true) await replaceFile(await realpath(file), formatted, 'The manifest')
+    else await replaceFile(await realpath(file), formatted, 'The manifest')
   }
   if (problems.length > 0) {
     printProblems(problems, flags, io)
@@ -51,9 +51,11 @@ const formatStdin = async (flags: FmtFlags, io: Io): Promise<ExitCode> => {
     return EXIT.error
   }
   const formatted = format(STDIN, given)
-  if (flags.diff === true) showDiff(STDIN, given, formatted, flags, io)
-  else if (flags.check !== true) io.stdout.write(formatted)
-  if (flags.check !== true) return EXIT.ok
+  if (flags.check !== true) {
+    io.stdout.write(formatted)
+    return EXIT.ok
+  }
+  if (formatted !== given) showDiff(STDIN, given, formatted, io)
   print(formatted === given ? 'Nothing to format.' : 'Not formatted.', io.stderr)
   return formatted === given ? EXIT.ok : EXIT.changes
 }
@@ -86,8 +88,7 @@ const sorted = (value: unknown): unknown => {
 const problemsOf = (path: string, given: string): readonly Diagnostic[] =>
   parseManifests([{ path, text: given }]).diagnostics.filter(({ code }) => UNREADABLE.has(code))
 
-const showDiff = (path: string, before: string, after: string, { diff }: FmtFlags, io: Io): void => {
-  if (diff !== true || before === after) return
+const showDiff = (path: string, before: string, after: string, io: Io): void => {
   const patch = createTwoFilesPatch(path, path, before, after, '', '', { context: 3 })
   print(patch.split('\n').slice(1).map(plainText).join('\n'), io.stdout)
 }

@@ -37,7 +37,7 @@ export const runImport = async (flags: ImportFlags, io: Io): Promise<ExitCode> =
         : await liveProjects(api, patterns)
     const [only, ...others] = ids
     const imported =
-      only !== undefined && others.length === 0 && flags.all !== true && patterns?.some(isGlob) !== true
+      only !== undefined && others.length === 0 && patterns?.some(isGlob) !== true
         ? await importOne(api, only, flags, io)
         : await importAll(api, ids, flags, onReading, io)
     if (leftOut > 0 || imported.leftOut > 0) {
@@ -83,7 +83,7 @@ const importAll = async (
   onReading: OnReading,
   io: Io,
 ): Promise<Imported> => {
-  const options = { ...exportOptions(flags), concurrency: flags.concurrency, onReading }
+  const options = { ...exportOptions(flags), onReading }
   const { files, unread } = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
   let isComplete = unread.length === 0
   for (const { path, project, result } of files) {

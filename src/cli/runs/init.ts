@@ -27,8 +27,8 @@ const PUBLIC_SCHEMA = schemaAddress('manifest')
 
 export const runInit = async (flags: InitFlags, io: Io): Promise<ExitCode> => {
   const hasManifest = await writeManifest(flags, io)
-  if (flags.noEditor !== true) await writeEditorSettings(io)
-  const hasWorkflows = flags.noWorkflows !== true && (await writeWorkflows(io))
+  if (flags.manifestsOnly !== true) await writeEditorSettings(io)
+  const hasWorkflows = flags.manifestsOnly !== true && (await writeWorkflows(io))
   for (const line of nextSteps(hasManifest, hasWorkflows)) print(line, io.stdout)
   return EXIT.ok
 }
@@ -40,7 +40,7 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
     report(io, 'exists', `${present}; to add live computes to it, run \`espalier import --project ID --out FILE\``)
     return true
   }
-  const schema = flags.noEditor === true ? PUBLIC_SCHEMA : SCHEMA_FILE
+  const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : SCHEMA_FILE
   if (!hasKey(flags, io)) {
     await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
     report(io, 'written', `${MANIFEST}, which you must fill in, because there is no API key to read the project with`)
@@ -92,8 +92,8 @@ const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promi
 }
 
 const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<boolean> => {
-  const schema = flags.noEditor === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
-  const options = { pin: false, schema, concurrency: flags.concurrency }
+  const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
+  const options = { pin: false, schema }
   const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
   for (const { path, project, result } of files) {
     const name = project.name ?? project.id

@@ -9,7 +9,7 @@ import type { Io } from '../io.ts'
 import { oneProject } from '../live-projects.ts'
 import { canRedraw, print, tableStyle } from '../terminal.ts'
 import { waitForOperation } from '../wait-for-operation.ts'
-import { untilInterrupted, watchScreen } from '../watch.ts'
+import { untilInterrupted, WATCH_MS, watchScreen } from '../watch.ts'
 
 /** How many operations to read. This is enough for all operations that start between two refreshes. */
 const WATCHED = 100
@@ -29,7 +29,7 @@ export const runOperationsList = async (flags: ListFlags, io: Io): Promise<ExitC
       if (!isWanted(operation)) continue
       printer.print(operation)
       shown += 1
-      if (flags.all !== true && shown >= flags.limit) break
+      if (shown === flags.limit) break
     }
     if (shown > 0 || !isTable(flags)) printer.end()
     else print('No operations match.', io.stderr)
@@ -47,8 +47,8 @@ export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<Exi
     }
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
       const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
-      const title = `espalier operations, every ${time(flags.interval)}.`
-      await watchScreen({ title, everyMs: flags.interval, read, draw }, io)
+      const title = `espalier operations, every ${time(WATCH_MS)}.`
+      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
       return EXIT.ok
     }
     const printer = printerOf(session, flags, io)
@@ -61,7 +61,7 @@ export const runOperationsWatch = async (flags: WatchFlags, io: Io): Promise<Exi
       }
       printer.end()
     }
-    await untilInterrupted(flags.interval, printChanged, io)
+    await untilInterrupted(WATCH_MS, printChanged, io)
     return EXIT.ok
   })
 

@@ -1,7 +1,15 @@
 import { jsonPlan } from '../../apply/index.ts'
 import { commitOf, counted, defined, PRIVATE, replaceFile } from '../../base/index.ts'
-import { EXIT, type ExitCode, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
-import { ageOf, emptyVerdict, markdownPlan, planLine, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import {
+  DEFAULT_CONCURRENCY,
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  isEmptyPlan,
+  type Origin,
+  type Plan,
+} from '../../model/index.ts'
+import { ageOf, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,
   encodeSavedPlan,
@@ -18,7 +26,7 @@ import {
 import { STDIN } from '../command.ts'
 import type { PlanFlags } from '../commands/plan.ts'
 import { withReadApi } from '../connect.ts'
-import { planViewOf, selectionOf, usageError } from '../flags.ts'
+import { selectionOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { readManifests } from '../manifests.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
@@ -28,7 +36,7 @@ import { print, styleOf } from '../terminal.ts'
 
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // The page is opened first, so that the command fails before it reads anything.
-  const page = await openPageOf(flags, 'plan', io)
+  const page = await openPageOf(flags, io)
   const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
@@ -51,13 +59,9 @@ export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   }
   const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.removedSafeguards ?? [])] }
   const since = base && comparison && { ...base, origin: comparison.origin }
-  if (page === undefined) {
-    print(render(plan, planned, flags, since, io), io.stdout)
-    if (flags.out !== undefined) await save(flags.out, planned, flags, io)
-  } else {
-    print(isEmptyPlan(plan) ? emptyVerdict(plan) : planLine(plan.summary), io.stdout)
-    await page(await htmlPage(plan, planned, flags, since, io))
-  }
+  print(render(plan, planned, flags, since, io), io.stdout)
+  if (flags.out !== undefined) await save(flags.out, planned, flags, io)
+  await page?.(await htmlPage(plan, planned, flags, since, io))
   printNote(selectionNote(plan), io)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
@@ -99,7 +103,7 @@ const planWithFlags = async (
   }
   return withReadApi(flags, io, (api, onReading) =>
     planLive(api, manifests, {
-      concurrency: flags.concurrency,
+      concurrency: DEFAULT_CONCURRENCY,
       base,
       onReading,
     }),
@@ -151,7 +155,7 @@ const render = (plan: Plan, { observed }: Planned, flags: PlanFlags, since: Sinc
   return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
     takenAt: observed.takenAt,
     now: timeOf(io),
-    ...planViewOf(flags),
+    detail: flags.detail,
     ...defined({ since }),
   })
 }

@@ -9,7 +9,7 @@ import { print } from '../terminal.ts'
 
 /** Prints manifests with profiles, rules and shared files merged, and the place that each value comes from. */
 export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
-  if (flags.format === 'markdown' || flags.format === 'html' || flags.out !== undefined) {
+  if (flags.format === 'markdown' || flags.html !== undefined) {
     throw usageError(
       '`show --resolved` prints YAML or JSON to stdout.',
       'Use --format json, and redirect stdout to write a file.',

@@ -3,26 +3,21 @@ import { EXIT, type ExitCode, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
 import type { ShowFlags } from '../commands/show.ts'
-import { planViewOf, usageError } from '../flags.ts'
 import { type Io, timeOf } from '../io.ts'
 import { openPageOf, PAGE_FRAME } from '../page-file.ts'
 import { print, styleOf } from '../terminal.ts'
 
 /** Shows a saved plan. It only reads the file. Whether the plan is stale is checked by `apply`. */
 export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
-  if (flags.out !== undefined && flags.format !== 'html') throw usageError('--out needs --format html.')
-  const page = await openPageOf(flags, `show ${flags.ref}`, io)
+  const page = await openPageOf(flags, io)
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
   const { plan, createdAt, espalier, manifests } = file
-  if (flags.format === 'json') {
-    print(jsonPlan(plan), io.stdout)
-    return EXIT.ok
-  }
-  if (page === undefined) printPlan(plan, flags, io)
-  else {
+  printPlan(plan, flags, io)
+  if (page !== undefined) {
     const { planPage } = await import('../../report/html/index.ts')
     await page(planPage(plan, PAGE_FRAME))
   }
+  if (flags.format === 'json') return EXIT.ok
   const of = manifests === undefined ? '' : ` of ${manifests.join(' ')}`
   print(
     plainText(
@@ -33,10 +28,8 @@ export const runShow = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   return EXIT.ok
 }
 
-const printPlan = (plan: Plan, flags: ShowFlags, io: Io): void =>
-  print(
-    flags.format === 'markdown'
-      ? markdownPlan(plan)
-      : terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), ...planViewOf(flags) }),
-    io.stdout,
-  )
+const printPlan = (plan: Plan, { format, detail, noColor }: ShowFlags, io: Io): void => {
+  if (format === 'json') print(jsonPlan(plan), io.stdout)
+  else if (format === 'markdown') print(markdownPlan(plan), io.stdout)
+  else print(terminalPlan(plan, styleOf(io.stdout, { noColor }, io.env), { now: timeOf(io), detail }), io.stdout)
+}

@@ -1,6 +1,6 @@
 import { pastOperations, type ReadApi, snapshot } from '../../api/index.ts'
 import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
-import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY, EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import type { SnapshotFlags } from '../commands/snapshot.ts'
@@ -19,8 +19,8 @@ export const runSnapshot = async (flags: SnapshotFlags, io: Io): Promise<ExitCod
   if (declared === undefined) return EXIT.error
   return withReadApi(flags, io, async (api, onReading) => {
     const projects = flags.project === undefined ? declared : await named(api, flags.project, io)
-    const seen = await snapshot(api, projects, { concurrency: flags.concurrency, onReading })
-    const withPast = await mapConcurrently(seen.projects, flags.concurrency, async (project) => ({
+    const seen = await snapshot(api, projects, { onReading })
+    const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, async (project) => ({
       ...project,
       ...(await pastOperations(api, project.id)),
     }))

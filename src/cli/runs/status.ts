@@ -28,7 +28,7 @@ import { checkGlobs, liveProjects } from '../live-projects.ts'
 import { ifAny, readManifests } from '../manifests.ts'
 import { printProblems } from '../report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal.ts'
-import { untilInterrupted, watchScreen } from '../watch.ts'
+import { untilInterrupted, WATCH_MS, watchScreen } from '../watch.ts'
 
 interface Seen {
   readonly observed: Observed
@@ -59,9 +59,9 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
     if (flags.watch !== true) show(await read(onReading), shown, io)
     else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
-      const title = `espalier status, every ${time(flags.interval)}.`
-      await watchScreen({ title, everyMs: flags.interval, read, draw }, io)
-    } else await untilInterrupted(flags.interval, async () => show(await read(), shown, io), io)
+      const title = `espalier status, every ${time(WATCH_MS)}.`
+      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
+    } else await untilInterrupted(WATCH_MS, async () => show(await read(), shown, io), io)
     return code
   })
 }
@@ -79,17 +79,17 @@ const seeing = async (
   api: ReadApi,
   manifests: Manifests | undefined,
   isBroken: boolean,
-  { paths, project: patterns, concurrency }: StatusFlags,
+  { paths, project: patterns }: StatusFlags,
   io: Io,
 ): Promise<See> => {
   const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
-  const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, { concurrency }))
+  const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, {}))
   const found = patterns?.map((pattern) => matchingProjects(pattern, projects)) ?? [declared]
   const isDeclared = found.every((ids) => ids.length > 0)
   if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
     const selected = await select(manifests, { projects: patterns }, io.cwd)
     return async (read, onReading) => {
-      const { observed, result } = await planLive(read, selected, { concurrency, estimate: false, onReading })
+      const { observed, result } = await planLive(read, selected, { estimate: false, onReading })
       const projects = result.plan.selection?.leftOut.projects ?? 0
       return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
     }
@@ -100,7 +100,7 @@ const seeing = async (
       ? await liveProjects(api, patterns ?? [])
       : { ids: chosen, leftOut: declared.length - chosen.length }
   return async (read, onReading) => ({
-    observed: await snapshot(read, ids, { concurrency, onReading }),
+    observed: await snapshot(read, ids, { onReading }),
     leftOut: { projects: leftOut, computes: 0 },
   })
 }

@@ -2,7 +2,7 @@
 import { type Difference, type Plan, plainJson } from '../../model/index.ts'
 
 interface DriftDocument {
-  /** The git ref given with `--since`. */
+  /** The git ref given with `--base`. */
   readonly ref: string
   readonly takenAt: string
   readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>

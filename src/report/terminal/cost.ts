@@ -4,20 +4,19 @@ import type { CostReport } from '../../cost/index.ts'
 import {
   adviceTitles,
   editWords,
+  groupedSpendingRows,
   SPENDING_COLUMNS,
-  type SpendingBy,
   type SpendingRow,
   savingWords,
   spendingMoney,
-  spendingRows,
   spendingWords,
 } from '../words/spending.ts'
 import { paintOf, type Style, wrapped } from './style.ts'
 import { type Column, tableOf } from './table.ts'
 
-export const costTable = (report: CostReport, by: SpendingBy, style: Style): string => {
+export const costTable = (report: CostReport, style: Style): string => {
   const paint = paintOf(style)
-  const rows = spendingRows(report, by)
+  const rows = groupedSpendingRows(report)
   const table = tableOf(COLUMNS, rows, style)
   const money = spendingMoney(report)
   return [

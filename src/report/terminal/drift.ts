@@ -6,7 +6,7 @@ import { computeOnBranch, place, projectTitle } from '../words/names.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
 
 interface DriftContext {
-  /** The git ref given with `--since`. */
+  /** The git ref given with `--base`. */
   readonly ref: string
   /** Milliseconds since the epoch. */
   readonly now: number

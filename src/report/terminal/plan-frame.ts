@@ -14,10 +14,11 @@ export interface PlanContext {
   readonly overridesWindows?: boolean
   /** The git ref that the plan is compared with, and the result of the comparison. */
   readonly since?: { readonly ref: string; readonly origin: Origin }
-  /** The default is `compact` if there are more than twelve changes, and `detail` otherwise. */
-  readonly view?: 'compact' | 'detail' | undefined
-  /** Whether to show the order of steps. By default, it is shown only if it matters. */
-  readonly steps?: boolean | undefined
+  /**
+   * Whether to show all attributes of each change and the order of steps. By default, attributes are shown if there are
+   * at most twelve changes, and then also the order of steps if it matters.
+   */
+  readonly detail?: boolean | undefined
 }
 
 export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows'> {

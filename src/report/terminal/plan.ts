@@ -28,7 +28,7 @@ const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
-  const isCompact = extra.view === undefined ? plan.changes.length > MOST_DETAILED : extra.view === 'compact'
+  const isCompact = extra.detail !== true && plan.changes.length > MOST_DETAILED
   const frame: PlanFrame = {
     ...extra,
     plan,
@@ -42,7 +42,7 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   const show = isCompact ? compactChanges : detailedChanges
   const sections = [
     ...(extra.since === undefined ? show(plan.changes, frame) : originSections(plainValue(extra.since), frame, show)),
-    stepsSection(frame, extra.steps ?? (isCompact ? false : undefined)),
+    stepsSection(frame, isCompact ? false : extra.detail),
     wavesSection(frame),
     skippedSection(frame),
     unmanagedSection(frame),

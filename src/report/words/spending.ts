@@ -1,5 +1,5 @@
 /** The table rows and sentences that `espalier cost` shows. */
-import { counted } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import {
   type Advice,
   type CostReport,
@@ -54,6 +54,27 @@ export const spendingRows = (report: CostReport, by: SpendingBy): readonly Spend
     branch: 'branch' in one ? one.branch : '',
   }))
 }
+
+/** The rows of all computes, each group below a row with the total of its branch or project if it has several rows. */
+export const groupedSpendingRows = (report: CostReport): readonly SpendingRow[] => {
+  const rowsBy = (by: SpendingBy, all: readonly { readonly project: string; readonly branch?: string }[]) =>
+    spendingRows(report, by).map((row, at) => ({ row, ...all[at] }))
+  const computesOf = groupBy(rowsBy('compute', report.computes), ({ project }) => project)
+  const branchesOf = groupBy(rowsBy('branch', report.branches), ({ project }) => project)
+  return rowsBy('project', report.projects).flatMap(({ row: total, project }) => {
+    const rowsOf = groupBy(computesOf.get(project) ?? [], ({ branch }) => branch)
+    const own = (branchesOf.get(project) ?? []).flatMap(({ row, branch }) =>
+      withTotal(
+        row,
+        (rowsOf.get(branch) ?? []).map((compute) => compute.row),
+      ),
+    )
+    return report.projects.length > 1 ? withTotal(total, own) : own
+  })
+}
+
+const withTotal = (total: SpendingRow, rows: readonly SpendingRow[]): readonly SpendingRow[] =>
+  rows.length > 1 ? [{ ...total, compute: 'total' }, ...rows] : rows
 
 /** The columns that have a value in at least one row. */
 export const spendingColumns = (rows: readonly SpendingRow[]) =>
