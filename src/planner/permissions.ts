@@ -133,7 +133,12 @@ const protectedByService = (branch: string, verb: string): string =>
   `the service protects branch \`${branch}\`: its computes cannot be ${verb}`
 
 /** Warns about each protection that the head's manifests remove, and about each branch that they newly prune. */
-export const removalWarnings = (project: string, head: Safeguards, base: Safeguards): readonly Diagnostic[] => {
+export const removalWarnings = (
+  project: string,
+  head: Safeguards,
+  base: Safeguards,
+  isBranch: (branch: ObservedBranch) => boolean = () => true,
+): readonly Diagnostic[] => {
   const removed = (branch: ObservedBranch, what: string): Diagnostic =>
     warning(
       'W_SAFEGUARD_REMOVED',
@@ -143,14 +148,21 @@ export const removalWarnings = (project: string, head: Safeguards, base: Safegua
     )
   return [
     ...[...base.branches.values()]
-      .filter(({ branch, shape }) => shape.protect && !head.protects(branch.id))
+      .filter(({ branch, shape }) => isBranch(branch) && shape.protect && !head.protects(branch.id))
       .map(({ branch }) => removed(branch, 'no longer protected')),
     ...[...head.branches.values()]
-      .filter(({ branch, prune }) => prune && !base.prunes(branch.id))
+      .filter(({ branch, prune }) => isBranch(branch) && prune && !base.prunes(branch.id))
       .map(({ branch }) => removed(branch, 'now pruned')),
   ]
 }
 
 /** {@link removalWarnings} of every observed project, including projects that `head` no longer declares. */
-export const removedSafeguards = (base: Desired, head: Desired, { projects }: Observed): readonly Diagnostic[] =>
-  projects.flatMap((project) => removalWarnings(project.id, safeguardsIn(head, project), safeguardsIn(base, project)))
+export const removedSafeguards = (
+  base: Desired,
+  head: Desired,
+  { projects }: Observed,
+  isBranch?: (branch: ObservedBranch) => boolean,
+): readonly Diagnostic[] =>
+  projects.flatMap((project) =>
+    removalWarnings(project.id, safeguardsIn(head, project), safeguardsIn(base, project), isBranch),
+  )

@@ -17,7 +17,7 @@ import { type BaseComparison, compareWithBase, removedProjects } from './base.ts
 import type { Manifests } from './manifests.ts'
 import { POLICY_FILES, type Policies, warnOnly } from './policies.ts'
 import { reviewPlan } from './review.ts'
-import { planningOf, selectProjects } from './selection.ts'
+import { branchMatcher, planningOf, selectProjects } from './selection.ts'
 
 export interface Planned {
   readonly manifests: Manifests
@@ -46,8 +46,8 @@ export interface PlanOptions {
 /** Reads the projects that the manifests declare, and plans the changes to them. */
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
-  const manifests = await selectProjects(all, (ids) => namesOf(api, ids, options))
-  const { concurrency = DEFAULT_CONCURRENCY, base, estimate = true, read = [], onReading } = options
+  const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
+  const { concurrency = DEFAULT_CONCURRENCY, estimate = true, read = [], onReading } = options
   const projects = projectIds(manifests.loaded.desired)
   // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
@@ -56,9 +56,9 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
-  const planned = planUnreviewed(observed, manifests, options)
+  const planned = planUnreviewed(observed, manifests, { ...options, base })
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return reviewed(planned, options)
+  if (!estimate || changing.size === 0) return reviewed(planned, base)
   const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
@@ -66,14 +66,14 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
-  return reviewed({ ...planned, observed: whole, result }, options)
+  return reviewed({ ...planned, observed: whole, result }, base)
 }
 
 /**
  * Reviews the plan with the policies on the base, so that a pull request cannot relax them for itself. If the base has
  * no policies, policies that the pull request adds cause only warnings.
  */
-const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
+const reviewed = (planned: Planned, base: Manifests | undefined): Planned => {
   const { manifests, observed, result, comparison } = planned
   requirePolicies(base)
   const own = manifests.review?.policies
@@ -84,7 +84,12 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
     result.plan,
     observed,
     manifests.loaded.desired,
-    { ...manifests.review, policies, proposed: proposed && { from: before, to: proposed } },
+    {
+      ...manifests.review,
+      policies,
+      proposed: proposed && { from: before, to: proposed },
+      isBranch: isSelectedBranch(manifests, observed),
+    },
     base?.loaded.desired,
   )
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
@@ -104,6 +109,9 @@ const reviewed = (planned: Planned, { base }: PlanOptions): Planned => {
     }),
   }
 }
+
+const isSelectedBranch = ({ selecting }: Manifests, observed: Observed) =>
+  branchMatcher(selecting?.selection.branches, observed)
 
 const NO_POLICIES: Policies = { files: [], policies: [] }
 
@@ -125,7 +133,7 @@ const requirePolicies = (base: Manifests | undefined): void => {
 
 /** Plans the changes to the selected projects, from a snapshot of these projects. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
-  reviewed(planUnreviewed(observed, manifests, options), options)
+  reviewed(planUnreviewed(observed, manifests, options), options.base)
 
 const planUnreviewed = (
   observed: Observed,
@@ -143,12 +151,18 @@ const planUnreviewed = (
   const whole = () => plan(loaded.desired, observed, options).plan
   const selected = planningOf(manifests, observed, whole)
   const result = plan(loaded.desired, observed, { ...options, ...selected })
-  const comparison = base && compareWithBase(base, manifests, selected === undefined ? result.plan : whole(), observed)
+  if (base === undefined) return { manifests, observed, result }
+  const comparison = compareWithBase(base, manifests, {
+    plan: selected === undefined ? result.plan : whole(),
+    observed,
+    select: selected?.select,
+    isBranch: isSelectedBranch(manifests, observed),
+  })
   return {
     manifests,
     observed,
     result,
-    ...(comparison && { comparison: selected === undefined ? comparison : within(comparison, result.plan) }),
+    comparison: selected === undefined ? comparison : within(comparison, result.plan),
   }
 }
 
@@ -171,7 +185,8 @@ export const planRecorded = async (
   options: PlanOptions = {},
 ): Promise<Planned> => {
   const names = new Map(observed.projects.map(({ id, name = '' }) => [id, name]))
-  return planSnapshot(observed, await selectProjects(manifests, async () => names), options)
+  const { head, base } = await selectProjects(manifests, options.base, async () => names)
+  return planSnapshot(observed, head, { ...options, base })
 }
 
 /**

@@ -6,6 +6,7 @@ import { type ComputeCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   addCosts,
+  type BranchName,
   type Change,
   type ComputeType,
   countChanges,
@@ -84,6 +85,8 @@ export interface JudgeOptions {
   readonly overrides?: ReadonlyMap<string, string> | undefined
   /** The user who overrides the policies. */
   readonly actor?: string | undefined
+  /** The selected branches. What a policy finds on other branches is not reported. By default, all. */
+  readonly isBranch?: ((branch: BranchName) => boolean) | undefined
   /** How the pull request changes the base's policies, for display. Set if the base's policies decide. */
   readonly proposed?: ProposedPolicies | undefined
 }
@@ -97,7 +100,7 @@ export const judgePlan = (
   plan: Plan,
   observed: Observed,
   desired: Desired,
-  { policies, overrides = new Map(), actor, proposed }: JudgeOptions,
+  { policies, overrides = new Map(), actor, isBranch, proposed }: JudgeOptions,
   base: Desired | undefined,
 ): Plan => {
   if (policies.policies.length === 0 && proposed === undefined) return plan
@@ -111,7 +114,13 @@ export const judgePlan = (
     const project = live.get(id)
     return project === undefined ? [] : [statesOf(project, lookup, desired, base)]
   })
-  const { results } = judgePolicies(policies.policies, projects, { overrides })
+  const isSelected = ({ project, branch }: PolicyResult): boolean => {
+    const found = live.get(project)?.branches.find(({ name }) => name === branch)
+    return isBranch === undefined || found === undefined || isBranch(found)
+  }
+  const judge = (judged: Policies, reasons: typeof overrides = new Map()) =>
+    judgePolicies(judged.policies, projects, { overrides: reasons }).results.filter(isSelected)
+  const results = judge(policies, overrides)
   const denied = groupBy(
     results.filter(({ outcome }) => outcome === 'denied'),
     ({ project }) => project,
@@ -142,7 +151,7 @@ export const judgePlan = (
         ...result,
         ...defined({ overriddenBy: result.override === undefined ? undefined : actor }),
       })),
-      changes: proposed === undefined ? [] : proposedChanges(proposed, projects, results),
+      changes: proposed === undefined ? [] : proposedChanges(proposed, judge, results),
     },
   }
 }
@@ -167,13 +176,11 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
 /** Lists how the pull request changes policies, and the denials that only its own policies would cause. */
 const proposedChanges = (
   { from, to }: ProposedPolicies,
-  projects: readonly JudgedProject[],
+  judge: (policies: Policies) => readonly PolicyResult[],
   results: readonly PolicyResult[],
 ): readonly string[] => {
   const known = new Set(results.map(({ message }) => message))
-  const denied = judgePolicies(to.policies, projects).results.filter(
-    ({ outcome, message }) => outcome === 'denied' && !known.has(message),
-  )
+  const denied = judge(to).filter(({ outcome, message }) => outcome === 'denied' && !known.has(message))
   return [...policyChanges(from.policies, to.policies), ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 

@@ -13,8 +13,8 @@ import {
 } from '../model/index.ts'
 import { originOf, projectIds, type Selected } from '../planner/index.ts'
 import { manifestsAt } from './at-ref.ts'
-import { isUsableBase, planOfBase } from './base.ts'
-import { type Manifests, withoutProjects } from './manifests.ts'
+import { isUsableBase, planOfBase, removedProjects } from './base.ts'
+import { type Manifests, onlyProjects } from './manifests.ts'
 
 /** A selection as the user gives it. `introducedSince` may be any git ref. */
 export type AskedSelection = { readonly [K in keyof Selection]?: Selection[K] | undefined }
@@ -46,26 +46,35 @@ export const select = async (manifests: Manifests, asked: AskedSelection, cwd?: 
 }
 
 /**
- * Returns the same manifests with only the selected projects.
+ * Reduces the manifests, and those of the base that they are compared with, to the selected projects. Both are reduced
+ * to the same projects. Otherwise, a project that is not selected would seem to be removed since the base.
  *
  * @param namesOf looks up the names of projects. Not called if every pattern is the id of a project.
  * @throws {EspalierError} `E_USAGE` if a pattern matches no project.
  */
 export const selectProjects = async (
-  manifests: Manifests,
+  head: Manifests,
+  base: Manifests | undefined,
   namesOf: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>,
-): Promise<Manifests> => {
-  const { selecting } = manifests
+): Promise<{ readonly head: Manifests; readonly base: Manifests | undefined }> => {
+  const { selecting } = head
   const { projects: patterns, wave } = selecting?.selection ?? {}
-  if (selecting === undefined || (patterns === undefined && wave === undefined)) return manifests
-  const { desired } = manifests.loaded
-  const all = projectIds(desired)
-  const ids = wave === undefined ? all : all.filter((id) => desired.waves?.[waveOf(desired.waves, id)]?.name === wave)
-  const chosen = patterns === undefined ? ids : await matching(patterns, ids, namesOf)
-  const others = all.filter((id) => !chosen.includes(id))
-  const leftOutProjects = selecting.leftOutProjects + others.length
-  return { ...withoutProjects(manifests, others), selecting: { ...selecting, leftOutProjects } }
+  if (selecting === undefined || (patterns === undefined && wave === undefined)) return { head, base }
+  const declared = projectIds(head.loaded.desired)
+  const inWave = (manifests: Manifests, ids: readonly string[]): readonly string[] =>
+    wave === undefined ? ids : ids.filter((id) => waveNameOf(manifests, id) === wave)
+  const ids = [...inWave(head, declared), ...(base === undefined ? [] : inWave(base, removedProjects(base, head)))]
+  const chosen = new Set(patterns === undefined ? ids : await matching(patterns, ids, namesOf))
+  const isChosen = (project: string): boolean => chosen.has(project)
+  const leftOutProjects = selecting.leftOutProjects + declared.filter((id) => !isChosen(id)).length
+  return {
+    head: { ...onlyProjects(head, isChosen), selecting: { ...selecting, leftOutProjects } },
+    base: base && onlyProjects(base, isChosen),
+  }
 }
+
+const waveNameOf = ({ loaded: { desired } }: Manifests, project: string): string | undefined =>
+  desired.waves?.[waveOf(desired.waves, project)]?.name
 
 const matching = async (
   patterns: readonly string[],
@@ -115,12 +124,13 @@ const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined)
   throw usage(`These manifests have no wave ${wave}.`, `They have ${listed(waves.map(({ name }) => name))}.`)
 }
 
+export interface Planning {
+  readonly select: (change: Change) => Selected
+  readonly selection?: PlanSelection
+}
+
 /** The selection as options for the planner. @param whole returns the plan without the selection. */
-export const planningOf = (
-  { selecting }: Manifests,
-  observed: Observed,
-  whole: () => Plan,
-): { readonly select: (change: Change) => Selected; readonly selection?: PlanSelection } | undefined => {
+export const planningOf = ({ selecting }: Manifests, observed: Observed, whole: () => Plan): Planning | undefined => {
   if (selecting === undefined) return undefined
   const { selection, since, leftOutProjects, choose } = selecting
   if (choose !== undefined) return { select: choose }

@@ -28,6 +28,19 @@ test.each(['plan', 'validate'])(
   },
 )
 
+test('with the input `project`, projects that are not selected do not count as removed', async () => {
+  const world = await open()
+  const { repository, run, github } = world
+  repository.write('other.yaml', kept('').replace('kept', 'other'))
+  repository.commit('base')
+  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
+  repository.commit('head')
+  const { log, outputs } = await run({ command: 'plan', paths: '.', project: 'shop' }, { event: pullRequest(world) })
+  expect(outputs['to-update'], log).toBe('3')
+  expect(github.comments[0]?.body).toContain('3 computes restart')
+  expect(github.comments[0]?.body).not.toMatch(/no longer|could not be read/)
+})
+
 test('the input `project` restricts plan, apply and comment to the selected project', async () => {
   const world = await open()
   const { repository, run, github } = world

@@ -1,6 +1,6 @@
 /** `--project`, `--branch` and `--introduced` restrict the plan to the selection. */
-import { expect, test } from 'vitest'
-import { parseManifests } from '../../src/manifest/index.ts'
+import { describe, expect, test } from 'vitest'
+import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { Observed } from '../../src/model/index.ts'
 import { type Manifests, planRecorded, select, selectionNote } from '../../src/workflow/index.ts'
 import { world } from '../planner/world.ts'
@@ -102,5 +102,98 @@ test('`--introduced` sends the edited attributes of a compute, but not its drift
   expect(plan.selection).toEqual({
     introducedSince: commit,
     leftOut: { projects: 0, changes: 1, dependent: 0 },
+  })
+})
+
+describe('the base that a plan is compared with is reduced to the same selection', () => {
+  const PROTECTED = "{ main: { protect: true, primary: { size: 2 } }, 'preview/1': { protect: true, primary: {} } }"
+  const PLAIN = "{ main: { primary: { size: 2 } }, 'preview/1': { primary: {} } }"
+  const source = { file: 'waves.yaml', line: 1, column: 1, length: 1 }
+  const waves = [
+    { name: 'first', projects: ['shop'], source },
+    { name: 'second', projects: ['blog'], source },
+  ]
+  const inWaves = (all: Manifests): Manifests => ({
+    ...all,
+    loaded: { ...all.loaded, desired: { ...all.loaded.desired, waves } },
+  })
+  const compared = async (
+    asked: Parameters<typeof select>[1],
+    head: Manifests,
+    base: Manifests,
+    more: Partial<Manifests> = {},
+  ) => {
+    const { comparison, result } = await planRecorded(observed(), { ...(await select(head, asked)), ...more }, { base })
+    return {
+      released: comparison?.origin.released.map(({ project, compute }) => `${project} ${compute.id}`),
+      settled: comparison?.origin.settled.map(({ project, compute }) => `${project} ${compute.id}`),
+      removals: comparison?.removedSafeguards.map(({ message }) => message),
+      policies: result.plan.policies?.results.map(({ project, branch }) => `${project} ${branch}`),
+    }
+  }
+  const NOTHING = { released: [], settled: [], removals: [] }
+
+  test('with --project, another project is not shown as no longer managed or protected', async () => {
+    const both = manifests(PROTECTED)
+    expect(await compared({ projects: ['shop'] }, both, both)).toMatchObject(NOTHING)
+    const shop = manifests(PROTECTED, ['shop'])
+    expect(await compared({ projects: ['shop'] }, shop, both)).toMatchObject(NOTHING)
+    expect(await compared({ projects: ['shop'] }, manifests(PLAIN), both)).toMatchObject({
+      released: [],
+      removals: [expect.stringContaining('`shop`'), expect.stringContaining('`shop`')],
+    })
+    // A project that was removed can be selected too.
+    expect(await compared({ projects: ['bl*'] }, shop, both)).toMatchObject({
+      released: ['blog ep-main', 'blog ep-preview'],
+      removals: [expect.stringContaining('`blog`'), expect.stringContaining('`blog`')],
+    })
+  })
+
+  test('with --wave, a project of another wave is not shown as no longer managed or protected', async () => {
+    const both = inWaves(manifests(PROTECTED))
+    expect(await compared({ wave: 'first' }, both, both)).toMatchObject(NOTHING)
+    const shop = inWaves(manifests(PROTECTED, ['shop']))
+    expect(await compared({ wave: 'first' }, shop, both)).toMatchObject(NOTHING)
+    expect(await compared({ wave: 'second' }, shop, both)).toMatchObject({
+      released: ['blog ep-main', 'blog ep-preview'],
+    })
+  })
+
+  test('with --branch, what the manifests remove on another branch is not shown', async () => {
+    const shop = (branches: string): Manifests => manifests(branches, ['shop'])
+    const gone = shop('{ main: { primary: { size: 2 } } }')
+    const preview = 'Branch `preview/1` of project `shop` is no longer protected.'
+    const main = 'Branch `main` of project `shop` is no longer protected.'
+    expect(await compared({ branches: ['main'] }, gone, shop(PROTECTED))).toMatchObject({
+      released: [],
+      removals: [main],
+    })
+    expect(await compared({ branches: ['preview/*'] }, gone, shop(PROTECTED))).toMatchObject({
+      released: ['shop ep-preview'],
+      removals: [preview],
+    })
+    const live = shop('{ main: { primary: { size: 1 } } }')
+    expect(await compared({ branches: ['main'] }, live, shop(TWO))).toMatchObject({ settled: ['shop ep-main'] })
+    expect(await compared({ branches: ['preview/1'] }, live, shop(TWO))).toMatchObject({ settled: [] })
+  })
+
+  test('with introduced changes of a project, another project is not shown as no longer managed', async () => {
+    const both = manifests(PROTECTED)
+    const selection = { introducedSince: 'a'.repeat(40), projects: ['shop'] }
+    const selecting = { selection, since: both, leftOutProjects: 0 }
+    expect(await compared({}, both, both, { selecting })).toMatchObject(NOTHING)
+  })
+
+  test('with --branch, what a policy finds on another branch is not reported', async () => {
+    const [policy] = parsePolicies([
+      {
+        path: 'p.yaml',
+        text: 'version: 1\npolicies: [{ name: small, level: deny, reason: Cost., rule: { maxSize: 0.5 } }]\n',
+      },
+    ]).policies
+    const review = { policies: { files: ['p.yaml'], policies: policy === undefined ? [] : [policy] } }
+    const shop = manifests(PLAIN, ['shop'])
+    expect((await compared({}, shop, shop, { review })).policies).toEqual(['shop main', 'shop preview/1'])
+    expect((await compared({ branches: ['main'] }, shop, shop, { review })).policies).toEqual(['shop main'])
   })
 })
