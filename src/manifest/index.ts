@@ -1,4 +1,4 @@
-export { manifestSchema, sharedSchema } from './definition/index.ts'
+export { manifestSchema, sharedSchema } from './definition/manifest.ts'
 export { POLICY_SCHEMA } from './definition/policy.ts'
 export { MAX_FILE_BYTES } from './files/limits.ts'
 export { type LocatedFile, loadManifests, readFiles } from './load.ts'

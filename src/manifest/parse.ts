@@ -12,23 +12,19 @@ import {
   type SizeTable,
   type Source,
 } from '../model/index.ts'
-import type { ManifestValue, SharedValue, WavesValue } from './definition/index.ts'
+import type { ManifestValue, SharedValue, WavesValue } from './definition/manifest.ts'
 import { type Validators, validatorsOf } from './definition/validator.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
-import { judge } from './judge.ts'
 import { checkClaims } from './read/claims.ts'
-import { EMPTY_LAYER, type Layer } from './read/layer.ts'
-import { overlay } from './read/overlay.ts'
-import { isDeclaring, isShared, readLayer, readWaves } from './read/read-layer.ts'
+import { EMPTY_LAYER, type Layer, overlay } from './read/layer.ts'
+import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } from './read/read-layer.ts'
 import { resolveLayer } from './read/resolve.ts'
-import { isPolicyFile, isSeed } from './read/seed.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
-import { list } from './words/list.ts'
-import { type Words, words } from './words/words.ts'
+import { validPart } from './valid-part.ts'
+import { list, type Words, words } from './words/words.ts'
 import { readContents, tokenBudget } from './yaml/documents.ts'
-import { sourceAt, startOfFile } from './yaml/place.ts'
-import { isPlainMap } from './yaml/plain.ts'
-import { type Sourced, short, Tree } from './yaml/tree.ts'
+import { isPlainMap } from './yaml/nodes.ts'
+import { type Sourced, short, sourceAt, startOfFile, Tree } from './yaml/tree.ts'
 
 /** Returns the file at a display path (with forward slashes), or the reason why it cannot be read, as a sentence. */
 export type FindFile = (path: string) => ManifestFile | Unreadable
@@ -164,12 +160,12 @@ class Reading {
       if (tree === undefined) continue
       const keys = isPlainMap(tree.value) ? Object.keys(tree.value) : []
       if (isShared(keys)) {
-        const shared = this.#judgeShared(tree)
+        const shared = this.#sharedPart(tree)
         if (shared !== undefined) this.#readWaves(tree, shared.waves)
         if (isDeclaring(keys)) this.#unextended.push(tree)
         continue
       }
-      const value = judge(tree, this.#validators.document, 'A manifest', this.#sizeTable)
+      const value = validPart(tree, this.#validators.document, 'A manifest', this.#sizeTable)
       if (value === undefined) continue
       const manifest = value as ManifestValue
       this.#readWaves(tree, manifest.waves)
@@ -218,8 +214,8 @@ class Reading {
     })
   }
 
-  #judgeShared(tree: Tree): SharedValue | undefined {
-    return judge(tree, this.#validators.shared, 'A shared file', this.#sizeTable) as SharedValue | undefined
+  #sharedPart(tree: Tree): SharedValue | undefined {
+    return validPart(tree, this.#validators.shared, 'A shared file', this.#sizeTable) as SharedValue | undefined
   }
 
   /** @param source of the path, for error messages. */
@@ -244,7 +240,7 @@ class Reading {
     if (second !== undefined) {
       refuse('A shared file must have exactly one document.', 'Split it into several files, and extend those.')
     }
-    const value = first && this.#judgeShared(first)
+    const value = first && this.#sharedPart(first)
     const layer = first === undefined || value === undefined ? EMPTY_LAYER : readLayer(first, value, true)
     if (first !== undefined) this.#readWaves(first, value?.waves)
     this.#extended.set(target, layer)

@@ -1,7 +1,7 @@
 import type { Diagnostic, TierTable } from '../model/index.ts'
 import type { TierTableValue } from './definition/tier-table.ts'
-import { onlyDocument } from './only-document.ts'
 import type { ManifestFile } from './types.ts'
+import { onlyDocument } from './valid-part.ts'
 
 /** Returns a tier table only if there are no problems. Loads its validator on demand, because few runs need it. */
 export const parseTierTable = async (

@@ -11,8 +11,8 @@ import {
   warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import { canBecome } from './feasible.ts'
 import type { Claim } from './match.ts'
+import { canBecome } from './match.ts'
 
 export const checkMerged = (
   project: ObservedProject,

@@ -1,6 +1,7 @@
 /** Everything that the manifests declare for one live project. */
 import {
   type Desired,
+  type DesiredCompute,
   type Diagnostic,
   inRuleOrder,
   isAbsence,
@@ -54,3 +55,11 @@ const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matche
     return resolved.prune ? [{ live, reason: 'PRUNED', resolved }] : []
   })
 }
+
+/** By compute id; unmanaged computes are absent. */
+export const declaredComputes = (desired: Desired, project: ObservedProject): ReadonlyMap<string, DesiredCompute> =>
+  new Map(
+    declarationsOf(desired, project).claims.flatMap(({ observed, desired: declared }) =>
+      observed === undefined ? [] : [[observed.id, declared] as const],
+    ),
+  )

@@ -12,7 +12,7 @@ import {
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import type { Draft } from './drafts.ts'
-import { selectDrafts } from './select-drafts.ts'
+import { selectDrafts } from './drafts.ts'
 
 export interface WithoutExpiring {
   readonly drafts: readonly Draft[]

@@ -1,6 +1,7 @@
-export { declaredComputes } from './declared-computes.ts'
+export { declaredComputes } from './declarations.ts'
+export type { Selected } from './drafts.ts'
 export { differenceKey, type Fact, factsOf } from './facts.ts'
-export { originOf, whoMoved } from './origin.ts'
+export { originOf, releasedSince, whoMoved } from './origin.ts'
 export {
   type ComputePermissions,
   permissionsIn,
@@ -10,6 +11,4 @@ export {
 } from './permissions.ts'
 export { plan, projectIds, unreadProjects } from './plan.ts'
 export type { PlanOptions } from './plan-project.ts'
-export { releasedSince } from './released.ts'
-export type { Selected } from './select-drafts.ts'
 export { withEstimates } from './summary.ts'

@@ -1,6 +1,7 @@
 /** Matches declared computes to live ones. */
 import { compare, groupBy } from '../base/index.ts'
 import {
+  type ComputeAttributes,
   type ComputeType,
   type DesiredCompute,
   type Diagnostic,
@@ -13,12 +14,12 @@ import {
   type ObservedProject,
   problem,
   rowOf,
+  SCALE_TO_ZERO_NEVER,
   SIZE_TABLE,
   type SizeTable,
   warning,
   worstImpact,
 } from '../model/index.ts'
-import { canBecome } from './feasible.ts'
 import type { ResolvedBranch } from './resolve.ts'
 
 /** A declared compute and the live compute that it claims. If it claims none, the compute is created. */
@@ -181,4 +182,13 @@ const adopted = ({ desired, branch }: Slot, { id, attributes: { name } }: Observ
   const message = `Replica \`${desired.key}\` of branch \`${branch.name}\` is matched to ${id}, which ${live}.`
   const hint = `If this is correct, pin it with \`id: ${id}\`. Otherwise pin the right compute.`
   return warning('W_ADOPTED', message, hint, desired.source)
+}
+
+/** The service does not allow a compute above 16 CU to scale to zero, so no change may lead to one. */
+export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes, table: SizeTable): boolean => {
+  const changed = differingKeys(desired, live)
+  if (!changed.includes('size') && !changed.includes('scaleToZero')) return true
+  const size = desired.size ?? live.size
+  const scaleToZero = desired.scaleToZero ?? live.scaleToZero
+  return size === undefined || size.max <= table.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER
 }

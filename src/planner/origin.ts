@@ -1,13 +1,18 @@
 /** Determines whether the manifests on the head branch introduce a change, or the change resolves existing drift. */
+import { compare } from '../base/index.ts'
 import {
   type AttributeChange,
   type Change,
+  type Desired,
   type Difference,
+  type Observed,
   type Origin,
   type Plan,
   type ReleasedCompute,
   worstImpact,
 } from '../model/index.ts'
+import { declarationsOf } from './declarations.ts'
+import { branchNamer, unmanagedCompute } from './steps.ts'
 
 /**
  * Splits the changes of the head's plan by whether the base's plan contains them as well. Both plans use the same
@@ -91,3 +96,27 @@ const withOnly = (change: Change, attributes: readonly AttributeChange[]): Chang
   impact: worstImpact(attributes.map(({ impact }) => impact)),
   reasons: ['VALUE_DIFFERS'],
 })
+
+/**
+ * Live computes that the base declares and the head does not. Excludes computes that the head deletes (declared absent or
+ * pruned), because its plan contains those changes.
+ */
+export const releasedSince = (base: Desired, head: Desired, { projects }: Observed): readonly ReleasedCompute[] =>
+  projects
+    .flatMap((project) => {
+      const { claims, departures } = declarationsOf(head, project)
+      const known = new Set([...claims.map(({ observed }) => observed?.id), ...departures.map(({ live }) => live.id)])
+      const branchName = branchNamer(project)
+      return declarationsOf(base, project).claims.flatMap(({ observed: live, desired }) =>
+        live === undefined || known.has(live.id)
+          ? []
+          : [{ ...unmanagedCompute({ project: project.id, branchName }, live), source: desired.source }],
+      )
+    })
+    .sort(
+      (a, b) =>
+        compare(a.project, b.project) ||
+        compare(a.branch.name, b.branch.name) ||
+        compare(b.compute.type, a.compute.type) ||
+        compare(a.compute.id ?? '', b.compute.id ?? ''),
+    )

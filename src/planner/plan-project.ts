@@ -15,16 +15,21 @@ import {
 } from '../model/index.ts'
 import { withOnly } from './attribute-changes.ts'
 import { checkMerged } from './checks.ts'
-import { coupleSteps } from './coupled-steps.ts'
 import { declarationsOf } from './declarations.ts'
-import { type Draft, draftClaim, draftDelete, refuse } from './drafts.ts'
+import {
+  type Draft,
+  draftClaim,
+  draftDelete,
+  refuse,
+  type Selected,
+  type SelectedDrafts,
+  selectDrafts,
+} from './drafts.ts'
 import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
 import type { MatchOptions } from './match.ts'
 import { order } from './order.ts'
-import { parkingPlaces } from './parking.ts'
 import { protectionAgainst, protectionOf, removalWarnings, safeguardsIn, safeguardsOf } from './permissions.ts'
-import { primarySlotsOf } from './primary-slots.ts'
-import { type Selected, type SelectedDrafts, selectDrafts } from './select-drafts.ts'
+import { coupleSteps, parkingPlaces, primarySlotsOf } from './primary-slots.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 import { assignWindows } from './windows.ts'
 

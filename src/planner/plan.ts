@@ -1,4 +1,4 @@
-import { compare, groupBy } from '../base/index.ts'
+import { compare, didYouMean, groupBy } from '../base/index.ts'
 import {
   bySource,
   countChanges,
@@ -18,7 +18,6 @@ import {
   type Source,
   waveOf,
 } from '../model/index.ts'
-import { didYouMean } from './diagnostics.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
 import { capacityTotals, withEstimates } from './summary.ts'
 
@@ -118,7 +117,7 @@ const readingProblem = (id: string, observed: Observed, source?: Source): Diagno
   return problem(
     'E_PROJECT_UNKNOWN',
     `There is no project \`${id}\`, or the key has no access to it.`,
-    didYouMean(id, known, 'Check the project id and the key.'),
+    didYouMean(id, known) ?? 'Check the project id and the key.',
     source,
   )
 }

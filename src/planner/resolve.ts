@@ -1,5 +1,5 @@
 /** Resolves branch names to ids, and rules to the live branches that they match. */
-import { compare, defined, groupBy } from '../base/index.ts'
+import { compare, defined, didYouMean, groupBy } from '../base/index.ts'
 import {
   type BranchReference,
   compareSource,
@@ -15,7 +15,6 @@ import {
   type Source,
   warning,
 } from '../model/index.ts'
-import { didYouMean, listNames } from './diagnostics.ts'
 
 /** The desired content of one live branch. */
 export interface ResolvedBranch {
@@ -112,7 +111,7 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
     if (branch === undefined) {
       const known = [...(isBranchId(ref) ? byId : byName).keys()]
       const message = `Project \`${project.id}\` has no branch \`${ref}\`.`
-      diagnostics.push(problem('E_BRANCH_UNKNOWN', message, didYouMean(ref, known, listNames(known)), source))
+      diagnostics.push(problem('E_BRANCH_UNKNOWN', message, didYouMean(ref, known) ?? listNames(known), source))
       return undefined
     }
     if (others.length === 0) return branch
@@ -121,4 +120,13 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
     diagnostics.push(problem('E_BRANCH_AMBIGUOUS', message, 'Use the id of one of them, or rename the others.', source))
     return undefined
   }
+}
+
+const MAX_LISTED = 8
+
+const listNames = (names: readonly string[]): string => {
+  if (names.length === 0) return 'The project has no branches.'
+  const more = names.length - MAX_LISTED
+  const shown = [...names].sort(compare).slice(0, MAX_LISTED)
+  return `The project has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
 }

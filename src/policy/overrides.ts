@@ -1,5 +1,5 @@
 /** `NAME=reason`: allows values that a policy denies. */
-import { nearest } from '../base/index.ts'
+import { didYouMean } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
 
 const MAX_REASON = 200
@@ -30,8 +30,7 @@ export const parseOverrides = (words: readonly string[]): ReadonlyMap<string, st
 export const checkOverrideNames = (overrides: ReadonlyMap<string, string>, policies: readonly string[]): void => {
   const unknown = [...overrides.keys()].find((name) => !policies.includes(name))
   if (unknown === undefined) return
-  const near = nearest(unknown, policies)
   throw new EspalierError('E_OVERRIDE', `There is no policy \`${unknown}\` to override.`, {
-    hint: near === undefined ? `Policies here: ${policies.join(', ') || 'none'}.` : `Did you mean \`${near}\`?`,
+    hint: didYouMean(unknown, policies) ?? `Policies here: ${policies.join(', ') || 'none'}.`,
   })
 }

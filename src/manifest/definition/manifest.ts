@@ -18,9 +18,9 @@ import {
   when,
 } from '../../base/index.ts'
 import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable, schemaAddress } from '../../model/index.ts'
+import type { RESTART_WINDOW } from './attributes.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
 import { DURATION_PATTERN, POLICY } from './policy.ts'
-import type { RESTART_WINDOW } from './restart-window.ts'
 import { withEnumeratedRanges } from './size-range.ts'
 
 const protect = flag({

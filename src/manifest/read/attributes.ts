@@ -10,7 +10,7 @@ import {
   type Source,
   WEEKDAYS,
 } from '../../model/index.ts'
-import type { AttributesValue, WindowValue } from '../definition/index.ts'
+import type { AttributesValue, WindowValue } from '../definition/manifest.ts'
 import { timezoneProblem } from '../words/specific.ts'
 import type { Tree } from '../yaml/tree.ts'
 

@@ -1,5 +1,5 @@
-/** The content of a document or shared file, before anything is merged. */
-import type { DesiredAbsence, Policy, Price, Source } from '../../model/index.ts'
+/** The content of a document or shared file, and how files override what they extend ("Precedence" in docs/manifest.md). */
+import { ATTRIBUTE_KEYS, type DesiredAbsence, type Policy, type Price, rowOf, type Source } from '../../model/index.ts'
 import type { Sourced } from '../yaml/tree.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 
@@ -44,4 +44,61 @@ export const EMPTY_LAYER: Layer = {
   profiles: new Map(),
   branches: new Map(),
   rules: [],
+}
+
+/** Merges two layers. `above` takes precedence. */
+export const overlay = (below: Layer, above: Layer): Layer => ({
+  ...below,
+  ...above,
+  defaults: overlayAttributes(below.defaults, above.defaults),
+  profiles: new Map([...below.profiles, ...above.profiles]),
+  branches: overlayMaps(below.branches, above.branches, overlayShapes),
+  policies: [...below.policies, ...above.policies],
+  rules: [...above.rules, ...below.rules.filter((rule) => !isReplaced(rule, above.rules))],
+})
+
+const isReplaced = ({ match, expires }: RuleLayer, rules: readonly RuleLayer[]): boolean =>
+  rules.some((rule) => rule.match === match && rule.expires === expires)
+
+const MAPS = ATTRIBUTE_KEYS.filter((key) => rowOf(key).type === 'map')
+
+/** Merges attribute by attribute, and maps entry by entry. */
+export const overlayAttributes = (below: AttributeSet, above: AttributeSet): AttributeSet => {
+  if (below === NO_ATTRIBUTES) return above
+  const values: Record<string, unknown> = { ...below.values, ...above.values }
+  for (const key of MAPS) {
+    if (values[key] !== undefined) values[key] = { ...(below.values[key] as object), ...(above.values[key] as object) }
+  }
+  return { ...below, ...above, values, sources: { ...below.sources, ...above.sources } }
+}
+
+const overlayShapes = (below: ShapeLayer, above: ShapeLayer): ShapeLayer => {
+  const [lower, upper] = [below.primary, above.primary]
+  const areBoth = lower !== undefined && upper !== undefined && !('absent' in lower) && !('absent' in upper)
+  return {
+    ...below,
+    ...above,
+    ...(areBoth ? { primary: overlayComputes(lower, upper) } : {}),
+    replicas: overlayMaps(below.replicas, above.replicas, overlayComputes),
+  }
+}
+
+const overlayComputes = (below: ComputeLayer, above: ComputeLayer): ComputeLayer => ({
+  ...below,
+  ...above,
+  own: overlayAttributes(below.own, above.own),
+})
+
+const overlayMaps = <T>(
+  below: ReadonlyMap<string, T>,
+  above: ReadonlyMap<string, T>,
+  overlayBoth: (below: T, above: T) => T,
+): ReadonlyMap<string, T> => {
+  if (below.size === 0) return above
+  const result = new Map(below)
+  for (const [key, upper] of above) {
+    const lower = below.get(key)
+    result.set(key, lower === undefined ? upper : overlayBoth(lower, upper))
+  }
+  return result
 }

@@ -1,8 +1,10 @@
 /** Reads policies from policy files and manifests. */
+
 import { defined, groupBy } from '../../base/index.ts'
 import {
   type Desired,
   type Diagnostic,
+  globProblem,
   type Policy,
   type PolicyRule,
   parseDuration,
@@ -10,10 +12,10 @@ import {
 } from '../../model/index.ts'
 import type { PolicyFileValue, PolicyValue } from '../definition/policy.ts'
 import * as shipped from '../generated/validator.js'
-import { onlyDocument } from '../only-document.ts'
 import type { ManifestFile } from '../types.ts'
+import { onlyDocument } from '../valid-part.ts'
+import { globWords } from '../words/specific.ts'
 import type { Tree } from '../yaml/tree.ts'
-import { checkGlob } from './check-glob.ts'
 
 /**
  * Parses all policy files. Use the policies only if there are no problems.
@@ -107,4 +109,13 @@ const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
       return [problem('E_POLICY_RULE', message, hint, minimum.source)]
     }),
   )
+}
+
+/** Whether a glob in a map or list is valid. Reports it if not. */
+export const checkGlob = (tree: Tree, parent: object, key: string | number, glob: string): boolean => {
+  const why = globProblem(glob)
+  if (why === undefined) return true
+  const { code, message } = globWords(why)
+  tree.report(code, tree.source(parent, key), message)
+  return false
 }

@@ -1,14 +1,13 @@
-/** Reads a valid document or shared file. */
+/** Recognises what a document is, and reads a valid document or shared file. */
 import { defined } from '../../base/index.ts'
 import { type DesiredWave, parseDuration, type Source } from '../../model/index.ts'
-import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/index.ts'
+import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/manifest.ts'
 import { shareableKeys } from '../generated/validator.js'
+import { isPlainMap, type Plain } from '../yaml/nodes.ts'
 import type { Tree } from '../yaml/tree.ts'
 import { readAttributes } from './attributes.ts'
-import { checkGlob } from './check-glob.ts'
-import type { ComputeLayer, Layer, RuleLayer, ShapeLayer } from './layer.ts'
-import { overlayAttributes } from './overlay.ts'
-import { readPolicy } from './policies.ts'
+import { type ComputeLayer, type Layer, overlayAttributes, type RuleLayer, type ShapeLayer } from './layer.ts'
+import { checkGlob, readPolicy } from './policies.ts'
 
 /** Whether a document has only keys that are allowed in shared files. */
 export const isShared = (keys: readonly string[]): boolean =>
@@ -19,6 +18,21 @@ const DEFINING_KEYS: readonly string[] = ['version', 'defaults', 'profiles', 'wa
 
 /** Whether a shared file would declare something if it were extended. */
 export const isDeclaring = (keys: readonly string[]): boolean => keys.some((key) => !DEFINING_KEYS.includes(key))
+
+const SEED_KEYS = ['projects', 'keys', '$schema']
+const POLICY_KEYS = ['version', 'policies', '$schema']
+
+/**
+ * A sandbox seed: a map with a list of `projects`, each with an id, and perhaps `keys`. No manifest looks like that.
+ */
+export const isSeed = (value: Plain | undefined): boolean => {
+  if (!isPlainMap(value) || !Object.keys(value).every((key) => SEED_KEYS.includes(key))) return false
+  const { projects } = value
+  return Array.isArray(projects) && projects.length > 0 && projects.every((one) => isPlainMap(one) && 'id' in one)
+}
+
+export const isPolicyFile = (value: Plain | undefined): boolean =>
+  isPlainMap(value) && 'policies' in value && Object.keys(value).every((key) => POLICY_KEYS.includes(key))
 
 /** @param isForSeveral whether it applies to several projects. If so, ids of branches and computes are errors. */
 export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean): Layer => {

@@ -1,5 +1,5 @@
 /** Resolves merged layers to the desired state of each project: applies defaults and profiles to the computes. */
-import { defined } from '../../base/index.ts'
+import { defined, didYouMean } from '../../base/index.ts'
 import {
   type DesiredBranch,
   type DesiredCompute,
@@ -10,12 +10,11 @@ import {
   SCALE_TO_ZERO_NEVER,
   type SizeTable,
 } from '../../model/index.ts'
-import { didYouMean, enumeration } from '../words/list.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
+import { enumeration } from '../words/words.ts'
 import type { Sourced, Tree } from '../yaml/tree.ts'
 import type { AttributeSet } from './attributes.ts'
-import type { ComputeLayer, Layer, ShapeLayer } from './layer.ts'
-import { overlayAttributes } from './overlay.ts'
+import { type ComputeLayer, type Layer, overlayAttributes, type ShapeLayer } from './layer.ts'
 
 export interface ResolveOptions {
   readonly report: Tree['report']

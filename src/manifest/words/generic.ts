@@ -1,9 +1,8 @@
 /** Messages for validation errors, derived from the schema. */
 import { stringify } from 'yaml'
-import type { JsonSchema } from '../../base/index.ts'
+import { didYouMean, type JsonSchema } from '../../base/index.ts'
 import type { Refusal } from '../definition/validator.ts'
-import { didYouMean, enumeration, list, nameOf, TYPE_NAMES } from './list.ts'
-import { type Words, words } from './words.ts'
+import { enumeration, list, nameOf, TYPE_NAMES, type Words, words } from './words.ts'
 
 /** @param what subject of the message: a key in backticks, or the kind of document. */
 export const genericWords = (refusal: Refusal, value: unknown, what: string): Words => {

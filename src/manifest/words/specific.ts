@@ -1,4 +1,5 @@
 /** Messages that cannot be derived from the schema. A definition refers to its entry by `$comment`. */
+import { didYouMean } from '../../base/index.ts'
 import {
   globProblem,
   nearestStep,
@@ -10,8 +11,7 @@ import {
   sizesInWords,
   WEEKDAYS,
 } from '../../model/index.ts'
-import { didYouMean, enumeration, list, nameOf } from './list.ts'
-import { type Words, words } from './words.ts'
+import { enumeration, list, nameOf, type Words, words } from './words.ts'
 
 export interface Place {
   /** The map or list that contains the value. */

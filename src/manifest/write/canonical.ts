@@ -1,7 +1,7 @@
 /** The canonical order of keys and the canonical form of values, both from the definition. */
 import type { JsonSchema } from '../../base/index.ts'
 import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
-import { manifestSchema } from '../definition/index.ts'
+import { manifestSchema } from '../definition/manifest.ts'
 
 /** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys stay in order, at the end. */
 export interface Shape {

@@ -4,8 +4,17 @@ import type { AnyAttributeRow } from '../../model/index.ts'
 import { isShared } from '../read/read-layer.ts'
 import { readDocuments, type YamlDocument } from '../yaml/documents.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
-import { blockChunks, type Chunk, contentEnd, flowChunks, keyOf, type ParsedMap, startOf } from './layout.ts'
-import { applyEdits, type TextEdit } from './text-edits.ts'
+import {
+  applyEdits,
+  blockChunks,
+  type Chunk,
+  contentEnd,
+  flowChunks,
+  keyOf,
+  type ParsedMap,
+  startOf,
+  type TextEdit,
+} from './layout.ts'
 
 /**
  * Puts keys in canonical order, together with their comments, and values in canonical spelling (`300s` becomes `5m`, `{

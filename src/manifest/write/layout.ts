@@ -1,4 +1,4 @@
-/** Finds the text of each entry of a map, including its comments, so that entries can be moved. */
+/** Edits of a manifest's text. Finds the text of each entry of a map, including its comments, so that it can be moved. */
 import { isCollection, isMap, isScalar, type Node, type Pair, type YAMLMap } from 'yaml'
 
 /** A parsed map: keys and values are nodes. */
@@ -110,4 +110,29 @@ const endOfLine = (text: string, offset: number): number => {
   const newline = text.indexOf('\n', offset)
   const end = newline < 0 ? text.length : newline
   return end > 0 && text[end - 1] === '\r' ? end - 1 : end
+}
+
+/** Replaces a range of a text. */
+export interface TextEdit {
+  /** Offsets into the text; `end` is exclusive. */
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** Returns `text` from `start` to `end` with the edits in that range applied. Edits must not overlap; any order. */
+export const applyEdits = (
+  text: string,
+  edits: readonly TextEdit[],
+  start: number = 0,
+  end: number = text.length,
+): string => {
+  let done = start
+  let result = ''
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+    if (edit.start < start || edit.end > end) continue
+    result += text.slice(done, edit.start) + edit.text
+    done = edit.end
+  }
+  return result + text.slice(done, end)
 }

@@ -3,9 +3,19 @@ import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, t
 import { readDocuments } from '../yaml/documents.ts'
 import type { Written } from './attributes.ts'
 import { DOCUMENT, NO_SHAPE, rankOf, type Shape } from './canonical.ts'
-import { blockChunks, contentEnd, flowChunks, indentOf, keyOf, type ParsedMap, startOf, valueAt } from './layout.ts'
+import {
+  applyEdits,
+  blockChunks,
+  contentEnd,
+  flowChunks,
+  indentOf,
+  keyOf,
+  type ParsedMap,
+  startOf,
+  type TextEdit,
+  valueAt,
+} from './layout.ts'
 import { compactBelow, toText } from './style.ts'
-import { applyEdits, type TextEdit } from './text-edits.ts'
 
 /** Something in the text, such as an alias or a comment, prevents writing a value. */
 export class MergeBlocked extends Error {

@@ -2,7 +2,7 @@
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
 import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
 import { type Words, words } from '../words/words.ts'
-import type { Content, Stretch } from './plain.ts'
+import type { Content, Stretch } from './nodes.ts'
 import { readTokens } from './tokens.ts'
 
 export type YamlProblem = Words & Stretch

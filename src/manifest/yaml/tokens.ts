@@ -4,7 +4,7 @@
  */
 import { type CST, isScalar, type ScalarTag, Schema } from 'yaml'
 import { MAX_DEPTH } from '../files/limits.ts'
-import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
+import type { Content, Entries, Entry, Plain, Stretch } from './nodes.ts'
 
 /** Returns `undefined` if the document contains anything else, or may have an error. It must then be composed. */
 export const readTokens = ({ start, value, end = [] }: CST.Document): Content | undefined => {

@@ -2,11 +2,9 @@
 import type { Document, LineCounter, ParsedNode } from 'yaml'
 import { type Diagnostic, type DiagnosticCode, problem, type Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE } from '../files/limits.ts'
-import { readNodes } from './nodes.ts'
-import { sourceAt } from './place.ts'
-import type { Content, Entries, Entry, Plain, Stretch } from './plain.ts'
+import { type Content, type Entries, type Entry, type Plain, readNodes, type Stretch } from './nodes.ts'
 
-export type { Plain } from './plain.ts'
+export type { Plain } from './nodes.ts'
 
 export interface Sourced<T> {
   readonly value: T
@@ -104,3 +102,18 @@ export class Tree {
 /** Truncates a message, because it may quote a name that is as long as the file. */
 export const short = (words: string): string =>
   words.length <= LONGEST_MESSAGE ? words : `${words.slice(0, LONGEST_MESSAGE)}…`
+
+/** The maximum length of a marked range, for very long lines. */
+const LONGEST_MARK = 1_000
+
+/** The position of a text range. A range of several lines is cut at the end of its first line. */
+export const sourceAt = (file: string, text: string, lines: LineCounter, start: number, end: number): Source => {
+  const { line, col } = lines.linePos(start)
+  const stretch = text.slice(start, Math.min(end, start + LONGEST_MARK))
+  const lineEnd = stretch.indexOf('\n')
+  const length = lineEnd < 0 ? stretch.length : lineEnd
+  return { file, line: Math.max(1, line), column: Math.max(1, col), length: Math.max(1, length) }
+}
+
+/** The position of a problem with a whole file. */
+export const startOfFile = (file: string): Source => ({ file, line: 1, column: 1, length: 1 })

@@ -1,12 +1,15 @@
-/** Turns validation errors into diagnostics with positions. */
+/** Validates documents, and turns validation errors into diagnostics with positions. */
+import { LineCounter } from 'yaml'
 import { groupBy } from '../base/index.ts'
-import type { SizeTable, Source } from '../model/index.ts'
+import { type Diagnostic, problem, SIZE_TABLE, type SizeTable, type Source } from '../model/index.ts'
 import type { Refusal, Validator } from './definition/validator.ts'
 import { MAX_PROBLEMS } from './files/limits.ts'
+import type { ManifestFile } from './types.ts'
 import { genericWords } from './words/generic.ts'
 import { SPECIFIC } from './words/specific.ts'
 import type { Words } from './words/words.ts'
-import type { Plain, Tree } from './yaml/tree.ts'
+import { readDocuments } from './yaml/documents.ts'
+import { type Plain, sourceAt, startOfFile, Tree } from './yaml/tree.ts'
 
 /** How many times to validate the rest again after invalid values were removed. */
 const MAX_ROUNDS = 16
@@ -20,7 +23,7 @@ const ECHOES = new Set(['if', 'propertyNames'])
  * @param what subject of messages: `A manifest`.
  * @returns the remaining, valid part; `undefined` if there is none.
  */
-export const judge = (tree: Tree, validator: Validator, what: string, table: SizeTable): Plain | undefined => {
+export const validPart = (tree: Tree, validator: Validator, what: string, table: SizeTable): Plain | undefined => {
   const { value: root } = tree
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (validator(root)) return root
@@ -107,4 +110,38 @@ const wordsOf = (
 const sourceOf = (tree: Tree, { parent, key, isKey }: Problem, { at }: Words): Source => {
   if (parent === undefined) return tree.source(undefined)
   return isKey ? tree.keySource(parent, key) : tree.source(parent, at ?? key)
+}
+
+export interface OnlyDocument {
+  readonly tree: Tree
+  /** The valid part. */
+  readonly value: Plain
+}
+
+/**
+ * @param what subject of messages: `A policy file`.
+ * @param diagnostics problems are added here
+ */
+export const onlyDocument = (
+  { path, text }: ManifestFile,
+  validator: Validator,
+  what: string,
+  diagnostics: Diagnostic[],
+): OnlyDocument | undefined => {
+  const lines = new LineCounter()
+  const documents = [...readDocuments(text, lines)]
+  const problems = documents.flatMap((one) => one.problems)
+  for (const { start, end, code, message, hint } of problems) {
+    diagnostics.push(problem(code, message, hint, sourceAt(path, text, lines, start, end)))
+  }
+  if (problems.length > 0) return undefined
+  const [{ document } = {}, ...others] = documents
+  if (document === undefined || document.contents === null || others.length > 0) {
+    const message = `${what} must have exactly one document, but this one has ${others.length > 0 ? 'several' : 'none'}.`
+    diagnostics.push(problem('E_EMPTY', message, undefined, startOfFile(path)))
+    return undefined
+  }
+  const tree = new Tree({ file: path, text, lines, content: document, diagnostics })
+  const value = validPart(tree, validator, what, SIZE_TABLE)
+  return value === undefined ? undefined : { tree, value }
 }
