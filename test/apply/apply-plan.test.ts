@@ -52,11 +52,6 @@ describe('waiting for operations', () => {
     expect(statuses(outcome)).toEqual([[status, reason]])
   })
 
-  test('a step counts as done when the service retries its failed operation successfully', async () => {
-    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'failed', 'running', 'finished'] })
-    expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['done', undefined]])
-  })
-
   test('a step is done even if reads of its operations fail for a while', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'finished'] })
     let outages = 3
@@ -69,20 +64,6 @@ describe('waiting for operations', () => {
       },
     }
     expect(statuses(await apply({ plan: planWith(step('s')), api: flaky }))).toEqual([['done', undefined]])
-  })
-
-  test('a timeout message names the operation and the command to run next', async () => {
-    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running'] })
-    const outcome = await apply({ plan: planWith(step('s')), api, operationTimeoutMs: 60_000 })
-    expect(outcome.steps[0]?.message).toMatch(/op-0 \(apply_config, running\).*espalier apply/)
-    expect(exitCodeOf(outcome)).toBe(3)
-  })
-
-  test('a step fails if its accepted request has no effect, and reports requested and actual values', async () => {
-    const api = fakeApi({ computes: [compute('ep-1')], ignores: true })
-    const outcome = await apply({ plan: planWith(step('s')), api })
-    expect(statuses(outcome)).toEqual([['failed', 'not-effective']])
-    expect(outcome.steps[0]?.message).toContain('size: before 1 CU, requested 2 CU, got 1 CU')
   })
 
   describe('when past operations show the expected duration', () => {
@@ -131,22 +112,6 @@ describe('requests whose responses are lost', () => {
     if (performs) perform()
     throw lost(request.method)
   }
-
-  test('a create whose response was lost is found and not sent again', async () => {
-    const api = fakeApi({ onSend: vanish(true) })
-    const outcome = await apply({ plan: planWith(step('s', creating)), api })
-    expect(statuses(outcome)).toEqual([['done', undefined]])
-    expect(api.sent).toHaveLength(1)
-    expect([...api.computes.keys()]).toEqual(['ep-made-0'])
-    expect(outcome.steps[0]?.computeId).toBe('ep-made-0')
-  })
-
-  test('a create that never arrived is sent again', async () => {
-    const api = fakeApi({ onSend: vanish(false) })
-    expect(statuses(await apply({ plan: planWith(step('s', creating)), api }))).toEqual([['done', undefined]])
-    expect(api.sent).toHaveLength(2)
-    expect(api.computes.size).toBe(1)
-  })
 
   // promise: create-takes-effect-twice
   test('a create that takes effect twice is reported with both ids, and nothing is deleted', async () => {
@@ -204,26 +169,6 @@ describe('requests whose responses are lost', () => {
     expect(api.sent).toHaveLength(1)
   })
 
-  test('a step reports that its request may have taken effect if the project cannot be read', async () => {
-    const api = fakeApi({
-      onSend: (_attempt, request) => {
-        throw lost(request.method)
-      },
-    })
-    const blind = {
-      ...api,
-      listComputes: async () => {
-        if (api.sent.length > 0) throw refused(500)
-        return []
-      },
-    }
-    const outcome = await apply({ plan: planWith(step('s', creating)), api: blind })
-    expect(outcome.steps[0]).toMatchObject({
-      status: 'failed',
-      message: expect.stringMatching(/ECONNRESET.*took effect/),
-    })
-  })
-
   test('the id of a created compute is reported even if waiting for it fails', async () => {
     const api = fakeApi({ statuses: ['running', 'cancelled'] })
     const outcome = await apply({ plan: planWith(step('s', creating)), api })
@@ -240,6 +185,8 @@ describe('requests whose responses are lost', () => {
   })
 
   test.each([
+    ['a create that took effect is not', step('s', creating), true, 1],
+    ['a create that never arrived is', step('s', creating), false, 2],
     ['an update that took effect is not', step('s'), true, 1],
     ['an update that had no effect is', step('s'), false, 2],
     ['a delete that took effect is not', step('s', deleting), true, 1],

@@ -190,22 +190,6 @@ describe('a permanent failure', () => {
       ],
     ],
     [
-      'status 500',
-      [request({ kind: 'status', status: 500 })],
-      [
-        `${CREATE} (apply-failed): The control API failed: injected fault ${AT}, status 500, request `,
-        'The request was sent 4 times, and the project does not show its effect.',
-      ],
-    ],
-    [
-      'reset-before followed by status 422',
-      [request({ kind: 'reset-before' }, { times: 1 }), request({ kind: 'status', status: 422, message: 'no room' })],
-      [
-        `${CREATE} (apply-failed): The control API rejected the request: no room`,
-        'The request was sent once, and the project does not show its effect.',
-      ],
-    ],
-    [
       'status 503',
       [request({ kind: 'status', status: 503 })],
       [
@@ -255,14 +239,6 @@ describe('a permanent failure', () => {
       ],
     ],
     [
-      'operations that fail permanently',
-      [operation({ kind: 'fail' })],
-      [
-        `${UPDATE} (operation-failed): Operation `,
-        '(apply_config) failed 3 times: injected fault. Run `espalier plan` to see the state of the compute.',
-      ],
-    ],
-    [
       'error',
       [operation({ kind: 'error', message: 'no host had room' })],
       [
@@ -286,25 +262,6 @@ describe('a permanent failure', () => {
     expect(text).toMatch(/the project is locked by operation \S+ \(apply_config on ep-br-main, running\)/)
     expect(text).toContain('failed delete replica "unasked" on staging (ep-br-staging-0) (project-busy)')
     expect(text).toContain('Apply incomplete: 1 done, 2 failed.')
-    expect(text).toContain(NEXT)
-  })
-
-  // promise: unreadable-after-lost-response
-  test('reports a request whose response is lost and whose effect cannot be read', async () => {
-    const reads = request({ kind: 'status', status: 500 }, { method: 'GET', path: '/projects/*/endpoints', after: 1 })
-    const text = flat(await outputWith(request({ kind: 'reset-after' }), reads))
-    expect(text).toContain(`${CREATE} (apply-failed): The control API did not respond: `)
-    expect(text).toContain('Whether it took effect could not be read: The control API failed: injected fault (GET ')
-    for (const phrase of [ONE_FAILED, NEXT]) expect(text).toContain(phrase)
-  })
-
-  // promise: unreadable-after-lost-response
-  test('reports an accepted request whose effect cannot be read', async () => {
-    const reads = request({ kind: 'status', status: 401 }, { method: 'GET', path: '/projects/*/operations' })
-    const text = flat(await outputWith(reads))
-    expect(text).toContain(`${UPDATE} (auth): The control API rejected the request: injected fault (GET `)
-    expect(text).toContain('The request was accepted, but its result could not be read.')
-    expect(text).toContain('Apply incomplete: 0 done, 3 failed.')
     expect(text).toContain(NEXT)
   })
 
