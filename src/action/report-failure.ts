@@ -1,7 +1,7 @@
 /** Reports that a run failed. The report replaces the one from an earlier run. */
-import { defined, messageOf } from '../base/index.ts'
+import { defined, messageOf, plainText } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { failureComment, plainText, SUMMARY_LIMIT } from '../report/index.ts'
+import { failureComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'
 import { frameOf, type Job } from './job.ts'

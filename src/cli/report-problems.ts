@@ -1,7 +1,8 @@
 /** Prints diagnostics and notes. */
+import { plainText } from '../base/index.ts'
 import type { LoadedManifests } from '../manifest/index.ts'
 import type { Diagnostic, Plan } from '../model/index.ts'
-import { jsonDiagnostics, plainText, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
+import { jsonDiagnostics, projectsLeftOut, projectTitle, terminalDiagnostics } from '../report/index.ts'
 import type { Io } from './io.ts'
 import { listed, print, styleOf } from './terminal.ts'
 

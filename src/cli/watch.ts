@@ -1,6 +1,6 @@
 /** Repeats a read until the user presses Ctrl-C. */
+import { plainText } from '../base/index.ts'
 import { EspalierError } from '../model/index.ts'
-import { plainText } from '../report/index.ts'
 import { type Io, onStop } from './io.ts'
 import { canRedraw, print } from './terminal.ts'
 

@@ -1,4 +1,3 @@
-export { plainText } from '../base/index.ts'
 export {
   type Annotation,
   changeAnnotations,

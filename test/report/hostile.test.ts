@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { jsonPlan } from '../../src/apply/index.ts'
+import { plainText } from '../../src/base/index.ts'
 import type { Diagnostic } from '../../src/model/index.ts'
 import {
   changeAnnotations,
   diagnosticAnnotations,
   eventLine,
   jsonDiagnostics,
-  plainText,
   sarifDiagnostics,
   terminalDiagnostics,
   terminalOutcome,

@@ -1,6 +1,6 @@
 import { snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import { defined } from '../../base/index.ts'
+import { defined, plainText } from '../../base/index.ts'
 import {
   apiPath,
   computeTitle,
@@ -12,7 +12,6 @@ import {
   type ObservedProject,
   type StepRequest,
 } from '../../model/index.ts'
-import { plainText } from '../../report/index.ts'
 import { withClient } from '../../workflow/index.ts'
 import { askYes, requireTerminal } from '../ask.ts'
 import type { ComputeAction, ComputeFlags } from '../commands/compute.ts'

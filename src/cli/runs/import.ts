@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
-import { counted, defined, replaceFile } from '../../base/index.ts'
+import { counted, defined, plainText, replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import {
   EspalierError,
@@ -11,7 +11,6 @@ import {
   type ObservedProject,
   schemaAddress,
 } from '../../model/index.ts'
-import { plainText } from '../../report/index.ts'
 import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import type { ImportFlags } from '../commands/import.ts'
 import { withReadApi } from '../connect.ts'

@@ -1,6 +1,7 @@
 import { jsonPlan } from '../../apply/index.ts'
+import { plainText } from '../../base/index.ts'
 import { EXIT, type ExitCode, type Plan } from '../../model/index.ts'
-import { markdownPlan, minuteOf, plainText, terminalPlan } from '../../report/index.ts'
+import { markdownPlan, minuteOf, terminalPlan } from '../../report/index.ts'
 import { readSavedPlan } from '../../workflow/index.ts'
 import type { ShowFlags } from '../commands/show.ts'
 import { type Io, timeOf } from '../io.ts'
