@@ -16,8 +16,9 @@ import {
 import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
 import { declaredOf, laid, type Written, windowOf, writtenAt } from './attributes.ts'
+import { bodyOf, computesOf, refOf, shapeOf, textOf } from './branch-shape.ts'
 import { COMPUTE, rankOf } from './canonical.ts'
-import { bodyOf, type ExportOptions, isChosen, plain, refOf, shapeOf } from './export-project.ts'
+import { type ExportOptions, isChosen } from './export-project.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
 
 export type AdoptOptions = Pick<ExportOptions, 'branches' | 'pin'>
@@ -172,8 +173,9 @@ class Adopting {
   ): void {
     const wanted = this.#project.computes.filter((compute) => compute.branchId === branch.id && isWanted(compute))
     if (wanted.length === 0) return
-    const shape = shapeOf(branch, wanted, { pin, taken: this.#listed.get(ref) ?? new Set() }, this.leftOut)
-    const count = shape.replicas.size + (shape.primary === undefined ? 0 : 1)
+    const shape = shapeOf(branch, wanted, { pin, taken: this.#listed.get(ref) ?? new Set() })
+    this.leftOut.push(...shape.leftOut)
+    const count = computesOf(shape).length
     this.added += count
     const body = bodyOf(shape)
     if (count > 0) this.#new.set(ref, rule === undefined ? body : under(body, rule))
@@ -259,4 +261,4 @@ const neededOf = (ref: string, body: Written, isNeeded: IsNeeded): Written => {
   )
 }
 
-const same = (a: unknown, b: unknown): boolean => JSON.stringify(plain(a)) === JSON.stringify(plain(b))
+const same = (a: unknown, b: unknown): boolean => textOf(a) === textOf(b)
