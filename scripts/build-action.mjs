@@ -28,11 +28,6 @@ const { outputFiles, metafile } = await build({
       setup: ({ onResolve, onLoad }) => {
         onResolve({ filter: /postgres-computes\.ts$/ }, () => ({ path: 'no-postgres', namespace: 'left-out' }))
         onResolve({ filter: /postgres\/binaries\.ts$/ }, () => ({ path: 'no-binaries', namespace: 'left-out' }))
-        // The Action does not accept a custom size table, so it does not have to compile a schema.
-        onResolve({ filter: /^ajv\/dist\/2020\.js$/ }, () => ({ path: 'no-ajv', namespace: 'left-out' }))
-        onLoad({ filter: /no-ajv/, namespace: 'left-out' }, () => ({
-          contents: "export const Ajv2020 = () => { throw new Error('the Action does not support size tables') }",
-        }))
         onLoad({ filter: /no-postgres/, namespace: 'left-out' }, () => ({
           contents: "export const postgresComputes = () => { throw new Error('the Action does not include Postgres') }",
         }))

@@ -13,7 +13,7 @@ const TOGETHER = [
   { name: 'model', test: /src[\\/]model[\\/](?!version|explanations|generated)/ },
   {
     name: 'manifest',
-    test: /src[\\/]manifest[\\/](?!write|definition[\\/](?!validator)|generated[\\/]tier-table)/,
+    test: /src[\\/]manifest[\\/](?!write|definition[\\/])/,
   },
   // This chunk contains nothing that reads manifests or calls the service, because it is all that completion loads.
   {

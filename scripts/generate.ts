@@ -11,7 +11,7 @@ import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { SHAREABLE_KEYS } from '../src/manifest/definition/manifest.ts'
 import { standaloneValidators } from '../src/manifest/definition/standalone.ts'
 import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
-import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY, SIZE_TABLE } from '../src/model/index.ts'
+import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
 import { withTables } from './manifest-tables.ts'
 import { promisesPage, withSafety } from './promises.ts'
@@ -118,8 +118,8 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/model/generated/diagnostic-code.ts': codeType,
   'docs/promises.md': promisesPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
-  'schemas/manifest.schema.json': () => json(manifestSchema(SIZE_TABLE)),
-  'schemas/shared.schema.json': () => json(sharedSchema(SIZE_TABLE)),
+  'schemas/manifest.schema.json': () => json(manifestSchema()),
+  'schemas/shared.schema.json': () => json(sharedSchema()),
   'schemas/policy.schema.json': () => json(POLICY_SCHEMA),
   'schemas/plan.schema.json': () => json(planSchema()),
   'schemas/plan-file.schema.json': () => json(planFileSchema()),
@@ -134,8 +134,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
       apply: pinned('examples/workflows/apply.yml'),
     }),
   'src/manifest/generated/validator.js': () =>
-    `${standaloneValidators(SIZE_TABLE, ['document', 'shared', 'policies'])}export const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`,
-  'src/manifest/generated/tier-table.js': () => standaloneValidators(SIZE_TABLE, ['tierTable']),
+    `${standaloneValidators(['document', 'shared', 'policies'])}export const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`,
 }
 
 const check = process.argv.includes('--check')

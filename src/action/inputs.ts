@@ -9,8 +9,6 @@ type Parse<T> = (given: string, name: string) => T
 
 const text: Parse<string> = (given) => given
 
-const optionalText: Parse<string | undefined> = (given) => given || undefined
-
 const words: Parse<readonly string[]> = (given) => given.split(/\s+/).filter((word) => word !== '')
 
 const lines = (given: string): readonly string[] =>
@@ -79,8 +77,6 @@ const INPUTS = {
   maxDeletes: number,
   maxCuIncrease: number,
   maxCuHoursIncrease: number,
-  price: optionalText,
-  tier: optionalText,
   /** Policy files. */
   policy: words,
   /** `NAME=REASON` */

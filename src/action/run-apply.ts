@@ -43,7 +43,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
-  const reviewed = await withReview(read, inputs, { cwd, env: job.env })
+  const reviewed = await withReview(read, inputs, { env: job.env })
   // A saved plan was already limited to the selected projects when it was made.
   const all = saved === undefined ? await select(reviewed, { projects: inputs.project }) : reviewed
   const { diagnostics } = all.loaded

@@ -47,7 +47,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
   const introducedBy = introducerOf(job)
   const hasBase = introducedBy !== undefined
-  const reviewed = await withReview(read, inputs, { cwd, env: job.env, hasBase })
+  const reviewed = await withReview(read, inputs, { env: job.env, hasBase })
   const all = await select(reviewed, { projects: inputs.project })
   for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]

@@ -14,7 +14,7 @@ export const runValidate = async (job: Job): Promise<Ending> => {
   for (const note of fileNotes(manifests)) job.runner.print(note)
   // An untrusted pull request is checked against the policies on its base, which it cannot change.
   const review = untrusted === undefined ? manifests.review : untrusted.base.review
-  const reviewed = await withReview({ ...manifests, review: review ?? {} }, job.inputs, { cwd: job.cwd, env: job.env })
+  const reviewed = await withReview({ ...manifests, review: review ?? {} }, job.inputs, { env: job.env })
   const checked = hasErrors(loaded.diagnostics) ? [] : checkOffline(reviewed).diagnostics
   const ending = await reportProblems(job, [...loaded.diagnostics, ...checked, ...(untrusted?.refused ?? [])])
   if (!hasErrors(loaded.diagnostics)) {

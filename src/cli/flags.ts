@@ -1,5 +1,5 @@
 /** Flags that several commands share. */
-import { EspalierError, TIER_NAMES } from '../model/index.ts'
+import { EspalierError } from '../model/index.ts'
 import { duration, type FlagValues, number, text, toggle } from './flag.ts'
 
 /** The heading under which the help lists the flags of nearly all commands. */
@@ -8,10 +8,6 @@ export const COMMON_GROUP = 'Common flags:'
 export const COMMON_FLAGS = {
   'no-color': toggle(COMMON_GROUP, 'Disable colours'),
   debug: toggle(COMMON_GROUP, 'Log requests (without the API key) and stack traces of internal errors to stderr'),
-} as const
-
-export const MANIFEST_FLAGS = {
-  'size-table': text('Manifests:', 'JSON file with the compute sizes to use instead of the built-in table'),
 } as const
 
 /** Flags that decide how to show a plan on a terminal. */
@@ -51,11 +47,8 @@ export const ONE_PROJECT = text(
 
 type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
-/** Flags for cost, account limits and policies. */
+/** Flags for policies and account limits. */
 export const REVIEW_FLAGS = {
-  price: text('Review:', 'Show costs in a currency, using this price per CU-hour, such as 0.222USD'),
-  tier: text('Review:', `Check the limits of this account plan: ${TIER_NAMES}, or none (default: the account's own)`),
-  'tier-table': text('Review:', 'File with the limits of account plans to use instead of the built-in table'),
   policy: text('Review:', 'Policy file to use in addition to espalier.policy.yaml; repeatable', { array: true }),
   override: text('Review:', 'Allow what the policy NAME denies, and record the REASON: NAME=REASON; repeatable', {
     array: true,
@@ -65,7 +58,6 @@ export const REVIEW_FLAGS = {
 /** Flags of `plan` and `apply` for choosing manifests and projects, and for the checks on them. */
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
-  ...MANIFEST_FLAGS,
   ...SELECTION_FLAGS,
   wave: text('Manifests:', 'Only the projects in this wave'),
   introduced: toggle(

@@ -1,5 +1,5 @@
 /** Reads the manifests that a command line names, where `-` means stdin. */
-import { parseManifests, readSizeTable } from '../manifest/index.ts'
+import { parseManifests } from '../manifest/index.ts'
 import { EspalierError } from '../model/index.ts'
 import {
   fileNotes,
@@ -24,15 +24,10 @@ interface ReviewFlags extends ReviewSettings {
 /**
  * Reads files, directories, globs, or `-` for stdin. By default, reads the manifests in the current folder.
  *
- * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
+ * @throws {EspalierError} if there are no manifests.
  */
-export const readManifests = async (
-  given: readonly string[],
-  sizeTable: string | undefined,
-  io: Io,
-  review?: ReviewFlags,
-): Promise<Manifests> => {
-  const manifests = await readAll(given, sizeTable, io, review?.policy)
+export const readManifests = async (given: readonly string[], io: Io, review?: ReviewFlags): Promise<Manifests> => {
+  const manifests = await readAll(given, io, review?.policy)
   return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
 
@@ -43,20 +38,13 @@ export const ifAny = (reading: Promise<Manifests>): Promise<Manifests | undefine
     throw error
   })
 
-const readAll = async (
-  given: readonly string[],
-  sizeTable: string | undefined,
-  io: Io,
-  policyPaths: readonly string[] = [],
-): Promise<Manifests> => {
-  const sizeTablePath = sizeTable === undefined ? undefined : io.locate(sizeTable)
+const readAll = async (given: readonly string[], io: Io, policyPaths: readonly string[] = []): Promise<Manifests> => {
   if (!given.includes(STDIN)) {
-    const manifests = await readFiles(given, { sizeTablePath, cwd: io.cwd, policyPaths })
+    const manifests = await readFiles(given, { cwd: io.cwd, policyPaths })
     for (const note of fileNotes(manifests)) print(note, io.stderr)
     return manifests
   }
   const text = await readStdin(given, io)
-  const options = sizeTablePath === undefined ? {} : { sizeTable: await readSizeTable(sizeTablePath) }
-  const loaded = parseManifests([{ path: STDIN, text }], options)
-  return withPolicies({ loaded, paths: given, ...options }, io.cwd, policyPaths)
+  const loaded = parseManifests([{ path: STDIN, text }])
+  return withPolicies({ loaded, paths: given }, io.cwd, policyPaths)
 }

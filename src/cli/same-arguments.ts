@@ -4,7 +4,7 @@ import { STDIN } from './command.ts'
 import type { ApplyFlags } from './commands/apply.ts'
 import type { ApiFlags } from './flags.ts'
 
-type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave' | 'sizeTable'>
+type Flags = ApiFlags & Pick<ApplyFlags, 'project' | 'branch' | 'wave'>
 
 /** ` espalier/ --project shop`, which can be appended to a command. Empty if there are no paths or flags. */
 export const sameArguments = (paths: readonly string[], flags: Flags): string =>
@@ -23,11 +23,10 @@ const pathArguments = (paths: readonly string[]): readonly string[] =>
     ? []
     : paths.map((path) => (path === STDIN ? '-' : path))
 
-const selectionArguments = ({ project = [], branch = [], wave, sizeTable }: Flags): readonly string[] => [
+const selectionArguments = ({ project = [], branch = [], wave }: Flags): readonly string[] => [
   ...project.flatMap((glob) => ['--project', glob]),
   ...branch.flatMap((glob) => ['--branch', glob]),
   ...(wave === undefined ? [] : ['--wave', wave]),
-  ...(sizeTable === undefined ? [] : ['--size-table', sizeTable]),
 ]
 
 const connectionArguments = ({ baseUrl, apiKeyFile, sandbox }: ApiFlags): readonly string[] => [

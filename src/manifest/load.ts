@@ -2,7 +2,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
-import { type Diagnostic, type DiagnosticCode, problem, SIZE_TABLE } from '../model/index.ts'
+import { type Diagnostic, type DiagnosticCode, problem } from '../model/index.ts'
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, NO_SUCH_FILE, parseWith } from './parse.ts'
@@ -23,7 +23,7 @@ export interface LocatedFile extends ManifestFile {
 export const loadManifests = async (paths: readonly string[], options: LoadOptions = {}): Promise<LoadedManifests> => {
   const cwd = options.cwd ?? process.cwd()
   const { texts, diagnostics } = await readFiles(paths, cwd)
-  return parseWith(texts, options.sizeTable ?? SIZE_TABLE, sharedFiles(cwd), diagnostics)
+  return parseWith(texts, sharedFiles(cwd), diagnostics)
 }
 
 /** Reads the files that {@link loadManifests} would find. Reports those that cannot be read. */

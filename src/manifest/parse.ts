@@ -8,18 +8,16 @@ import {
   type DesiredWave,
   type Diagnostic,
   problem,
-  SIZE_TABLE,
-  type SizeTable,
   type Source,
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/manifest.ts'
-import { type Validators, validatorsOf } from './definition/validator.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
+import * as validators from './generated/validator.js'
 import { checkClaims } from './read/claims.ts'
 import { EMPTY_LAYER, type Layer, overlay } from './read/layer.ts'
 import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } from './read/read-layer.ts'
 import { resolveLayer } from './read/resolve.ts'
-import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+import type { LoadedManifests, ManifestFile } from './types.ts'
 import { validPart } from './valid-part.ts'
 import { list, type Words, words } from './words/words.ts'
 import { readContents, tokenBudget } from './yaml/documents.ts'
@@ -40,18 +38,17 @@ export const NO_SUCH_FILE: Unreadable = {
  *
  * @returns everything that could be read, and all problems.
  */
-export const parseManifests = (files: readonly ManifestFile[], options: LoadOptions = {}): LoadedManifests => {
+export const parseManifests = (files: readonly ManifestFile[]): LoadedManifests => {
   const byPath = new Map(files.map((file) => [posix.normalize(file.path), file]))
-  return parseWith(files, options.sizeTable ?? SIZE_TABLE, (path) => byPath.get(path) ?? NO_SUCH_FILE)
+  return parseWith(files, (path) => byPath.get(path) ?? NO_SUCH_FILE)
 }
 
 export const parseWith = (
   files: readonly ManifestFile[],
-  sizeTable: SizeTable,
   findFile: FindFile,
   found: readonly Diagnostic[] = [],
 ): LoadedManifests => {
-  const run = new Reading(sizeTable, findFile)
+  const run = new Reading(findFile)
   const documents = files.flatMap((file) => run.readFile(file))
   run.checkShared()
   const others = [...run.seeds, ...run.policyFiles]
@@ -124,8 +121,6 @@ class Reading {
   readonly seeds: string[] = []
   /** Paths of policy files. */
   readonly policyFiles: string[] = []
-  readonly #sizeTable: SizeTable
-  readonly #validators: Validators
   readonly #findFile: FindFile
   waves: readonly DesiredWave[] | undefined
   /** Content of extended files, by path. */
@@ -134,9 +129,7 @@ class Reading {
   readonly #unextended: Tree[] = []
   readonly #tokens = tokenBudget()
 
-  constructor(sizeTable: SizeTable, findFile: FindFile) {
-    this.#sizeTable = sizeTable
-    this.#validators = validatorsOf(sizeTable)
+  constructor(findFile: FindFile) {
     this.#findFile = findFile
   }
 
@@ -165,7 +158,7 @@ class Reading {
         if (isDeclaring(keys)) this.#unextended.push(tree)
         continue
       }
-      const value = validPart(tree, this.#validators.document, 'A manifest', this.#sizeTable)
+      const value = validPart(tree, validators.document, 'A manifest')
       if (value === undefined) continue
       const manifest = value as ManifestValue
       this.#readWaves(tree, manifest.waves)
@@ -210,12 +203,11 @@ class Reading {
       report: (...words) => {
         if (!isPartial || words[0] !== 'E_PROFILE_UNKNOWN') tree.report(...words)
       },
-      sizeTable: this.#sizeTable,
     })
   }
 
   #sharedPart(tree: Tree): SharedValue | undefined {
-    return validPart(tree, this.#validators.shared, 'A shared file', this.#sizeTable) as SharedValue | undefined
+    return validPart(tree, validators.shared, 'A shared file') as SharedValue | undefined
   }
 
   /** @param source of the path, for error messages. */

@@ -1,4 +1,4 @@
-import type { Desired, Diagnostic, SizeTable, Source } from '../model/index.ts'
+import type { Desired, Diagnostic, Source } from '../model/index.ts'
 
 /** The text of a file and its display path (with forward slashes). */
 export interface ManifestFile {
@@ -9,7 +9,6 @@ export interface ManifestFile {
 export interface LoadOptions {
   /** The folder that relative paths start from. `extends` must stay within it. Default: the current folder. */
   readonly cwd?: string
-  readonly sizeTable?: SizeTable | undefined
 }
 
 export interface LoadedManifests {

@@ -1,7 +1,7 @@
 /** Validates documents, and turns validation errors into diagnostics with positions. */
 import { LineCounter } from 'yaml'
 import { groupBy } from '../base/index.ts'
-import { type Diagnostic, problem, SIZE_TABLE, type SizeTable, type Source } from '../model/index.ts'
+import { type Diagnostic, problem, type Source } from '../model/index.ts'
 import type { Refusal, Validator } from './definition/validator.ts'
 import { MAX_PROBLEMS } from './files/limits.ts'
 import type { ManifestFile } from './types.ts'
@@ -23,7 +23,7 @@ const ECHOES = new Set(['if', 'propertyNames'])
  * @param what subject of messages: `A manifest`.
  * @returns the remaining, valid part; `undefined` if there is none.
  */
-export const validPart = (tree: Tree, validator: Validator, what: string, table: SizeTable): Plain | undefined => {
+export const validPart = (tree: Tree, validator: Validator, what: string): Plain | undefined => {
   const { value: root } = tree
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     if (validator(root)) return root
@@ -37,7 +37,7 @@ export const validPart = (tree: Tree, validator: Validator, what: string, table:
       // An error without a message is caused by another one. But report at least one, or an invalid document would
       // pass.
       const isLast = index === refusals.length - 1 && !isExplained
-      const words = wordsOf(problem, what, table) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
+      const words = wordsOf(problem, what) ?? (isLast ? genericWords(refusal, problem.value, what) : undefined)
       if (words === undefined) continue
       isExplained = true
       // Later rounds only find consequences of the problems from the first round.
@@ -93,15 +93,11 @@ const problemOf = (root: Plain, refusal: Refusal): Problem => {
 /** Decodes a segment of a JSON pointer. */
 const decode = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~')
 
-const wordsOf = (
-  { refusal, parent, key, name, value, isKey }: Problem,
-  what: string,
-  table: SizeTable,
-): Words | undefined => {
+const wordsOf = ({ refusal, parent, key, name, value, isKey }: Problem, what: string): Words | undefined => {
   const isName = refusal.propertyName !== undefined
   const specific = isKey && !isName ? undefined : SPECIFIC[String(refusal.parentSchema.$comment)]
   if (specific !== undefined && (isName || value !== null)) {
-    const words = specific(isName ? key : value, { parent: parent ?? {}, key, table })
+    const words = specific(isName ? key : value, { parent: parent ?? {}, key })
     if (words !== 'generic') return words
   }
   return genericWords(refusal, value, name === '' ? what : name)
@@ -142,6 +138,6 @@ export const onlyDocument = (
     return undefined
   }
   const tree = new Tree({ file: path, text, lines, content: document, diagnostics })
-  const value = validPart(tree, validator, what, SIZE_TABLE)
+  const value = validPart(tree, validator, what)
   return value === undefined ? undefined : { tree, value }
 }

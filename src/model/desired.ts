@@ -22,6 +22,8 @@ export interface DesiredDocument {
   /** From the document's defaults. Applies to computes that no entry of the document declares. */
   readonly restartWindow?: DeclaredWindow
   readonly price?: Price
+  /** The account plan whose limits are checked, or `none`. Default: the account's own. */
+  readonly tier?: string
   /**
    * Changes that interrupt are skipped on branches that expire within this many seconds. See `SKIP_EXPIRING_SECONDS`.
    */

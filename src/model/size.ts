@@ -10,7 +10,7 @@ export interface SizeStep {
   readonly maxConnections: number
 }
 
-/** The table is versioned, so that an older program can use a newer table. */
+/** The sizes and their limits. */
 export interface SizeTable {
   readonly version: string
   readonly steps: readonly SizeStep[]
@@ -59,45 +59,32 @@ export const SIZE_TABLE: SizeTable = {
   scaleToZeroMaxCu: 16,
 }
 
+/** The steps of the table, in words. */
+export const SIZES_IN_WORDS = '0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56'
+
 /** The step with exactly this many CU, if there is one. */
-export const sizeStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep | undefined =>
-  table.steps.find((candidate) => candidate.cu === cu)
+export const sizeStep = (cu: number): SizeStep | undefined => SIZE_TABLE.steps.find((candidate) => candidate.cu === cu)
 
 /** The step nearest to `cu`; the smaller one in a tie. */
-export const nearestStep = (cu: number, table: SizeTable = SIZE_TABLE): SizeStep | undefined =>
-  table.steps.reduce<SizeStep | undefined>(
+export const nearestStep = (cu: number): SizeStep | undefined =>
+  SIZE_TABLE.steps.reduce<SizeStep | undefined>(
     (best, candidate) =>
       best === undefined || Math.abs(candidate.cu - cu) < Math.abs(best.cu - cu) ? candidate : best,
     undefined,
   )
 
-/** `0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56`. */
-export const sizesInWords = ({ steps }: SizeTable): string => {
-  const parts: string[] = []
-  let rest = steps.map(({ cu }) => cu)
-  while (rest.length > 0) {
-    const [first = 0, second = first] = rest
-    const by = second - first
-    const length = rest.findIndex((cu, index) => cu !== first + index * by)
-    const run = rest.slice(0, length < 0 ? rest.length : length)
-    const kind = Number.isInteger(first) ? (by === 1 ? 'whole' : by === 2 && first % 2 === 0 ? 'even' : '') : ''
-    const isRun = run.length > 3 && kind !== ''
-    parts.push(isRun ? `${kind} numbers from ${first} to ${run.at(-1)}` : String(first))
-    rest = rest.slice(isRun ? run.length : 1)
-  }
-  const last = parts.pop() ?? 'none'
-  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`
-}
-
 export const isFixed = (size: Size): boolean => size.min === size.max
+
+/** Whether the table has both ends of the size. A live compute may have a size that is newer than the table. */
+export const isKnownSize = ({ min, max }: Size): boolean => sizeStep(min) !== undefined && sizeStep(max) !== undefined
 
 /**
  * `max_connections` of a compute: the table's value for `min(max, 8 × min)` CU (docs of the service, "Postgres
  * compatibility"), or the documented formula for sizes that are not in the table.
  */
-export const maxConnections = (size: Size, table: SizeTable = SIZE_TABLE): number => {
+export const maxConnections = (size: Size): number => {
   const cu = Math.min(size.max, 8 * size.min)
-  return sizeStep(cu, table)?.maxConnections ?? connectionsOf(cu)
+  return sizeStep(cu)?.maxConnections ?? connectionsOf(cu)
 }
 
 /** `0.5 CU` for a fixed size, `1–8 CU` for a range. */

@@ -1,4 +1,4 @@
-/** Limits of the service's plans ("tiers"), each with its source. `--tier-table` replaces them. */
+/** Limits of the service's plans ("tiers"), each with its source. */
 import type { Severity } from './diagnostic.ts'
 
 export interface TierLimit {
@@ -19,7 +19,7 @@ export interface TierScaleToZero {
 }
 
 export interface Tier {
-  /** Value of `--tier`. */
+  /** Value of `tier` in a manifest. */
   readonly name: string
   /** For display. */
   readonly title: string
@@ -34,11 +34,6 @@ export interface Tier {
   readonly replicas?: TierLimit
   /** CU-hours included per project and month. Once they are used up, the service suspends all computes. */
   readonly cuHours?: TierLimit
-}
-
-export interface TierTable {
-  readonly version: string
-  readonly tiers: readonly Tier[]
 }
 
 const API = 'control API, limits'
@@ -58,49 +53,46 @@ const free: Omit<Tier, 'name' | 'subscriptions' | 'cuHours'> = {
   replicas: { max: 3, severity: 'warning', source: 'neon.com/docs/introduction/read-replicas, 2026-01' },
 }
 
-export const TIER_TABLE: TierTable = {
-  version: '2026-11',
-  tiers: [
-    {
-      ...free,
-      name: 'free',
-      subscriptions: ['free_v3'],
-      cuHours: { max: 100, severity: 'warning', source: PLANS },
-    },
-    {
-      ...free,
-      name: 'free-legacy',
-      subscriptions: ['free_v2'],
-      cuHours: { max: 191.9, severity: 'warning', source: 'neon.com/docs/introduction/legacy-plans, 2025-12-03' },
-    },
-    {
-      name: 'launch',
-      title: 'Launch',
-      subscriptions: ['launch_v3'],
-      fixedCu: { max: 16, severity: 'warning', source: PLANS },
-      autoscalingCu: { max: 16, severity: 'error', source: API },
-      scaleToZero: { min: 300, max: 300, never: true, severity: 'warning', source: PLANS },
-    },
-    {
-      name: 'scale',
-      title: 'Scale',
-      subscriptions: ['scale_v3'],
-      fixedCu: { max: 56, severity: 'error', source: API },
-      autoscalingCu: { max: 16, severity: 'error', source: API },
-      scaleToZero: {
-        min: 60,
-        max: 604_800,
-        never: true,
-        severity: 'error',
-        source: "the service's public OpenAPI 2.7.3, suspend_timeout_seconds",
-      },
-    },
-  ],
-}
+/** When the limits were last compared with their sources. */
+export const TIERS_VERSION = '2026-11'
 
-/** `free, free-legacy, launch, scale`. */
-export const TIER_NAMES = TIER_TABLE.tiers.map(({ name }) => name).join(', ')
+export const TIERS: readonly Tier[] = [
+  {
+    ...free,
+    name: 'free',
+    subscriptions: ['free_v3'],
+    cuHours: { max: 100, severity: 'warning', source: PLANS },
+  },
+  {
+    ...free,
+    name: 'free-legacy',
+    subscriptions: ['free_v2'],
+    cuHours: { max: 191.9, severity: 'warning', source: 'neon.com/docs/introduction/legacy-plans, 2025-12-03' },
+  },
+  {
+    name: 'launch',
+    title: 'Launch',
+    subscriptions: ['launch_v3'],
+    fixedCu: { max: 16, severity: 'warning', source: PLANS },
+    autoscalingCu: { max: 16, severity: 'error', source: API },
+    scaleToZero: { min: 300, max: 300, never: true, severity: 'warning', source: PLANS },
+  },
+  {
+    name: 'scale',
+    title: 'Scale',
+    subscriptions: ['scale_v3'],
+    fixedCu: { max: 56, severity: 'error', source: API },
+    autoscalingCu: { max: 16, severity: 'error', source: API },
+    scaleToZero: {
+      min: 60,
+      max: 604_800,
+      never: true,
+      severity: 'error',
+      source: "the service's public OpenAPI 2.7.3, suspend_timeout_seconds",
+    },
+  },
+]
 
 /** Finds a tier by its name or by the API's `subscription_type`. */
-export const tierOf = (word: string, table: TierTable = TIER_TABLE): Tier | undefined =>
-  table.tiers.find(({ name, subscriptions }) => name === word || subscriptions.includes(word))
+export const tierOf = (word: string): Tier | undefined =>
+  TIERS.find(({ name, subscriptions }) => name === word || subscriptions.includes(word))

@@ -7,7 +7,7 @@ import {
   type ObservedCompute,
   type ObservedProject,
   problem,
-  type SizeTable,
+  SIZE_TABLE,
   warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
@@ -17,13 +17,13 @@ import { canBecome } from './match.ts'
 export const checkMerged = (
   project: ObservedProject,
   declarations: Declarations,
-  { staying, sizeTable }: { readonly staying: readonly ObservedCompute[]; readonly sizeTable: SizeTable },
+  staying: readonly ObservedCompute[],
 ): readonly Diagnostic[] => {
   // A pin to a missing compute is reported elsewhere, and says nothing about the branch.
   const claims = declarations.claims.filter(({ desired, observed }) => desired.id === undefined || observed)
   const crowded = crowdedBranches(project, declarations)
   return [
-    ...claims.flatMap((claim) => checkScaleToZero(claim, sizeTable)),
+    ...claims.flatMap(checkScaleToZero),
     ...crowded.values(),
     ...checkPrimaries(
       claims.filter(({ branch }) => !crowded.has(branch.id)),
@@ -60,18 +60,15 @@ const crowdedBranches = (
 }
 
 /** Scale to zero requires a compute of at most 16 CU. */
-const checkScaleToZero = (
-  { desired, observed: claimed, branch, type }: Claim,
-  table: SizeTable,
-): readonly Diagnostic[] => {
+const checkScaleToZero = ({ desired, observed: claimed, branch, type }: Claim): readonly Diagnostic[] => {
   // A compute of another type is replaced, and its successor inherits nothing.
   const observed = claimed?.type === type ? claimed : undefined
   const live: ComputeAttributes = observed?.attributes ?? {}
   const size = desired.attributes.size ?? live.size
-  if (size === undefined || canBecome(desired.attributes, live, table)) return []
+  if (size === undefined || canBecome(desired.attributes, live)) return []
   const where = desired.attributes.size === undefined ? desired.sources.scaleToZero : desired.sources.size
   const kept = desired.attributes.scaleToZero === undefined && observed !== undefined
-  const rule = `A compute above ${table.scaleToZeroMaxCu} CU cannot scale to zero`
+  const rule = `A compute above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero`
   const message = `${rule}: ${size.max} CU on branch \`${branch.name}\`${kept ? ' would keep its live scale-to-zero setting' : ''}.`
   const hint = 'Add `scaleToZero: never`, or choose a smaller size.'
   return [problem('E_SCALE_TO_ZERO_SIZE', message, hint, where ?? desired.source)]

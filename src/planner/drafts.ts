@@ -13,7 +13,6 @@ import {
   ramGb,
   rowOf,
   type Size,
-  type SizeTable,
   worstImpact,
 } from '../model/index.ts'
 import { attributeChanges, managedKeys } from './attribute-changes.ts'
@@ -65,7 +64,7 @@ const draftCreate = (claim: Claim, context: DraftContext): Draft => {
     attributes: attributeChanges(desired, { keys: managedKeys(desired), before: {}, inUse: false }),
     impact: 'none',
     reasons: ['NOT_OBSERVED'],
-    ...capacities({ after: desired.attributes.size }, context.sizeTable),
+    ...capacities({ after: desired.attributes.size }),
   }
   return { change, steps: [createStep(claim, change)] }
 }
@@ -77,7 +76,7 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
     attributes: attributeChanges(desired, { keys: managedKeys(desired), before: live.attributes, inUse: false }),
     impact: 'replace',
     reasons: ['TYPE_DIFFERS'],
-    ...capacities({ before: live.attributes.size, after: desired.attributes.size }, context.sizeTable),
+    ...capacities({ before: live.attributes.size, after: desired.attributes.size }),
   }
   const deletion = deleteStep(live, change, context.branchName(live.branchId), 'replace')
   const { settings } = live
@@ -109,10 +108,7 @@ const draftPatch = (
     impact,
     ...(awake === impact ? {} : { unlessIdle: awake }),
     reasons,
-    ...capacities(
-      { before: live.attributes.size, after: desired.attributes.size ?? live.attributes.size },
-      context.sizeTable,
-    ),
+    ...capacities({ before: live.attributes.size, after: desired.attributes.size ?? live.attributes.size }),
   }
   const decisive = moved ? undefined : keys.find((key) => impactIfAwake(key) === awake)
   const rule = decisive === undefined ? MOVE_RULE : rowOf(decisive).rule
@@ -122,7 +118,7 @@ const draftPatch = (
 /** Deletes a compute that the manifest declares absent, or that no declaration claims. */
 export const draftDelete = (
   { live, reason, resolved: { branch, shape } }: Departure,
-  { project, sizeTable }: DraftContext,
+  { project }: DraftContext,
 ): Draft => {
   const absence = reason === 'DECLARED_ABSENT' ? shape.primary : undefined
   const change: Change = {
@@ -134,7 +130,7 @@ export const draftDelete = (
     attributes: [],
     impact: 'delete',
     reasons: [reason],
-    ...capacities({ before: live.attributes.size }, sizeTable),
+    ...capacities({ before: live.attributes.size }),
     ...(absence && { source: absence.source }),
   }
   return { change, steps: [deleteStep(live, change, change.branch, 'delete')] }
@@ -149,18 +145,21 @@ const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => 
   source: claim.desired.source,
 })
 
-const capacityOf = (size: Size, table: SizeTable): Capacity => ({
+const capacityOf = (size: Size): Capacity => ({
   size,
   ramGb: ramGb(size.max),
-  maxConnections: maxConnections(size, table),
+  maxConnections: maxConnections(size),
 })
 
-const capacities = (
-  { before, after }: { readonly before?: Size | undefined; readonly after?: Size | undefined },
-  table: SizeTable,
-): Pick<Change, 'before' | 'after'> => ({
-  ...(before && { before: capacityOf(before, table) }),
-  ...(after && { after: capacityOf(after, table) }),
+const capacities = ({
+  before,
+  after,
+}: {
+  readonly before?: Size | undefined
+  readonly after?: Size | undefined
+}): Pick<Change, 'before' | 'after'> => ({
+  ...(before && { before: capacityOf(before) }),
+  ...(after && { after: capacityOf(after) }),
 })
 
 /** `true`: the whole change. `false`: none of it. Paths: only these attributes of an update. */

@@ -16,7 +16,6 @@ import {
   rowOf,
   SCALE_TO_ZERO_NEVER,
   SIZE_TABLE,
-  type SizeTable,
   warning,
   worstImpact,
 } from '../model/index.ts'
@@ -47,7 +46,6 @@ export interface Matched {
 export interface MatchOptions {
   /** Maps the id of a replaced compute to its successor's. */
   readonly pinAliases?: Readonly<Record<string, string>> | undefined
-  readonly sizeTable?: SizeTable | undefined
 }
 
 type Slot = Omit<Claim, 'observed'>
@@ -59,7 +57,7 @@ const PIN_HINT =
 export const match = (
   { id: project, computes }: ObservedProject,
   branches: readonly ResolvedBranch[],
-  { pinAliases = {}, sizeTable = SIZE_TABLE }: MatchOptions = {},
+  { pinAliases = {} }: MatchOptions = {},
 ): Matched => {
   const diagnostics: Diagnostic[] = []
   const ambiguous = new Map<string, string>()
@@ -87,7 +85,7 @@ export const match = (
   const claimByName = (open: readonly Slot[], replicas: readonly ObservedCompute[], name: 'key' | 'renamedFrom') => {
     const named = groupBy(replicas, ({ attributes }) => attributes.name)
     const namesakes = ({ desired }: Slot) => (desired[name] === undefined ? [] : (named.get(desired[name]) ?? []))
-    for (const { slot, compute } of pairsOf(open, namesakes, sizeTable)) {
+    for (const { slot, compute } of pairsOf(open, namesakes)) {
       const chosen = claimed.get(slot)
       if (chosen === undefined) claim(slot, compute)
       else ambiguous.set(compute.id, `${chosen.id} also has the name of the declared replica \`${slot.desired.key}\``)
@@ -96,7 +94,7 @@ export const match = (
 
   /** Pairs the remaining declarations with the remaining computes. Pairs that need the fewest changes come first. */
   const adopt = (open: readonly Slot[], replicas: readonly ObservedCompute[]): void => {
-    const pairs = pairsOf(open, () => replicas, sizeTable).filter(({ cost }) => cost < INFEASIBLE)
+    const pairs = pairsOf(open, () => replicas).filter(({ cost }) => cost < INFEASIBLE)
     const costs = new Map<Slot, number>()
     for (const { slot, compute, cost } of pairs) {
       if (claimed.has(slot) || !free.has(compute.id)) continue
@@ -154,23 +152,17 @@ interface Pair {
 }
 
 /** Lowest cost first, then active computes; ties keep the given order. */
-const pairsOf = (
-  slots: readonly Slot[],
-  candidates: (slot: Slot) => readonly ObservedCompute[],
-  table: SizeTable,
-): readonly Pair[] =>
+const pairsOf = (slots: readonly Slot[], candidates: (slot: Slot) => readonly ObservedCompute[]): readonly Pair[] =>
   slots
-    .flatMap((slot) =>
-      candidates(slot).map((compute) => ({ slot, compute, cost: costOf(slot.desired, compute, table) })),
-    )
+    .flatMap((slot) => candidates(slot).map((compute) => ({ slot, compute, cost: costOf(slot.desired, compute) })))
     .sort((a, b) => a.cost - b.cost || Number(isIdle(a.compute)) - Number(isIdle(b.compute)))
 
 /** Higher than the cost of any difference that an API call can resolve. */
 const INFEASIBLE = 1_000
 
 /** The highest impact counts first, then the number of differences. On an idle compute, only the number counts. */
-const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute, table: SizeTable): number => {
-  if (!canBecome(attributes, live.attributes, table)) return INFEASIBLE
+const costOf = ({ attributes }: DesiredCompute, live: ObservedCompute): number => {
+  if (!canBecome(attributes, live.attributes)) return INFEASIBLE
   const keys = differingKeys(attributes, live.attributes)
   if (isIdle(live)) return keys.length
   const impacts = keys.map((key) => rowOf(key).impact(live.attributes[key], attributes[key]))
@@ -185,10 +177,10 @@ const adopted = ({ desired, branch }: Slot, { id, attributes: { name } }: Observ
 }
 
 /** The service does not allow a compute above 16 CU to scale to zero, so no change may lead to one. */
-export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes, table: SizeTable): boolean => {
+export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes): boolean => {
   const changed = differingKeys(desired, live)
   if (!changed.includes('size') && !changed.includes('scaleToZero')) return true
   const size = desired.size ?? live.size
   const scaleToZero = desired.scaleToZero ?? live.scaleToZero
-  return size === undefined || size.max <= table.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER
+  return size === undefined || size.max <= SIZE_TABLE.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER
 }

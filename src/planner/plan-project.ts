@@ -5,9 +5,11 @@ import {
   type Desired,
   type Diagnostic,
   type ExpiringChange,
+  formatSize,
+  isKnownSize,
+  type ObservedCompute,
   type ObservedProject,
   type PlanSelection,
-  SIZE_TABLE,
   type SkippedChange,
   type Step,
   type UnmanagedCompute,
@@ -70,8 +72,7 @@ export const planProject = (
   options: PlanOptions,
   now: number,
 ): ProjectPlan => {
-  const { sizeTable = SIZE_TABLE } = options
-  const context = { project: project.id, sizeTable, branchName: branchNamer(project) }
+  const context = { project: project.id, branchName: branchNamer(project) }
   const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
   const declarations = declarationsOf(desired, project, options)
   const { claims, unclaimed, ambiguous, departures } = declarations
@@ -131,11 +132,12 @@ export const planProject = (
     diagnostics: [
       ...declarations.diagnostics,
       ...(base === undefined ? [] : removalWarnings(project.id, head, base)),
-      ...checkMerged(project, declarations, { staying, sizeTable }),
+      ...checkMerged(project, declarations, staying),
       ...parking.diagnostics,
       ...ordered.diagnostics,
       ...windowed.diagnostics,
       ...expiryWarnings(changes, project, declarations),
+      ...project.computes.flatMap((compute) => unknownSize(project, compute)),
       ...drafts.flatMap(({ change }) => [...connectionsShrink(change), ...pinReplaced(change)]),
     ],
   }
@@ -146,6 +148,18 @@ const connectionsShrink = ({ before, after, compute, branch, project, source }: 
   const message = `max_connections of ${compute.id} on branch \`${branch.name}\` of project \`${project}\` shrinks from ${before.maxConnections} to ${after.maxConnections}.`
   return [warning('W_CONNECTIONS_SHRINK', message, 'Check that its clients need at most that many.', source)]
 }
+
+/** The service may have sizes that this version does not know. Such a size is shown, and kept if none is declared. */
+const unknownSize = ({ id: project }: ObservedProject, { id, attributes: { size } }: ObservedCompute) =>
+  size === undefined || isKnownSize(size)
+    ? []
+    : [
+        warning(
+          'W_SIZE_UNKNOWN',
+          `${id} of project \`${project}\` has ${formatSize(size)}, which is not in the size table.`,
+          'Its RAM and max_connections are computed with the documented formulas. Leave out its `size` to keep it.',
+        ),
+      ]
 
 const pinReplaced = ({ kind, compute, project, source }: Change): readonly Diagnostic[] => {
   if (kind !== 'replace') return []

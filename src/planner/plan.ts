@@ -69,7 +69,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
       ...countChanges(changes),
       unmanaged: unmanaged.length,
       managed: parts.reduce((sum, { managed }) => sum + managed, 0),
-      capacity: capacityTotals(projects, changes, options.sizeTable),
+      capacity: capacityTotals(projects, changes),
       calls: steps.length,
     },
     ...(skipped.length > 0 && { skipped }),

@@ -13,7 +13,6 @@ import {
   type ObservedCompute,
   type ObservedProject,
   type PlannedCompute,
-  type SizeTable,
   type Step,
   type UnmanagedCompute,
   type WireSettings,
@@ -32,7 +31,6 @@ export interface StepDraft {
 
 export interface DraftContext {
   readonly project: string
-  readonly sizeTable: SizeTable
   readonly branchName: (id: string) => BranchName
 }
 

@@ -10,9 +10,7 @@ import {
   type Plan,
   type PlanSummary,
   ramGb,
-  SIZE_TABLE,
   type Size,
-  type SizeTable,
   type Step,
 } from '../model/index.ts'
 
@@ -22,14 +20,13 @@ const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, 
 export const capacityTotals = (
   projects: readonly ObservedProject[],
   changes: readonly Change[],
-  table: SizeTable = SIZE_TABLE,
 ): PlanSummary['capacity'] => {
   const add = (total: CapacityTotal, size: Size, sign: 1 | -1): CapacityTotal => ({
     computes: total.computes + sign,
     minCu: total.minCu + sign * size.min,
     maxCu: total.maxCu + sign * size.max,
     ramGb: total.ramGb + sign * ramGb(size.max),
-    maxConnections: total.maxConnections + sign * maxConnections(size, table),
+    maxConnections: total.maxConnections + sign * maxConnections(size),
   })
   let before = NO_CAPACITY
   for (const { computes } of projects) {

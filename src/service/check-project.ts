@@ -7,35 +7,35 @@ import {
   requestOf,
   type Step,
   settingsAfter,
-  TIER_TABLE,
   type Tier,
-  type TierTable,
   tierOf,
 } from '../model/index.ts'
 import { checkTierReplicas, checkTierSettings, type TierProblem } from './tier-checks.ts'
 
-export interface TierOptions {
-  readonly table?: TierTable | undefined
-  /** Overrides the tier that the service reports; `none` disables the checks. */
-  readonly tier?: string | undefined
-}
-
-/** The tier of a project; `undefined` if it is unknown or `tier` is `none`. */
+/**
+ * The tier of a project; `undefined` if it is unknown or `none`.
+ *
+ * @param tier the one that the manifests declare, instead of the one that the service reports.
+ */
 export const tierOfProject = (
   { settings }: Pick<ObservedProject, 'settings'>,
-  { table = TIER_TABLE, tier }: TierOptions,
+  tier: string | undefined,
 ): Tier | undefined => {
   const word = tier ?? settings?.subscription
-  return word === undefined || tier === 'none' ? undefined : tierOf(word, table)
+  return word === undefined || tier === 'none' ? undefined : tierOf(word)
 }
 
-/** Checks only values that the plan changes, because live values may predate the limit. */
+/**
+ * Checks only values that the plan changes, because live values may predate the limit.
+ *
+ * @param declaredTier the tier that the manifests declare; `none` disables the checks.
+ */
 export const checkProject = (
   project: ObservedProject,
   { changes, steps }: { readonly changes: readonly Change[]; readonly steps: readonly Step[] },
-  options: TierOptions = {},
+  declaredTier?: string,
 ): readonly Diagnostic[] => {
-  if (options.tier === 'none') return []
+  if (declaredTier === 'none') return []
   const stepsOf = groupBy(steps, ({ change }) => change)
   const asked = changes.flatMap((change) => {
     const request = requestOf(stepsOf.get(change.id) ?? [])
@@ -45,9 +45,8 @@ export const checkProject = (
   })
   const created = changes.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
   if (asked.length === 0 && created.length === 0) return []
-  const tier = tierOfProject(project, options)
+  const tier = tierOfProject(project, declaredTier)
   if (tier === undefined) return [unchecked(project)]
-  const table = options.table ?? TIER_TABLE
   const live = new Map(project.computes.map((compute) => [compute.id, compute]))
   const perCompute = asked.flatMap(({ change, isSize, isTimeout }) => {
     const current = live.get(change.compute.id ?? '')
@@ -56,12 +55,12 @@ export const checkProject = (
       ...(isSize && after?.size !== undefined ? { size: after.size } : {}),
       ...(isTimeout && after?.scaleToZero !== undefined ? { scaleToZero: after.scaleToZero } : {}),
     }
-    return checkTierSettings(settings, tier, table).map((problem) => toDiagnostic(problem, change))
+    return checkTierSettings(settings, tier).map((problem) => toDiagnostic(problem, change))
   })
   const deleted = changes.filter(({ kind, compute }) => kind === 'delete' && compute.type === 'read_only').length
   const before = project.computes.filter(({ type }) => type === 'read_only').length
   const [first] = created
-  const replicas = first === undefined ? [] : checkTierReplicas(before + created.length - deleted, tier, table)
+  const replicas = first === undefined ? [] : checkTierReplicas(before + created.length - deleted, tier)
   return [...perCompute, ...replicas.map((problem) => toDiagnostic(problem, first))]
 }
 
@@ -79,7 +78,7 @@ const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
           settings.subscription === undefined
             ? `The service does not show the plan of project \`${id}\`: its limits were not checked.`
             : `Plan \`${settings.subscription}\` of project \`${id}\` is not in the tier table: its limits were not checked.`,
-        hint: 'Specify it with --tier, or provide a newer table with --tier-table.',
+        hint: 'Declare it in the manifest, for example `tier: scale`, or `tier: none` to disable the checks.',
       }
 
 const toDiagnostic = ({ severity, code, path, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {

@@ -10,8 +10,9 @@ import {
   type Severity,
   type Size,
   scaleToZeroSeconds,
+  TIERS_VERSION,
   type Tier,
-  type TierTable,
+  type TierScaleToZero,
 } from '../model/index.ts'
 
 /** A limit of the tier that is exceeded. Only those with severity `error` block a plan. */
@@ -25,30 +26,27 @@ export interface TierProblem {
   readonly hint: string
 }
 
+const CORRECT_TIER = 'If the limit is outdated, set `tier: none` in the manifest to disable the check.'
+
 /** Finds the settings that the tier does not allow. Settings that are absent are not checked. */
 export const checkTierSettings = (
   { size, scaleToZero }: Partial<Pick<ComputeSettings, 'size' | 'scaleToZero'>>,
   tier: Tier,
-  { version }: Pick<TierTable, 'version'>,
 ): readonly TierProblem[] => [
-  ...(size === undefined ? [] : sizeProblems(size, tier, version)),
-  ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier, version)),
+  ...(size === undefined ? [] : sizeProblems(size, tier)),
+  ...(scaleToZero === undefined ? [] : scaleToZeroProblems(scaleToZero, tier)),
 ]
 
 /** @param count how many replicas the project will have after the change. */
-export const checkTierReplicas = (
-  count: number,
-  { title, replicas }: Tier,
-  table: TierTable,
-): readonly TierProblem[] =>
+export const checkTierReplicas = (count: number, { title, replicas }: Tier): readonly TierProblem[] =>
   replicas === undefined || count <= replicas.max
     ? []
     : [
         {
           severity: 'warning',
           code: 'W_TIER_LIMIT',
-          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${table.version}); the project would have ${count}`,
-          hint: 'Declare fewer, or provide a newer table with --tier-table.',
+          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}`,
+          hint: `Declare fewer replicas. ${CORRECT_TIER}`,
         },
       ]
 
@@ -65,7 +63,7 @@ export const checkTierCuHours = (expected: number | null, { title, cuHours }: Ti
         },
       ]
 
-const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, version: string): readonly TierProblem[] => {
+const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier): readonly TierProblem[] => {
   const limit = isFixed(size) ? fixedCu : autoscalingCu
   if (limit === undefined || size.max <= limit.max) return []
   return [
@@ -73,25 +71,28 @@ const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier, versi
       severity: limit.severity,
       code: limit.severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
       path: 'size',
-      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${version})`,
-      hint: 'Choose a smaller size, or provide a newer table with --tier-table.',
+      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION})`,
+      hint: `Choose a smaller size. ${CORRECT_TIER}`,
     },
   ]
 }
 
-const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier, version: string): readonly TierProblem[] => {
+/** `1m to 7d or never`. */
+export const allowedTimes = ({ min, max, never }: Omit<TierScaleToZero, 'severity' | 'source'>): string =>
+  `${min === max ? formatDuration(min) : `${formatDuration(min)} to ${formatDuration(max)}`}${never ? ' or never' : ''}`
+
+const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier): readonly TierProblem[] => {
   if (scaleToZero === undefined) return []
   const { min, max, never, severity } = scaleToZero
   const seconds = scaleToZeroSeconds(value)
   if (value === SCALE_TO_ZERO_NEVER ? never : seconds >= min && seconds <= max) return []
-  const durations = min === max ? formatDuration(min) : `${formatDuration(min)} to ${formatDuration(max)}`
   return [
     {
       severity,
       code: severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
       path: 'scaleToZero',
-      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${durations}${never ? ' or never' : ''}, table ${version})`,
-      hint: `Write \`scaleToZero: ${formatDuration(min)}\`, or provide a newer table with --tier-table.`,
+      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION})`,
+      hint: `Write \`scaleToZero: ${formatDuration(min)}\`. ${CORRECT_TIER}`,
     },
   ]
 }

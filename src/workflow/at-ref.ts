@@ -42,7 +42,7 @@ export interface AtRefOptions {
  */
 export const manifestsAt = async (
   ref: string,
-  { paths, sizeTable, policyPaths = [] }: Pick<Manifests, 'paths' | 'sizeTable' | 'policyPaths'>,
+  { paths, policyPaths = [] }: Pick<Manifests, 'paths' | 'policyPaths'>,
   { cwd = process.cwd(), missing = 'ignore' }: AtRefOptions = {},
 ): Promise<Manifests> => {
   const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
@@ -65,9 +65,9 @@ export const manifestsAt = async (
     const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
     const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
-    const loaded = await loadManifests(readable, { cwd: folder, sizeTable })
+    const loaded = await loadManifests(readable, { cwd: folder })
     const problems = missing === 'report' ? skipped.map(notFollowed) : []
-    const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known, sizeTable }
+    const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known }
     const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
     return await withPolicies(read, folder, policies)
   } finally {

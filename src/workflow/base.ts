@@ -67,7 +67,7 @@ export const planOfBase = (base: Manifests, projects: readonly string[], observe
   if (!isUsableBase(base)) return undefined
   const planned = new Set(projects)
   const documents = base.loaded.desired.documents.filter(({ project }) => planned.has(project))
-  return plan({ documents }, observed, { sizeTable: base.sizeTable }).plan
+  return plan({ documents }, observed).plan
 }
 
 /** Whether the base can be compared with. A base without manifests can, because the pull request may add the first. */
@@ -92,11 +92,7 @@ const removalsOf = (
 ): readonly Diagnostic[] => {
   if (base.paths.length === 0) return []
   const [before, after] = [base.loaded.desired, head.loaded.desired]
-  const { warnings } = plan(after, observed, {
-    baseSafeguards: before,
-    sizeTable: base.sizeTable,
-    ...defined({ select }),
-  }).plan
+  const { warnings } = plan(after, observed, { baseSafeguards: before, ...defined({ select }) }).plan
   return [
     ...removedSafeguards(before, after, observed, isBranch),
     ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),

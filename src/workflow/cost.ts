@@ -8,18 +8,16 @@ import {
   type DesiredCompute,
   type Observed,
   type ObservedProject,
-  type Price,
   SCALE_TO_ZERO_DEFAULT_SECONDS,
   type Source,
 } from '../model/index.ts'
 import { declaredComputes } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
-import { pricesOf } from './review.ts'
+import { declaredFor } from './review.ts'
 
 export interface CostOptions {
   readonly concurrency?: number
   readonly clock?: Clock
-  readonly price?: Price | undefined
   /** The manifests whose lines the advice refers to. */
   readonly manifests?: Manifests
 }
@@ -27,7 +25,7 @@ export interface CostOptions {
 export const costLive = async (
   api: ReadApi,
   projects: readonly string[],
-  { concurrency = DEFAULT_CONCURRENCY, clock, price, manifests }: CostOptions = {},
+  { concurrency = DEFAULT_CONCURRENCY, clock, manifests }: CostOptions = {},
 ): Promise<{ readonly observed: Observed; readonly report: CostReport }> => {
   const seen = await snapshot(api, projects, { concurrency, clock })
   const read = await mapConcurrently(seen.projects, concurrency, async (project) =>
@@ -35,7 +33,7 @@ export const costLive = async (
   )
   const observed = { ...seen, projects: read }
   const report = costReport(observed, {
-    priceOf: pricesOf(manifests?.loaded.desired ?? { documents: [] }, price),
+    priceOf: declaredFor(manifests?.loaded.desired ?? { documents: [] }, 'price'),
     ...defined({ placeOf: manifests && placesOf(observed, manifests) }),
   })
   return { observed, report }

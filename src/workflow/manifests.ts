@@ -1,8 +1,8 @@
 /** Reads the manifests and policies that a run uses. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LoadedManifests, loadManifests, readFiles, readSizeTable } from '../manifest/index.ts'
-import { type Change, EspalierError, plainText, type Selection, type SizeTable } from '../model/index.ts'
+import { type LoadedManifests, loadManifests } from '../manifest/index.ts'
+import { type Change, EspalierError, plainText, type Selection } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { readPolicies } from './policies.ts'
 import type { ReviewOptions } from './review.ts'
@@ -12,10 +12,9 @@ export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as co
 export interface Manifests {
   readonly loaded: LoadedManifests
   readonly paths: readonly string[]
-  readonly sizeTable?: SizeTable | undefined
   /** The policy files that the user named. */
   readonly policyPaths?: readonly string[]
-  /** The price, tier and policies that the plan is reviewed with. */
+  /** The policies that the plan is reviewed with. */
   readonly review?: ReviewOptions
   /** If given, only this selection is planned. */
   readonly selecting?: Selecting
@@ -33,9 +32,6 @@ export interface Selecting {
 }
 
 export interface ManifestOptions {
-  readonly sizeTablePath?: string | undefined
-  /** The size table to use, instead of reading one from a file. */
-  readonly sizeTable?: SizeTable
   /** The folder that paths are relative to. The default is the current folder. */
   readonly cwd?: string
   /** Policy files to read in addition to the one in the folder. */
@@ -45,15 +41,14 @@ export interface ManifestOptions {
 /**
  * Reads manifests from files, directories and globs. By default, reads the first of {@link DEFAULT_PATHS} that exists.
  *
- * @throws {EspalierError} if there are no manifests, or a size table cannot be used.
+ * @throws {EspalierError} if there are no manifests.
  */
 export const readManifests = async (
   given: readonly string[],
-  { sizeTablePath, sizeTable: known, cwd = process.cwd(), policyPaths }: ManifestOptions = {},
+  { cwd = process.cwd(), policyPaths }: ManifestOptions = {},
 ): Promise<Manifests> => {
-  const sizeTable = sizeTablePath === undefined ? known : await readSizeTable(sizeTablePath)
   const paths = await pathsOf(given, cwd)
-  return withPolicies({ loaded: await loadManifests(paths, { cwd, sizeTable }), paths, sizeTable }, cwd, policyPaths)
+  return withPolicies({ loaded: await loadManifests(paths, { cwd }), paths }, cwd, policyPaths)
 }
 
 /** Reads the policies. An error in a policy file counts as an error in the manifests, so nothing is planned. */
@@ -115,12 +110,4 @@ export const fileNotes = ({ loaded, review }: Manifests): readonly string[] => {
       .filter((path) => !used.includes(path))
       .map((path) => `Note  ${plainText(path)} is a policy file, but is not used. To use it, pass --policy.`),
   ]
-}
-
-/** @throws {EspalierError} `E_TIER_TABLE` if the file cannot be read. */
-export const readManifestText = async (path: string, cwd: string): Promise<string> => {
-  const { texts, diagnostics } = await readFiles([path], cwd)
-  const [text] = texts
-  if (text !== undefined) return text.text
-  throw new EspalierError('E_TIER_TABLE', diagnostics[0]?.message ?? `${path} cannot be read.`)
 }

@@ -16,7 +16,7 @@ import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
 import { POLICY_FILES, type Policies, warnOnly } from './policies.ts'
-import { reviewPlan } from './review.ts'
+import { declaredFor, reviewPlan } from './review.ts'
 import { branchMatcher, planningOf, selectProjects } from './selection.ts'
 
 export interface Planned {
@@ -140,11 +140,11 @@ const planUnreviewed = (
   manifests: Manifests,
   { base, enforceBaseSafeguards = false, pinAliases }: PlanOptions,
 ): Planned => {
-  const { loaded, sizeTable } = manifests
+  const { loaded } = manifests
+  const tierFor = declaredFor(loaded.desired, 'tier')
   const options = {
     check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
-      checkProject(project, planned, manifests.review),
-    sizeTable,
+      checkProject(project, planned, tierFor(project.id)),
     pinAliases,
     baseSafeguards: enforceBaseSafeguards ? base?.loaded.desired : undefined,
   }

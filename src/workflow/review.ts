@@ -3,34 +3,26 @@ import { planCost } from '../cost/index.ts'
 import {
   type Change,
   type Desired,
+  type DesiredDocument,
   type Diagnostic,
   formatUtc,
   type Observed,
   type ObservedProject,
   type Plan,
   type PlannedUpdate,
-  type Price,
 } from '../model/index.ts'
-import {
-  checkTierCuHours,
-  meetingOf,
-  type TierOptions,
-  tierOfProject,
-  updateDue,
-  updateRestarts,
-} from '../service/index.ts'
+import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
 import { type JudgeOptions, judgePlan, type Policies } from './policies.ts'
 
-export interface ReviewOptions extends TierOptions, Omit<JudgeOptions, 'policies'> {
-  readonly price?: Price | undefined
+export interface ReviewOptions extends Omit<JudgeOptions, 'policies'> {
   readonly policies?: Policies | undefined
 }
 
-/** Returns a function that gives the price for a project. @param price overrides the prices in the manifests. */
-export const pricesOf = ({ documents }: Desired, price?: Price): ((project: string) => Price | undefined) => {
-  const declared = new Map(documents.flatMap((one) => (one.price === undefined ? [] : [[one.project, one.price]])))
-  return (project) => price ?? declared.get(project)
+/** Returns a function that gives a project's declared price or tier. */
+export const declaredFor = <K extends 'price' | 'tier'>({ documents }: Desired, key: K) => {
+  const declared = new Map(documents.flatMap((one) => (one[key] === undefined ? [] : [[one.project, one[key]]])))
+  return (project: string): DesiredDocument[K] | undefined => declared.get(project)
 }
 
 /** @param base the manifests with which policies compare the plan. */
@@ -41,11 +33,11 @@ export const reviewPlan = (
   options: ReviewOptions = {},
   base?: Desired,
 ): Plan => {
-  const cost = planCost(plan, observed, { priceOf: pricesOf(desired, options.price) })
+  const cost = planCost(plan, observed, { priceOf: declaredFor(desired, 'price') })
   const maintenance = plannedUpdates(plan, observed)
   const reviewed: Plan = {
     ...plan,
-    warnings: [...plan.warnings, ...usageWarnings({ ...plan, cost }, observed, options)],
+    warnings: [...plan.warnings, ...usageWarnings({ ...plan, cost }, observed, desired)],
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
@@ -54,13 +46,14 @@ export const reviewPlan = (
 }
 
 /** Warns if more CU-hours are expected than the account plan includes or a quota allows. */
-const usageWarnings = (plan: Plan, observed: Observed, options: TierOptions): readonly Diagnostic[] => {
+const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readonly Diagnostic[] => {
+  const tierFor = declaredFor(desired, 'tier')
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   return (plan.cost?.projects ?? []).flatMap(({ project: id, after, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
     // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
-    const tier = tierOfProject(project, options)
+    const tier = tierOfProject(project, tierFor(id))
     const problems = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
     const warnings: Diagnostic[] = problems.map((one) => ({ ...one, message: `${one.message} in \`${id}\`.` }))
     const quota = project.settings?.quota?.computeSeconds

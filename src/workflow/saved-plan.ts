@@ -80,8 +80,7 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed,
   })
 }
 
-const EDITED =
-  'Nothing has changed since, so it was edited or made with different flags (such as --size-table). Plan again and review'
+const EDITED = 'Nothing has changed since, so it was edited or made with different flags. Plan again and review'
 
 const LISTED = 30
 

@@ -1,4 +1,4 @@
-/** Checks manifests offline, against the limits of a named tier and against policies about declared values. */
+/** Checks manifests offline, against the limits of a declared tier and against policies about declared values. */
 import { defined } from '../base/index.ts'
 import {
   computesDeclaredBy,
@@ -10,9 +10,6 @@ import {
   globFilter,
   type Policy,
   type Source,
-  TIER_TABLE,
-  type Tier,
-  type TierTable,
   tierOf,
 } from '../model/index.ts'
 import { type Judgement, judgePolicies, type PolicyBranch, type PolicyCompute } from '../policy/index.ts'
@@ -26,27 +23,27 @@ export interface OfflineChecks {
 }
 
 export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): OfflineChecks => {
-  const { tier: word, table = TIER_TABLE, policies, overrides = new Map() } = review
-  const tier = word === undefined ? undefined : tierOf(word, table)
+  const { policies, overrides = new Map() } = review
   const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
-  const all = [...(tier === undefined ? [] : checkTier(desired, tier, table)), ...judged.diagnostics]
+  const all = [...desired.documents.flatMap(checkTier), ...judged.diagnostics]
   // A document for several projects has the same diagnostics for each of them.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
   return { diagnostics: [...distinct.values()], undecided: judged.undecided }
 }
 
-const checkTier = ({ documents }: Desired, tier: Tier, table: TierTable): readonly Diagnostic[] =>
-  documents.flatMap(({ branches, rules, source }) => {
-    const computes = [...branches, ...rules].flatMap(computesDeclaredBy)
-    const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
-    return [
-      ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
-        ...checkTierSettings(defined({ size }), tier, table).map(at(sources.size ?? own)),
-        ...checkTierSettings(defined({ scaleToZero }), tier, table).map(at(sources.scaleToZero ?? own)),
-      ]),
-      ...checkTierReplicas(replicas, tier, table).map(at(source)),
-    ]
-  })
+const checkTier = ({ branches, rules, source, tier: word = 'none' }: DesiredDocument): readonly Diagnostic[] => {
+  const tier = tierOf(word)
+  if (tier === undefined) return []
+  const computes = [...branches, ...rules].flatMap(computesDeclaredBy)
+  const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
+  return [
+    ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
+      ...checkTierSettings(defined({ size }), tier).map(at(sources.size ?? own)),
+      ...checkTierSettings(defined({ scaleToZero }), tier).map(at(sources.scaleToZero ?? own)),
+    ]),
+    ...checkTierReplicas(replicas, tier).map(at(source)),
+  ]
+}
 
 const at =
   (source: Source) =>

@@ -1,7 +1,7 @@
-/** The inputs for price, tier, policies and overrides. */
+/** The inputs for policies and overrides. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { manifest, open, pullRequest, withHead } from './action-world.ts'
+import { manifest, open, pullRequest } from './action-world.ts'
 
 const POLICY = (most: number, level = 'deny') =>
   `version: 1\npolicies:\n  - { name: small, level: ${level}, reason: It is paid by us., rule: { maxSize: ${most} } }\n`
@@ -29,7 +29,7 @@ test("the base's policies deny the plan, and the comment shows how the pull requ
 // promise: recorded-override
 test('an override allows a denied plan, and its author is recorded', async () => {
   const { run, event, github } = await withPolicies()
-  const inputs = { command: 'plan', override: 'small=load test\n', price: '0.5USD', tier: 'scale' }
+  const inputs = { command: 'plan', override: 'small=load test\n' }
   const { code, log, outputs } = await run(inputs, { event, env: { GITHUB_ACTOR: 'octocat' } })
   expect(code, log).toBe(0)
   expect(outputs).toMatchObject({ 'policies-denied': '', 'cost-after': expect.stringMatching(/^(unknown|[\d.]+)$/) })
@@ -43,8 +43,6 @@ test('an override allows a denied plan, and its author is recorded', async () =>
 test.each([
   ['override', 'smal=x', 'E_OVERRIDE'],
   ['override', 'small', 'E_OVERRIDE'],
-  ['price', 'much', 'E_PRICE'],
-  ['tier', 'gold', 'E_TIER'],
   ['cost-threshold', 'low', 'E_INPUT'],
   ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
 ])('the input `%s` rejects %s', async (name, value, code) => {
@@ -52,11 +50,4 @@ test.each([
   const ended = await run({ command: 'plan', [name]: value }, { event })
   expect(ended.code).toBe(1)
   expect(ended.log).toContain(code)
-})
-
-test('`validate` checks declared sizes against the limits of the tier', async () => {
-  const { run, event } = await withHead()
-  const { code, log } = await run({ command: 'validate', tier: 'free' }, { event })
-  expect(code).toBe(1)
-  expect(log).toContain('E_TIER_LIMIT')
 })

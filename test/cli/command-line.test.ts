@@ -28,7 +28,7 @@ test.each([
   ['completion', 'Missing argument: <shell>.'],
   ['completion tcsh', 'shell cannot be tcsh: it must be one of bash, zsh, fish.'],
   ['explain E_ONE E_TWO', 'Unexpected argument: E_TWO'],
-  ['validate --sizeTable x', 'There is no flag --sizeTable: did you mean --size-table?'],
+  ['plan --baseUrl x', 'There is no flag --baseUrl: did you mean --base-url?'],
 ])('espalier %s is rejected with the message: %s', (line, message) => {
   expect(() => read(line)).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
@@ -43,7 +43,7 @@ test.each([
   ['plan --sandbox= a', { sandbox: '', paths: ['a'] }],
   ['apply --max-failures 4', { maxFailures: 4 }],
   ['plan --base 1e3', { base: '1e3' }],
-  ['plan --price -1USD a', { price: '-1USD', paths: ['a'] }],
+  ['plan --base -1 a', { base: '-1', paths: ['a'] }],
   ['explain 007', { code: '007' }],
   ['explain', { code: undefined }],
   ['apply --yes', { autoApprove: true }],

@@ -151,18 +151,13 @@ test('agent run --once sends the events of its round before it exits', async () 
   receiver.close()
 })
 
-test("the operator's policies and size table apply in addition to those of the repository", async () => {
+test("the operator's policies apply in addition to those of the repository", async () => {
   const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
   await writeFile(join(folder, 'operator.yaml'), policy)
   await run('--once').ended
   await commit('2')
-  const denied = await run('--once', '--policy', join(folder, 'operator.yaml'), '--price', '0.2USD', '--tier', 'scale')
-    .ended
+  const denied = await run('--once', '--policy', join(folder, 'operator.yaml')).ended
   expect(denied).toMatchObject({ code: 3, stdout: expect.stringContaining('Blocked: Policy') })
-  const sizes = { steps: [{ cu: 1, maxConnections: 100 }] }
-  await writeFile(join(folder, 'sizes.json'), JSON.stringify(sizes))
-  const unknown = await run('--once', '--size-table', join(folder, 'sizes.json')).ended
-  expect(unknown).toMatchObject({ code: 3, stdout: expect.stringMatching(/Invalid.*2 CU/) })
 })
 
 test("a relative --repo is resolved against the current folder, not against git's folder", async () => {
@@ -198,8 +193,6 @@ test.each([
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify-secret-file', 'seed.yaml'], '--notify'],
   [['--repo', 'docs'], 'omit --repo: espalier agent run docs'],
-  [['--price', 'much', '--sandbox', '--repo', '.'], 'much'],
-  [['--tier', 'golden', '--sandbox', '--repo', '.'], 'golden'],
 ])('agent run %j is rejected', async (flags, words) => {
   const ended = await espalier(['agent', 'run', '--data', join(folder, 'data'), ...flags])
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(words) })

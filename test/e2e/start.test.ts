@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { espalierAsProcess, ROOT, serve } from './espalier.ts'
 
@@ -31,18 +29,6 @@ test('validate loads neither node_modules, nor an HTTP client, nor the checks fo
   expect(loaded).not.toEqual([])
   for (const mark of ['UND_ERR_', 'ZodError', 'Temporal.'])
     expect(texts.filter((text) => text.includes(mark))).toEqual([])
-})
-
-test('a custom size table is compiled without node_modules', async () => {
-  const away = await mkdtemp(join(tmpdir(), 'espalier-away-'))
-  onTestFinished(() => rm(away, { recursive: true }))
-  await cp(`${ROOT}dist`, join(away, 'dist'), { recursive: true })
-  await writeFile(join(away, 'package.json'), '{ "type": "module" }')
-  const run = (...args: readonly string[]) =>
-    promisify(execFile)(process.execPath, [join(away, 'dist/main.js'), ...args], { cwd: away, env: {} })
-  await writeFile(join(away, 'sizes.json'), (await run('sizes', '--format', 'json')).stdout)
-  const manifest = join(ROOT, 'examples/quickstart/espalier.yaml')
-  expect((await run('validate', manifest, '--size-table', 'sizes.json')).stdout).toContain('No problems')
 })
 
 test('only a command with --sandbox loads the sandbox', async () => {

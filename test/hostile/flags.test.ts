@@ -13,25 +13,13 @@ import { anyCharacter } from '../report/names.ts'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const RAW = /[\x00-\x08\x0b-\x1f\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u
 
-const COMMANDS = [
-  'validate',
-  'plan',
-  'show',
-  'explain',
-  'sizes',
-  'completion',
-  'status',
-  'drift',
-  'operations',
-  'no-such',
-]
+const COMMANDS = ['validate', 'plan', 'show', 'explain', 'completion', 'status', 'drift', 'operations', 'no-such']
 const FLAGS = [
   '--format',
   '--debug',
   '--no-color',
   '--live',
   '--base',
-  '--size-table',
   '--detailed-exitcode',
   '--api-key-file',
   '--since',
@@ -104,7 +92,7 @@ test('any command with any flags ends with an exit code and a printable message'
 
 test('any flag with any value ends with an exit code and a printable message', async () => {
   const line = fc.tuple(
-    fc.constantFrom('validate', 'plan', 'sizes'),
+    fc.constantFrom('validate', 'plan', 'explain'),
     fc.constantFrom(...FLAGS),
     fc.constantFrom(...WORDS),
   )

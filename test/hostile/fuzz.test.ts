@@ -1,4 +1,4 @@
-/** Random input (manifests, plans, snapshots, responses, size tables) causes only diagnostics or an `EspalierError`. */
+/** Random input (manifests, plans, snapshots, responses) causes only diagnostics or an `EspalierError`. */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
 import { decodePlanFile, encodePlanFile, jsonPlan, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
-import { loadManifests, parseManifests, readSizeTable } from '../../src/manifest/index.ts'
+import { loadManifests, parseManifests } from '../../src/manifest/index.ts'
 import {
   type Desired,
   EspalierError,
@@ -282,7 +282,7 @@ describe('saved plans', () => {
   })
 })
 
-describe('snapshots and size tables', () => {
+describe('snapshots', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-fuzz-'))
   const live = atShop(LIVE)
   const file = JSON.parse(encodeSnapshot(live))
@@ -304,29 +304,6 @@ describe('snapshots and size tables', () => {
         expect(isPristine()).toBe(true)
       }),
       { numRuns: runs(250) },
-    )
-  })
-
-  test('a random size table is rejected, or can be used', async () => {
-    const path = join(folder, 'sizes.json')
-    const table = {
-      version: 'x',
-      steps: [
-        { cu: 1, maxConnections: 400 },
-        { cu: 2, maxConnections: 800 },
-      ],
-      maxSpreadCu: 8,
-    }
-    await fc.assert(
-      fc.asyncProperty(mutation, async (step) => {
-        writeFileSync(path, JSON.stringify(mutate(table, [step])))
-        const sizeTable = await tryToRead(() => readSizeTable(path))
-        if (sizeTable === undefined) return
-        const text = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 2 } } }\n'
-        const loaded = parseManifests([{ path: 'a.yaml', text }], { sizeTable })
-        if (!hasErrors(loaded.diagnostics)) plan(loaded.desired, live, { sizeTable })
-      }),
-      { numRuns: runs(60) },
     )
   })
 })

@@ -1,6 +1,6 @@
 /** The executable with its own Node, on a PATH without Node. */
 import { execFile, execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -36,14 +36,6 @@ test('the executable prints its version and the help from the build', async () =
   const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }
   expect(await run(['--version'])).toEqual({ stdout: `${version}\n`, stderr: '' })
   expect(await run(['--help'])).toEqual({ stdout: readFileSync('dist/help/100.txt', 'utf8'), stderr: '' })
-})
-
-test('the executable validates with a custom size table', async () => {
-  expect(await run(['validate', MANIFEST])).toEqual({ stdout: 'No problems in 1 file.\n', stderr: '' })
-  const table = join(home, 'sizes.json')
-  const { stdout } = await run(['sizes', '--format', 'json'])
-  writeFileSync(table, stdout)
-  expect((await run(['validate', MANIFEST, '--size-table', table])).stdout).toContain('No problems')
 })
 
 test('the executable plans and applies on the embedded sandbox, and writes pages', async () => {

@@ -42,7 +42,7 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   ['fmt --check', /^/],
   ['show --resolved espalier.yaml', /quiet-river-12345678/],
   ['explain E_SIZE', /E_SIZE/],
-  ['sizes', /0\.25/],
+  ['explain sizes', /0\.25/],
   ['completion bash', /complete/],
   ['completion zsh', /compdef/],
   ['completion fish', /complete/],

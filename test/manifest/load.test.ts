@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type LoadedManifests, loadManifests, readSizeTable } from '../../src/manifest/index.ts'
+import { type LoadedManifests, loadManifests } from '../../src/manifest/index.ts'
 
 let root = ''
 beforeEach(async () => {
@@ -279,40 +279,5 @@ describe('extends', () => {
     if (bytes !== undefined) await writeFile(join(root, 'tree/s.yaml'), bytes)
     const message = `The shared file \`s.yaml\` cannot be used. ${why}`
     expect((await load('a.yaml')).diagnostics).toMatchObject([{ message, hint }])
-  })
-})
-
-describe('a size table file', () => {
-  const table = async (text: string) => {
-    await write({ 'sizes.json': text })
-    return readSizeTable(join(root, 'sizes.json'))
-  }
-
-  test('is sorted, and limits that it does not set come from the built-in table', async () => {
-    const steps = [
-      { cu: 60, maxConnections: 4000 },
-      { cu: 2, maxConnections: 800 },
-    ]
-    expect(await table(JSON.stringify({ version: '2027-01', steps, maxSpreadCu: 12 }))).toEqual({
-      version: '2027-01',
-      steps: [
-        { cu: 2, maxConnections: 800, ramGb: 8, cacheGb: 6 },
-        { cu: 60, maxConnections: 4000, ramGb: 240, cacheGb: 180 },
-      ],
-      autoscalingMaxCu: 16,
-      maxSpreadCu: 12,
-      scaleToZeroMaxCu: 16,
-    })
-  })
-
-  test.each(['', '[', 'null', '{}', '{"steps":[]}', '{"steps":[{"cu":0,"maxConnections":1}]}', '{"steps":[null]}'])(
-    'is rejected when it contains %j',
-    async (text) => {
-      await expect(table(text)).rejects.toMatchObject({ code: 'E_SIZE_TABLE' })
-    },
-  )
-
-  test('is rejected when it does not exist', async () => {
-    await expect(readSizeTable(join(root, 'gone.json'))).rejects.toMatchObject({ code: 'E_SIZE_TABLE' })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parsePolicies, parseTierTable } from '../../src/manifest/index.ts'
+import { parsePolicies } from '../../src/manifest/index.ts'
 
 const read = (text: string) => parsePolicies([{ path: 'espalier.policy.yaml', text }])
 const problems = (text: string) =>
@@ -93,17 +93,5 @@ describe('mistakes in a policy file', () => {
 
   test('invalid YAML is reported at its position', () => {
     expect(problems('version: [1\n')[0]).toMatch(/^\d+:\d+ E_YAML /)
-  })
-})
-
-test('a mistake in a tier table is reported at its position', async () => {
-  const table = (limit: string) => ({
-    path: 'tiers.json',
-    text: `{"version":"x","tiers":[{"name":"free","title":"Free","subscriptions":[],"fixedCu":${limit}}]}`,
-  })
-  const { table: read } = await parseTierTable(table('{"max":4,"severity":"error","source":"s"}'))
-  expect(read?.tiers[0]?.fixedCu?.max).toBe(4)
-  expect(await parseTierTable(table('{"max":4,"severity":"fatal","source":"s"}'))).toMatchObject({
-    diagnostics: [{ code: 'E_VALUE', source: { file: 'tiers.json', line: 1, column: 104 } }],
   })
 })

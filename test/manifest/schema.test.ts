@@ -1,7 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { compileValidators } from '../../src/manifest/definition/validator.ts'
+import { describe, expect, test } from 'vitest'
 import { manifestSchema, parseManifests } from '../../src/manifest/index.ts'
 import { SIZE_TABLE } from '../../src/model/index.ts'
 import { expectEnough, isLong, runs } from '../long-runs.ts'
@@ -151,33 +150,6 @@ describe('the published schema and the program accept the same', () => {
       }),
       { numRuns: runs(500) },
     )
-  })
-})
-
-describe('a custom size table', () => {
-  const table = { ...SIZE_TABLE, steps: SIZE_TABLE.steps.filter(({ cu }) => cu <= 4), maxSpreadCu: 2 }
-  beforeAll(() => compileValidators(table))
-
-  test('determines which sizes are valid and how the message lists them', () => {
-    const files = [{ path: 'a.yaml', text: JSON.stringify(primary({ size: 16 })) }]
-    const [problem] = parseManifests(files, { sizeTable: table }).diagnostics
-    expect(problem?.message).toBe(
-      '16 CU is not a valid compute size. Valid sizes: 0.25, 0.5 and whole numbers from 1 to 4.',
-    )
-  })
-
-  const own = new Ajv2020(AJV).compile(manifestSchema(table))
-
-  test.each([
-    [{ size: 4 }, true],
-    [{ size: 5 }, false],
-    [{ size: { min: 2, max: 4 } }, true],
-    [{ size: { min: 1, max: 4 } }, false],
-  ])('determines whether %j is accepted', (attributes, fits) => {
-    const value = primary(attributes)
-    expect(own(value)).toBe(fits)
-    const { diagnostics } = parseManifests([{ path: 'a.yaml', text: JSON.stringify(value) }], { sizeTable: table })
-    expect(diagnostics.length === 0).toBe(fits)
   })
 })
 

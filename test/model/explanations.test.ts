@@ -74,7 +74,7 @@ test.each(manifests)(
   },
 )
 
-test.each(['E_BASE_URL', 'E_CONSENT', 'E_KEY', 'E_OVERRIDE', 'E_PRICE', 'E_TIER', 'E_USAGE'])(
+test.each(['E_BASE_URL', 'E_CONSENT', 'E_KEY', 'E_OVERRIDE', 'E_USAGE'])(
   'the example command line for %s causes it',
   async (code) => {
     const cwd = await mkdtemp(join(tmpdir(), 'espalier-mistakes-'))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { branchId, desired, errorsOf, PROJECT, planOf, world } from './world.ts'
 
@@ -394,6 +395,17 @@ test('capacity covers all computes before and after, and a smaller connection li
     after: { computes: 2, minCu: 3, maxCu: 3, ramGb: 12, maxConnections: 419 + 839 },
   })
   expect(plan.warnings.map(({ code }) => code)).toEqual(['W_CONNECTIONS_SHRINK'])
+})
+
+test('a live size that is not in the size table is kept with a warning, and can be changed', () => {
+  const live = world({ main: { primary: { size: 17, scaleToZero: SCALE_TO_ZERO_NEVER } } })
+  const kept = planOf({ branches: { main: { primary: {} } } }, live)
+  expect(kept.changes).toEqual([])
+  expect(kept.summary.capacity.after).toMatchObject({ computes: 1, maxCu: 17 })
+  expect(kept.warnings).toMatchObject([{ code: 'W_SIZE_UNKNOWN', message: expect.stringContaining('17 CU') }])
+  expect(planOf({ branches: { main: { primary: { size: 2 } } } }, live).changes).toMatchObject([
+    { before: { size: { min: 17, max: 17 } }, after: { size: { min: 2, max: 2 } } },
+  ])
 })
 
 test('the estimate is based on the past operations of the project', () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
-import { SIZE_TABLE } from '../../src/model/index.ts'
 import {
   eventLine,
   jsonDiagnostics,
@@ -125,7 +124,7 @@ describe('the outcome renderer', () => {
   })
 })
 
-test('the size table matches its golden file', () => golden(sizesTable(SIZE_TABLE, plain(80)), 'sizes.txt'))
+test('the size table matches its golden file', () => golden(sizesTable(plain(80)), 'sizes.txt'))
 
 test('each event is printed on one line', () => {
   const lines = PLAN.steps

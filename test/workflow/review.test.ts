@@ -48,6 +48,7 @@ const policies = (...rules: readonly string[]) => {
 }
 
 const RESIZE = '  main: { primary: { size: 4 } }\n'
+const PRICE = 'price: { cuHour: 0.5, currency: EUR }\n'
 const PREVIEW = '  preview/x: { primary: { size: 4 } }\n'
 const SMALL =
   '{ name: preview-size, level: deny, reason: Previews are small., branches: [preview/**], rule: { maxSize: 0.25 } }'
@@ -57,14 +58,13 @@ const planOf = (branches: string, review = {}, observed = live()) =>
 const outcomes = (plan: Plan) => plan.policies?.results.map(({ policy, outcome }) => `${policy} ${outcome}`)
 
 test('a plan contains its cost, and an amount of money if a price is given', () => {
-  const { plan } = planOf(RESIZE, { price: { cuHour: 0.5, currency: 'EUR' } })
+  const { plan } = planOf(RESIZE + PRICE)
   expect(plan.cost?.total.delta.expected).toBe(2190)
   expect(plan.cost?.total.money?.delta).toBe(1095)
 })
 
 test('if the cost of a compute is unknown, the total is shown as unknown with an upper bound', () => {
-  const shown = (branches: string) =>
-    terminalPlan(planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } }).plan, { color: false, width: 200 })
+  const shown = (branches: string) => terminalPlan(planOf(branches + PRICE).plan, { color: false, width: 200 })
   // It is unknown when a compute that was never suspended was idle.
   const mixed = shown('  main: { primary: { scaleToZero: 5m } }\n  preview/x: { primary: { size: 2 } }\n')
   expect(mixed).toContain('cost: 730 → at most 730 CU-hours a month')
@@ -79,7 +79,7 @@ test('if the cost of a compute is unknown, the total is shown as unknown with an
 test('an unknown part of the cost does not count as 0', () => {
   const branches =
     '  main: { replicas: { r: { size: 1, scaleToZero: 5m } } }\n  preview/x: { primary: { scaleToZero: 10m } }\n'
-  const { plan } = planOf(branches, { price: { cuHour: 0.5, currency: 'EUR' } })
+  const { plan } = planOf(branches + PRICE)
   expect(plan.cost?.total.delta).toMatchObject({ expected: 0, unknown: 1 })
   const comment = planComment({
     marker: '<!-- x -->',
@@ -101,8 +101,7 @@ test('an unknown part of the cost does not count as 0', () => {
 
 test('without history, a range that replaces a fixed size has no expected cost', () => {
   const young = { period: { start: '2026-11-20T20:00:00Z', end: '2026-12-01T00:00:00Z' } }
-  const review = { price: { cuHour: 0.5, currency: 'EUR' } }
-  const { plan } = planOf('  main: { primary: { size: { min: 1, max: 4 } } }\n', review, live(young))
+  const { plan } = planOf(`  main: { primary: { size: { min: 1, max: 4 } } }\n${PRICE}`, {}, live(young))
   expect(plan.cost?.computes[0]).toMatchObject({
     before: { expected: 730 },
     after: { low: 730, expected: null, high: 2920 },
@@ -115,14 +114,14 @@ test('without history, a range that replaces a fixed size has no expected cost',
   )
 })
 
-test('a size that the tier does not allow excludes the project, unless another tier is given', () => {
+test('a size that the tier does not allow excludes the project, unless the manifest declares another tier', () => {
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
   expect(result.plan.leftOut?.[0]?.diagnostics).toMatchObject([
     { code: 'E_TIER_LIMIT', source: { line: 4, column: 28 } },
   ])
-  expect(planOf(RESIZE, { tier: 'scale' }, free).ok).toBe(true)
-  expect(planOf(RESIZE, { tier: 'none' }, free).ok).toBe(true)
+  expect(planOf(`${RESIZE}tier: scale\n`, {}, free).ok).toBe(true)
+  expect(planOf(`${RESIZE}tier: none\n`, {}, free).ok).toBe(true)
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
     { code: 'W_TIER_UNKNOWN' },
   ])
@@ -257,8 +256,8 @@ test("an error in the base's policies fails the plan", () => {
 
 test('the comment shows planned service updates in two lines below the restarts', () => {
   const { plan } = planOf(
-    `${RESIZE}${PREVIEW}`,
-    { policies: policies(SMALL), price: { cuHour: 0.222, currency: 'USD' } },
+    `${RESIZE}${PREVIEW}${PRICE}`,
+    { policies: policies(SMALL) },
     live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }),
   )
   const text = planComment({

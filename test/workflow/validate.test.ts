@@ -1,4 +1,4 @@
-/** `validate` checks policies on declared values, and the limits of a named tier, without the network. */
+/** `validate` checks policies on declared values, and the limits of a declared tier, without the network. */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -144,15 +144,23 @@ test('`espalier validate` reports violations with their lines, accepts overrides
   })
 })
 
-test('`--tier` checks the limits of an account plan', async () => {
-  const cwd = await folderWith({ 'espalier.yaml': MANIFEST })
-  const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
-  const { code, stdout } = await validate('--tier', 'free')
-  expect(code).toBe(1)
-  expect(stdout).toMatch(/E_TIER_LIMIT.*espalier.yaml:4:|espalier.yaml:4:.*E_TIER_LIMIT/s)
-  expect(stdout).toContain('E_TIER_LIMIT')
-  expect((await validate('--tier', 'scale')).code).toBe(0)
-  expect(await validate('--tier', 'gold')).toMatchObject({ code: 1, stderr: expect.stringContaining('E_TIER') })
+test('`tier` in a manifest or a shared file is the account plan whose limits are checked', async () => {
+  const tiers = { 'free.yaml': 'free', 'scale.yaml': 'scale', 'gold.yaml': 'gold', 'none.yaml': 'none' }
+  const cwd = await folderWith({
+    'shared.yaml': 'version: 1\ntier: free\n',
+    'shop.yaml': `${MANIFEST}extends: shared.yaml\n`,
+    ...Object.fromEntries(Object.entries(tiers).map(([file, tier]) => [file, `${MANIFEST}tier: ${tier}\n`])),
+  })
+  const validate = (file: string) => startInProcess(['validate', file], { cwd }).ended
+  for (const file of ['free.yaml', 'shop.yaml']) {
+    const { code, stdout } = await validate(file)
+    expect(code).toBe(1)
+    expect(stdout).toMatch(new RegExp(`E_TIER_LIMIT.*${file}:4:|${file}:4:.*E_TIER_LIMIT`, 's'))
+    expect(stdout).toContain('scaleToZero')
+  }
+  expect((await validate('scale.yaml')).code).toBe(0)
+  expect((await validate('none.yaml')).code).toBe(0)
+  expect(await validate('gold.yaml')).toMatchObject({ code: 1, stdout: expect.stringContaining('`tier`') })
 })
 
 test('policies and prices in a shared file apply to the projects that extend it', async () => {

@@ -11,9 +11,9 @@ export type Declared = NonNullable<SourceFile['valid']>['projects']
 export const declaredOf = (declared: Declared | undefined, project: string): Declared[string] | undefined =>
   declared !== undefined && Object.hasOwn(declared, project) ? declared[project] : undefined
 
-export const declaredBy = ({ loaded, review, sizeTable }: Manifests): Declared => {
+export const declaredBy = ({ loaded, review }: Manifests): Declared => {
   const { documents, waves } = loaded.desired
-  const shared = canonicalJson(withoutPlaces([review?.policies?.policies, sizeTable, waves]))
+  const shared = canonicalJson(withoutPlaces([review?.policies?.policies, waves]))
   return Object.fromEntries(
     [...groupBy(documents, ({ project }) => project)].map(([project, own]) => [
       project,

@@ -14,7 +14,7 @@ import {
   remoteTip,
   withoutCredentials,
 } from '../../base/index.ts'
-import { EspalierError, type SizeTable } from '../../model/index.ts'
+import { EspalierError } from '../../model/index.ts'
 import { digestOf, type Manifests, manifestsAt, readManifests } from '../../workflow/index.ts'
 
 export interface Version {
@@ -41,13 +41,10 @@ export interface Source {
   continues(version: string, earlier: string): Promise<boolean>
 }
 
-/** How manifests are read and reviewed. The operator of the agent sets this, and manifests cannot change it. */
+/** How manifests are read. The operator of the agent sets this, and manifests cannot change it. */
 export interface SourceSettings {
-  readonly sizeTable?: SizeTable
   /** Absolute paths of policy files outside the repository. */
   readonly policyPaths?: readonly string[]
-  /** Adds prices and account limits to the manifests. */
-  readonly review?: (manifests: Manifests) => Promise<Manifests>
 }
 
 interface GitOptions extends SourceSettings {
@@ -61,10 +58,8 @@ interface GitOptions extends SourceSettings {
   readonly maxBytes?: number
 }
 
-const unreviewed = async (manifests: Manifests): Promise<Manifests> => manifests
-
 export const gitSource = (options: GitOptions): Source => {
-  const { repo, ref, folder, maxBytes, review = unreviewed } = options
+  const { repo, ref, folder, maxBytes } = options
   let opening: Promise<Mirror> | undefined
   let last: { readonly tip: string; readonly version: Version } | undefined
   let refused: { readonly tip: string; readonly error: RepositoryTooLarge } | undefined
@@ -80,7 +75,7 @@ export const gitSource = (options: GitOptions): Source => {
     return {
       id: commit,
       committedAt: await commitTime(opened, commit),
-      manifests: await review(await manifestsAt(commit, options, { cwd: opened.folder, missing: 'report' })),
+      manifests: await manifestsAt(commit, options, { cwd: opened.folder, missing: 'report' }),
     }
   }
   return {
@@ -127,16 +122,12 @@ export const folderSource = (paths: readonly string[], cwd: string, settings: So
   continues: async () => true,
 })
 
-const readFolder = async (
-  paths: readonly string[],
-  cwd: string,
-  { review = unreviewed, ...options }: SourceSettings,
-): Promise<Manifests> => {
+const readFolder = async (paths: readonly string[], cwd: string, settings: SourceSettings): Promise<Manifests> => {
   const absolute = await Promise.all(paths.map((path) => settled(isAbsolute(path) ? path : join(cwd, path))))
   const [only] = absolute
   const isFolder = only !== undefined && (await stat(only).catch(() => undefined))?.isDirectory() === true
   const [given, folder] = absolute.length === 1 && isFolder ? [['.'], only] : [absolute, cwd]
-  return review(await readManifests(given, { ...options, cwd: folder }))
+  return readManifests(given, { ...settings, cwd: folder })
 }
 
 /**

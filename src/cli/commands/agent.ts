@@ -1,14 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { duration, text, toggle } from '../flag.ts'
-import {
-  BUDGET_FLAGS,
-  CONNECTION_FLAGS,
-  formatFlag,
-  MANIFEST_FLAGS,
-  PATHS,
-  REVIEW_FLAGS,
-  TIMEOUT_FLAG,
-} from '../flags.ts'
+import { BUDGET_FLAGS, CONNECTION_FLAGS, formatFlag, PATHS, REVIEW_FLAGS, TIMEOUT_FLAG } from '../flags.ts'
 
 const DATA_FLAG = {
   data: text('Agent:', 'Data folder of the agent, which only one agent can use at a time', {
@@ -26,9 +18,6 @@ const STATE_CODES = `Exit codes:
   2   a project is OutOfSync, Progressing or Unknown
   3   a project is Blocked, Failing, Invalid or Suspended
   5   everything is done, except for steps that wait for their restart window`
-
-/** The agent has no `--override`, because an override is for a single run and states a reason for it. */
-const { override: _, ...REVIEW } = REVIEW_FLAGS
 
 export const runCommand = {
   command: 'run [paths..]',
@@ -62,8 +51,8 @@ export const runCommand = {
       { array: true },
     ),
     ...BUDGET_FLAGS,
-    ...REVIEW,
-    ...MANIFEST_FLAGS,
+    // There is no `--override`, because an override is for a single run and states a reason for it.
+    policy: REVIEW_FLAGS.policy,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,

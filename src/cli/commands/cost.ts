@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS } from '../flags.ts'
 
 export const costCommand = {
   command: 'cost [paths..]',
@@ -10,14 +10,11 @@ export const costCommand = {
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
     ...HTML_FLAG,
-    price: REVIEW_FLAGS.price,
-    ...MANIFEST_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
     ['$0 cost', 'Show the cost of the declared projects, with the most expensive first'],
     ['$0 cost --project quiet-river-12345678', 'Show the cost of a project, which needs no manifest'],
-    ['$0 cost --price 0.222USD', 'Also show costs in US dollars'],
     ['$0 cost --html cost.html', 'Also write a page for any browser'],
   ],
   notes: `Exit codes:

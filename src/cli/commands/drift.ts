@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { text } from '../flag.ts'
-import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const driftCommand = {
   command: 'drift [paths..]',
@@ -11,7 +11,6 @@ export const driftCommand = {
   flags: {
     base: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
     format: formatFlag('Output format', ['terminal', 'json']),
-    ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...CONNECTION_FLAGS,
   },

@@ -14,7 +14,6 @@ import * as operations from './operations.ts'
 import { planCommand } from './plan.ts'
 import * as sandbox from './sandbox.ts'
 import { showCommand } from './show.ts'
-import { sizesCommand } from './sizes.ts'
 import { snapshotCommand } from './snapshot.ts'
 import { statusCommand } from './status.ts'
 import { validateCommand } from './validate.ts'
@@ -61,7 +60,6 @@ export const COMMANDS: readonly Runnable[] = [
   },
   runs(snapshotCommand, async () => (await import('../runs/snapshot.ts')).runSnapshot),
   runs(explainCommand, async () => (await import('../runs/explain.ts')).runExplain),
-  runs(sizesCommand, async () => (await import('../runs/sizes.ts')).runSizes),
   {
     ...agent.agentCommand,
     subcommands: [

@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { toggle } from '../flag.ts'
-import { formatFlag, HTML_FLAG, MANIFEST_FLAGS, PLAN_VIEW_FLAGS } from '../flags.ts'
+import { formatFlag, HTML_FLAG, PLAN_VIEW_FLAGS } from '../flags.ts'
 
 export const showCommand = {
   command: 'show <ref>',
@@ -17,7 +17,6 @@ export const showCommand = {
       'Manifests:',
       'Show manifests with defaults, profiles and shared files merged, and where each value comes from',
     ),
-    ...MANIFEST_FLAGS,
     ...PLAN_VIEW_FLAGS,
   },
   examples: [

@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, MANIFEST_FLAGS, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { CONNECTION_FLAGS, formatFlag, PATHS, SELECTION_FLAGS } from '../flags.ts'
 
 export const statusCommand = {
   command: 'status [paths..]',
@@ -14,7 +14,6 @@ export const statusCommand = {
       'name',
     ]),
     watch: toggle('Output:', 'Refresh the list every 5 seconds, until Ctrl-C is pressed'),
-    ...MANIFEST_FLAGS,
     ...SELECTION_FLAGS,
     ...CONNECTION_FLAGS,
   },

@@ -1,6 +1,5 @@
-import { TIER_NAMES } from '../../model/index.ts'
 import type { Command, ValuesOf } from '../command.ts'
-import { formatFlag, MANIFEST_FLAGS, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import { formatFlag, PATHS, REVIEW_FLAGS } from '../flags.ts'
 
 export const validateCommand = {
   command: 'validate [paths..]',
@@ -8,16 +7,12 @@ export const validateCommand = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
-    tier: { ...REVIEW_FLAGS.tier, describe: `Check the limits of this account plan: ${TIER_NAMES}` },
-    'tier-table': REVIEW_FLAGS['tier-table'],
     policy: REVIEW_FLAGS.policy,
     override: REVIEW_FLAGS.override,
-    ...MANIFEST_FLAGS,
   },
   examples: [
     ['$0 validate', 'Check espalier.yaml, or else the files in espalier/'],
     ["$0 validate fleet/ 'more/*.yaml'", 'Check a directory and a glob'],
-    ['$0 validate --tier scale', 'Also check the limits of the Scale plan'],
     ['$0 validate - < espalier.yaml', 'Check a manifest from stdin'],
     ['$0 validate --format sarif > espalier.sarif', 'Write a report for code scanning'],
   ],

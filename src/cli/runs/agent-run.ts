@@ -15,9 +15,8 @@ import {
   serveAgent,
 } from '../../agent/index.ts'
 import { defined, namesIn, plainText, readBoundedFile } from '../../base/index.ts'
-import { parseManifests, readSizeTable } from '../../manifest/index.ts'
 import { DEFAULT_CONCURRENCY, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
-import { allowed, type Manifests, pathsOf, withReview } from '../../workflow/index.ts'
+import { allowed, pathsOf } from '../../workflow/index.ts'
 import { exitCodeOfAll, tokenIn, writeAddress } from '../agent-data.ts'
 import { readAgentKeys } from '../agent-keys.ts'
 import type { AgentRunFlags } from '../commands/agent.ts'
@@ -112,17 +111,10 @@ const settingsOf = (flags: AgentRunFlags) => {
   } as const
 }
 
-/** Policies and the size table come from the operator's flags, so that a commit cannot change them. */
+/** Policies come from the operator's flags, so that a commit cannot change them. */
 const sourceOf = async (flags: AgentRunFlags, folder: string, io: Io): Promise<Source> => {
-  const { repo, ref, paths, sizeTable, policy = [] } = flags
-  const review = (manifests: Manifests): Promise<Manifests> => withReview(manifests, flags, io)
-  // Reviewing empty manifests reports mistakes in the flags immediately, as usage errors.
-  await review({ loaded: parseManifests([]), paths: [] })
-  const settings = {
-    review,
-    policyPaths: policy.map((path) => io.locate(path)),
-    ...(sizeTable === undefined ? {} : { sizeTable: await readSizeTable(io.locate(sizeTable)) }),
-  }
+  const { repo, ref, paths, policy = [] } = flags
+  const settings = { policyPaths: policy.map((path) => io.locate(path)) }
   if (repo === undefined) return folderSource(await pathsOf(paths, io.cwd), io.cwd, settings)
   // A path is resolved here, because git would resolve it relative to the mirror.
   const from = isPath(repo) ? resolve(io.cwd, repo) : repo

@@ -107,7 +107,7 @@ const manifestsFor = async (
   if (flags.base !== undefined && flags.introduced !== true) {
     throw usageError('apply --base needs --introduced.', 'To see the introduced changes, run: espalier plan --base REF')
   }
-  const manifests = await readManifests(paths, flags.sizeTable, io, flags)
+  const manifests = await readManifests(paths, io, flags)
   const isUnselected = saved !== undefined || hasErrors(manifests.loaded.diagnostics)
   return isUnselected ? manifests : select(manifests, selection, io.cwd)
 }

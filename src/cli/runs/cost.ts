@@ -1,4 +1,4 @@
-import { type CostReport, parsePrice } from '../../cost/index.ts'
+import type { CostReport } from '../../cost/index.ts'
 import { EXIT, type ExitCode, hasErrors, plainJson } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { costMarkdown, costTable } from '../../report/index.ts'
@@ -14,13 +14,12 @@ import { printProblems } from '../report-problems.ts'
 import { print, tableStyle } from '../terminal.ts'
 
 export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
-  const price = flags.price === undefined ? undefined : parsePrice(flags.price)
   if (flags.project !== undefined && flags.paths.length > 0) {
     throw usageError('--project and paths cannot be combined.')
   }
   checkGlobs('project', flags.project)
   const page = await openPageOf(flags, io)
-  const manifests = flags.project === undefined ? await readManifests(flags.paths, flags.sizeTable, io) : undefined
+  const manifests = flags.project === undefined ? await readManifests(flags.paths, io) : undefined
   if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
     printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
     return EXIT.error
@@ -30,7 +29,7 @@ export const runCost = async (flags: CostFlags, io: Io): Promise<ExitCode> => {
       manifests === undefined
         ? (await liveProjects(api, flags.project ?? [])).ids
         : projectIds(manifests.loaded.desired)
-    return costLive(api, projects, { price, ...(manifests && { manifests }) })
+    return costLive(api, projects, { ...(manifests && { manifests }) })
   })
   const unread = unreadProjects(observed)
   // If no project could be read, showing a total of 0 would be misleading.

@@ -14,7 +14,7 @@ import { print, styleOf } from '../terminal.ts'
 
 export const runDrift = async (flags: DriftFlags, io: Io): Promise<ExitCode> => {
   if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, so it cannot read - (stdin).')
-  const manifests = await readManifests(flags.paths, flags.sizeTable, io)
+  const manifests = await readManifests(flags.paths, io)
   const base = await manifestsAt(flags.base, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {
     if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue

@@ -3,16 +3,27 @@ import { EXIT, EXPLANATIONS, type ExitCode, type Explanation } from '../../model
 import type { ExplainFlags } from '../commands/explain.ts'
 import { usageError } from '../flags.ts'
 import type { Io } from '../io.ts'
-import { print } from '../terminal.ts'
+import { print, styleOf } from '../terminal.ts'
 
 const ALL = new Map(Object.entries(EXPLANATIONS))
 
-/** All codes, for shell completion. */
-export const codes = (): readonly { readonly word: string; readonly about: string }[] =>
-  [...ALL].map(([word, { rule }]) => ({ word, about: rule }))
+/** The topic that is not a code. */
+const SIZES = 'sizes'
 
-/** Explains a code. If no code is given, lists all codes. */
-export const runExplain = async ({ code }: ExplainFlags, io: Io): Promise<ExitCode> => {
+/** All topics, for shell completion. */
+export const codes = (): readonly { readonly word: string; readonly about: string }[] => [
+  ...[...ALL].map(([word, { rule }]) => ({ word, about: rule })),
+  { word: SIZES, about: 'The compute sizes, and the limits of the account plans.' },
+]
+
+/** Explains a code or the sizes. If neither is given, lists all codes. */
+export const runExplain = async (flags: ExplainFlags, io: Io): Promise<ExitCode> => {
+  const { code } = flags
+  if (code === SIZES) {
+    const { sizesTable } = await import('../../report/index.ts')
+    print(sizesTable(styleOf(io.stdout, flags, io.env)), io.stdout)
+    return EXIT.ok
+  }
   if (code === undefined) {
     for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
     return EXIT.ok

@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import type { Project, ReadApi } from '../../api/index.ts'
 import { counted, git, makeFolder, plainText, replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
-import { EspalierError, EXIT, type ExitCode, SIZE_TABLE, schemaAddress } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
 import type { InitFlags } from '../commands/init.ts'
@@ -151,7 +151,7 @@ ${stringify({ project }).trimEnd()}
 `
 
 const writeEditorSettings = async (io: Io): Promise<void> => {
-  await writeNew(io, SCHEMA_FILE, `${JSON.stringify(manifestSchema(SIZE_TABLE), null, 2)}\n`)
+  await writeNew(io, SCHEMA_FILE, `${JSON.stringify(manifestSchema(), null, 2)}\n`)
   for (const [file, edit] of [
     ['.vscode/settings.json', withSchema],
     ['.vscode/extensions.json', withExtension],

@@ -37,7 +37,7 @@ import { print, styleOf } from '../terminal.ts'
 export const runPlan = async (flags: PlanFlags, io: Io): Promise<ExitCode> => {
   // The page is opened first, so that the command fails before it reads anything.
   const page = await openPageOf(flags, io)
-  const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
+  const manifests = await readManifests(flags.paths, io, flags)
   const { loaded } = manifests
   if (hasErrors(loaded.diagnostics)) {
     reportProblems(loaded.diagnostics, loaded, flags, io)

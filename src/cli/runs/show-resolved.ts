@@ -15,7 +15,7 @@ export const runShowResolved = async (flags: ShowFlags, io: Io): Promise<ExitCod
       'Use --format json, and redirect stdout to write a file.',
     )
   }
-  const { loaded } = await readManifests([flags.ref], flags.sizeTable, io)
+  const { loaded } = await readManifests([flags.ref], io)
   if (loaded.diagnostics.length > 0) {
     printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
   }

@@ -42,7 +42,7 @@ const named = async (api: ReadApi, projects: readonly string[], io: Io): Promise
 }
 
 const declaredProjects = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
-  const { loaded } = await readManifests(flags.paths, undefined, io)
+  const { loaded } = await readManifests(flags.paths, io)
   if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
   printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
   return undefined

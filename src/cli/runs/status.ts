@@ -69,8 +69,8 @@ export const runStatus = async (flags: StatusFlags, io: Io): Promise<ExitCode> =
 const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
 
 /** Reads the manifests. If `--project` is given without paths, there need not be any manifests. */
-const manifestsOf = async ({ paths, project, sizeTable }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
-  const manifests = readManifests(paths, sizeTable, io)
+const manifestsOf = async ({ paths, project }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
+  const manifests = readManifests(paths, io)
   return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
 }
 

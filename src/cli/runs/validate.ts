@@ -8,7 +8,7 @@ import { readManifests } from '../manifests.ts'
 import { print, styleOf } from '../terminal.ts'
 
 export const runValidate = async (flags: ValidateFlags, io: Io): Promise<ExitCode> => {
-  const manifests = await readManifests(flags.paths, flags.sizeTable, io, flags)
+  const manifests = await readManifests(flags.paths, io, flags)
   const { loaded } = manifests
   const { files } = loaded
   const checked = checkOffline(manifests)

@@ -1,6 +1,6 @@
 /** The attribute table and restart windows as JSON Schema. */
 import { type JsonSchema, list, map, mapOr, oneOf, type Schema, text, when } from '../../base/index.ts'
-import { ATTRIBUTE_GROUPS, ATTRIBUTE_KEYS, rowOf, SIZE_TABLE, type SizeTable, WEEKDAYS } from '../../model/index.ts'
+import { ATTRIBUTE_GROUPS, ATTRIBUTE_KEYS, rowOf, SIZE_TABLE, WEEKDAYS } from '../../model/index.ts'
 
 export const RESTART_WINDOW = mapOr(
   map(
@@ -44,36 +44,36 @@ export const RESTART_WINDOW = mapOr(
 type Keys = Readonly<Record<string, Schema<unknown>>>
 
 /** Schemas of the keys of defaults, profiles and computes. Groups of attributes are maps. */
-const attributeSchemas = (table: SizeTable): Keys => {
+const attributeSchemas = (): Keys => {
   const keys: Record<string, JsonSchema> = {}
   const groups: Record<string, Record<string, JsonSchema>> = {}
   for (const row of ATTRIBUTE_KEYS.map(rowOf)) {
     if (row.isOwn === true) continue
     const [key = '', name] = row.path.split('.')
     if (name === undefined) {
-      keys[key] = row.schema(table)
+      keys[key] = row.schema
       continue
     }
-    groups[key] = { ...groups[key], [name]: row.schema(table) }
+    groups[key] = { ...groups[key], [name]: row.schema }
     keys[key] = map(groups[key], ATTRIBUTE_GROUPS[key])
   }
   return { ...keys, restartWindow: RESTART_WINDOW }
 }
 
 /** Entries of `$defs`. Shared, because computes occur in five places. */
-export const attributeDefinitions = (table: SizeTable): Readonly<Record<string, JsonSchema>> => ({
-  ...attributeSchemas(table),
-  largeNeverScalesToZero: largeNeverScalesToZero(table),
+export const attributeDefinitions = (): Readonly<Record<string, JsonSchema>> => ({
+  ...attributeSchemas(),
+  largeNeverScalesToZero: largeNeverScalesToZero(),
 })
 
 /** References to {@link attributeDefinitions}, by key. */
 export const ATTRIBUTE_PROPERTIES: Keys = Object.fromEntries(
-  Object.keys(attributeSchemas(SIZE_TABLE)).map((key) => [key, { $ref: `#/$defs/${key}` }]),
+  Object.keys(attributeSchemas()).map((key) => [key, { $ref: `#/$defs/${key}` }]),
 )
 
 /** Computes above the table's limit cannot scale to zero. */
-const largeNeverScalesToZero = (table: SizeTable): JsonSchema => {
-  const large = oneOf(table.steps.map(({ cu }) => cu).filter((cu) => cu > table.scaleToZeroMaxCu))
+const largeNeverScalesToZero = (): JsonSchema => {
+  const large = oneOf(SIZE_TABLE.steps.map(({ cu }) => cu).filter((cu) => cu > SIZE_TABLE.scaleToZeroMaxCu))
   // Not an enum of objects: ajv compares objects with fast-deep-equal, which calls a manifest's own `toString`.
   const size = when(
     { type: 'object' },

@@ -1,14 +1,12 @@
-/** Compiles the definitions with ajv: at build time for the built-in size table, at run time for others. */
+/** Compiles the definitions with ajv, at build time. */
 import { Ajv2020, type Options } from 'ajv/dist/2020.js'
 import type { JsonSchema } from '../../base/index.ts'
-import type { SizeTable } from '../../model/index.ts'
 import { documentSchema, SHAREABLE_KEYS, sharedFileSchema } from './manifest.ts'
 import { POLICY_SCHEMA } from './policy.ts'
 import { SIZE_RANGE_KEYWORD } from './size-range.ts'
-import { TIER_TABLE_SCHEMA } from './tier-table.ts'
 
-/** A compiler with these schemas: `document`, `shared`, `policies`, `tierTable`. */
-export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Ajv2020 => {
+/** A compiler with these schemas: `document`, `shared`, `policies`. */
+export const createCompiler = (code: Options['code'] = {}): Ajv2020 => {
   // `verbose` adds the schema to each error, because the message is derived from it.
   const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code, keywords: [SIZE_RANGE_KEYWORD] })
   // No definition uses these keywords, and their bookkeeping would be a third of the code.
@@ -22,8 +20,8 @@ export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Aj
     for (const [id, definition] of Object.entries($defs ?? {})) addOnce(`${DEFINITION}${id}`, definition)
   }
   for (const [name, schema] of [
-    ['document', documentSchema(table)],
-    ['shared', sharedFileSchema(table)],
+    ['document', documentSchema()],
+    ['shared', sharedFileSchema()],
   ] as const) {
     const properties: Record<string, JsonSchema> = { ...(schema.properties as object) }
     for (const key of SHAREABLE_KEYS) {
@@ -33,7 +31,6 @@ export const createCompiler = (table: SizeTable, code: Options['code'] = {}): Aj
     add(name, { ...schema, properties })
   }
   add('policies', POLICY_SCHEMA)
-  add('tierTable', TIER_TABLE_SCHEMA)
   return ajv
 }
 

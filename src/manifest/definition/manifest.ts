@@ -10,6 +10,7 @@ import {
   mapOr,
   named,
   number,
+  oneOf,
   oneOrList,
   only,
   type Schema,
@@ -17,7 +18,7 @@ import {
   type ValueOf,
   when,
 } from '../../base/index.ts'
-import { COMPUTE_NAME_PATTERN, rowOf, SIZE_TABLE, type SizeTable, schemaAddress } from '../../model/index.ts'
+import { COMPUTE_NAME_PATTERN, rowOf, schemaAddress, TIERS } from '../../model/index.ts'
 import type { RESTART_WINDOW } from './attributes.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
 import { DURATION_PATTERN, POLICY } from './policy.ts'
@@ -35,7 +36,7 @@ const id = text({
   examples: ['ep-cool-dawn-a1b2c3'],
   $comment: 'E_PIN',
 })
-const name: Schema<string> = rowOf('name').schema(SIZE_TABLE)
+const name: Schema<string> = rowOf('name').schema
 const renamedFrom = text({
   pattern: COMPUTE_NAME_PATTERN,
   description:
@@ -146,7 +147,7 @@ const price = map(
   },
   {
     required: ['cuHour', 'currency'],
-    description: 'The price used to convert CU-hours to money. `--price` takes precedence.',
+    description: 'The price used to convert CU-hours to money.',
     examples: [{ cuHour: 0.222, currency: 'USD' }],
   },
 )
@@ -171,6 +172,11 @@ const SHAREABLE = {
     $comment: 'E_POLICY_DURATION',
   }),
   price,
+  tier: oneOf([...TIERS.map(({ name }) => name), 'none'], {
+    description:
+      "The account plan whose limits are checked. `none` disables the checks. Default: the account's own plan.",
+    examples: ['scale'],
+  }),
   policy: list(ref('policy'), {
     description: 'Policies for the projects of this document, in addition to `espalier.policy.yaml`.',
     examples: [[{ name: 'small', level: 'deny', reason: 'Previews are small.', rule: { maxSize: 1 } }]],
@@ -252,32 +258,30 @@ export const SHAREABLE_KEYS: readonly string[] = Object.keys(SHAREABLE)
 const $schema = 'https://json-schema.org/draft/2020-12/schema'
 const $id = schemaAddress('manifest')
 
-const definitionsFor = (table: SizeTable): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions(table) })
+const definitions = (): JsonSchema => ({ ...DEFINITIONS, ...attributeDefinitions() })
 
-export const documentSchema = (table: SizeTable): JsonSchema => ({
+export const documentSchema = (): JsonSchema => ({
   $schema,
   $id,
   title: 'Espalier manifest',
   description:
     'The Postgres computes that each branch of a project should have. Settings that are left out are not managed.',
   ...DOCUMENT,
-  $defs: definitionsFor(table),
+  $defs: definitions(),
 })
 
 /** A file that manifests extend. */
-export const sharedFileSchema = (table: SizeTable): JsonSchema => ({
+export const sharedFileSchema = (): JsonSchema => ({
   $schema,
   $id: schemaAddress('shared'),
   title: 'Espalier shared file',
   description: 'Settings that several manifests share through `extends`.',
   ...SHARED,
-  $defs: definitionsFor(table),
+  $defs: definitions(),
 })
 
 /** The published schema of a document. */
-export const manifestSchema = (table: SizeTable = SIZE_TABLE): JsonSchema =>
-  withEnumeratedRanges(documentSchema(table), table)
+export const manifestSchema = (): JsonSchema => withEnumeratedRanges(documentSchema())
 
 /** The published schema of a shared file. */
-export const sharedSchema = (table: SizeTable = SIZE_TABLE): JsonSchema =>
-  withEnumeratedRanges(sharedFileSchema(table), table)
+export const sharedSchema = (): JsonSchema => withEnumeratedRanges(sharedFileSchema())

@@ -1,7 +1,7 @@
 /** The limits of `{ min, max }`: a keyword for the validator, plain JSON Schema for editors. */
 import { _, type CodeKeywordDefinition } from 'ajv'
 import { type JsonSchema, oneOf, when } from '../../base/index.ts'
-import type { SizeRangeLimits, SizeTable } from '../../model/index.ts'
+import { SIZE_TABLE, type SizeRangeLimits } from '../../model/index.ts'
 
 /** Enumerated ranges would be a third of the validator's code. Errors are reported at `max`. */
 export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
@@ -20,12 +20,13 @@ export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
 }
 
 /** Replaces the keyword with a condition for each minimum, because JSON Schema cannot subtract. */
-export const withEnumeratedRanges = (schema: JsonSchema, table: SizeTable): JsonSchema =>
+export const withEnumeratedRanges = (schema: JsonSchema): JsonSchema =>
   JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
-    key === 'allOf' && JSON.stringify(value).includes('"sizeRange"') ? rangesOf(table) : value,
+    key === 'allOf' && JSON.stringify(value).includes('"sizeRange"') ? rangesOf() : value,
   ) as JsonSchema
 
-const rangesOf = ({ steps, autoscalingMaxCu, maxSpreadCu }: SizeTable): readonly JsonSchema[] => {
+const rangesOf = (): readonly JsonSchema[] => {
+  const { steps, autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
   const sizes = steps.map(({ cu }) => cu)
   return sizes.map((min) => {
     const maxima = sizes.filter(

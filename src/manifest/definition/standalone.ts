@@ -1,6 +1,5 @@
 /** Compiles the schemas to code at build time, to save time at start-up. */
 import standalone from 'ajv/dist/standalone/index.js'
-import type { SizeTable } from '../../model/index.ts'
 import { createCompiler } from './compiler.ts'
 
 /** ajv's code uses `require` for a small helper. ES modules and bundlers need an import instead. */
@@ -13,8 +12,8 @@ const withImport = (code: string): string => {
 }
 
 /** Source code of an ES module that exports these validators. */
-export const standaloneValidators = (table: SizeTable, names: readonly string[]): string => {
-  const ajv = createCompiler(table, { source: true, esm: true })
+export const standaloneValidators = (names: readonly string[]): string => {
+  const ajv = createCompiler({ source: true, esm: true })
   const generate = standalone.default ?? standalone
   const code = generate(ajv, Object.fromEntries(names.map((name) => [name, name])))
   return `${withImport(shortened(code))}\n`

@@ -1,5 +1,5 @@
-/** Finds what is declared twice: branches, pins, previous names of replicas, and prices of projects. */
-import { groupBy } from '../../base/index.ts'
+/** Finds what is declared twice: branches, pins, previous names of replicas, and prices and tiers of projects. */
+import { canonicalJson, groupBy } from '../../base/index.ts'
 import {
   compareSource,
   computesDeclaredBy,
@@ -12,7 +12,7 @@ import {
 export const checkClaims = (documents: readonly DesiredDocument[]): readonly Diagnostic[] =>
   [...groupBy(documents, ({ project }) => project)].flatMap(([project, own]) => [
     ...claimConflicts(project, own),
-    ...priceConflicts(project, own),
+    ...valueConflicts(project, own),
   ])
 
 const claimConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
@@ -47,13 +47,17 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
   return diagnostics
 }
 
-const priceConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
-  const [first, ...others] = documents.filter(({ price }) => price !== undefined)
-  const { file, line, column } = first?.sources?.price ?? {}
-  return others
-    .filter(({ price }) => price?.cuHour !== first?.price?.cuHour || price?.currency !== first?.price?.currency)
-    .map(({ sources }) => {
-      const message = `Project \`${project}\` has a different price at ${file}:${line}:${column}.`
-      return problem('E_DUPLICATE', message, 'Keep one of the two.', sources?.price)
-    })
-}
+/** The values that a project can have only once. */
+const PER_PROJECT = ['price', 'tier'] as const
+
+const valueConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] =>
+  PER_PROJECT.flatMap((key) => {
+    const [first, ...others] = documents.filter((document) => document[key] !== undefined)
+    const { file, line, column } = first?.sources?.[key] ?? {}
+    return others
+      .filter((document) => canonicalJson(document[key]) !== canonicalJson(first?.[key]))
+      .map(({ sources }) => {
+        const message = `Project \`${project}\` has a different ${key} at ${file}:${line}:${column}.`
+        return problem('E_DUPLICATE', message, 'Keep one of the two.', sources?.[key])
+      })
+  })

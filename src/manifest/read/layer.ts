@@ -28,6 +28,7 @@ export interface Layer {
   readonly prune?: Sourced<boolean>
   readonly parkOn?: Sourced<string>
   readonly price?: Sourced<Price>
+  readonly tier?: Sourced<string>
   /** Seconds. */
   readonly skipExpiring?: Sourced<number>
   readonly policies: readonly Policy[]

@@ -43,6 +43,7 @@ export const readLayer = (tree: Tree, value: SharedValue, isForSeveral: boolean)
       prune: tree.sourced(value, 'prune'),
       parkOn: tree.sourced(value, 'parkOn'),
       price: tree.sourced(value, 'price'),
+      tier: tree.sourced(value, 'tier'),
       skipExpiring: time && { ...time, value: parseDuration(time.value) ?? 0 },
     }),
     policies: policy.flatMap((one) => readPolicy(tree, one) ?? []),

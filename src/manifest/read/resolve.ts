@@ -8,7 +8,7 @@ import {
   type DesiredShape,
   isAbsence,
   SCALE_TO_ZERO_NEVER,
-  type SizeTable,
+  SIZE_TABLE,
 } from '../../model/index.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
 import { enumeration } from '../words/words.ts'
@@ -18,7 +18,6 @@ import { type ComputeLayer, type Layer, overlayAttributes, type ShapeLayer } fro
 
 export interface ResolveOptions {
   readonly report: Tree['report']
-  readonly sizeTable: SizeTable
 }
 
 /** Returns one document per project. */
@@ -27,7 +26,7 @@ export const resolveLayer = (
   projects: readonly Sourced<string>[],
   options: ResolveOptions,
 ): readonly DesiredDocument[] => {
-  const { defaults, prune, parkOn, price, skipExpiring, policies } = layer
+  const { defaults, prune, parkOn, price, tier, skipExpiring, policies } = layer
   const shape = (one: ShapeLayer): DesiredShape => resolveShape(one, layer, options)
   const branches = [...layer.branches].map(([ref, one]): DesiredBranch => ({ ref, source: one.source, ...shape(one) }))
   const rules = layer.rules.map((rule): DesiredRule => {
@@ -46,6 +45,7 @@ export const resolveLayer = (
       parkOn: parkOn && { ref: parkOn.value, source: parkOn.source },
       restartWindow: defaults.restartWindow,
       price: price?.value,
+      tier: tier?.value,
       skipExpiring: skipExpiring?.value,
       policies: policies.length === 0 ? undefined : policies,
     }),
@@ -53,6 +53,7 @@ export const resolveLayer = (
       prune: prune?.source,
       parkOn: parkOn?.source,
       price: price?.source,
+      tier: tier?.source,
       skipExpiring: skipExpiring?.source,
       restartWindow: defaults.sources.restartWindow,
     }),
@@ -123,11 +124,11 @@ const findProfile = (
 /** Checks a size and a scale to zero that come from different maps. The schema checks those in the same map. */
 const checkScaleToZero = (
   { attributes: { size, scaleToZero }, sources, source }: DesiredCompute,
-  { report, sizeTable }: ResolveOptions,
+  { report }: ResolveOptions,
 ): void => {
   if (size === undefined || scaleToZero === undefined || scaleToZero === SCALE_TO_ZERO_NEVER) return
-  if (size.max <= sizeTable.scaleToZeroMaxCu) return
-  const { code, message, hint } = scaleToZeroProblem(size.max, sizeTable)
+  if (size.max <= SIZE_TABLE.scaleToZeroMaxCu) return
+  const { code, message, hint } = scaleToZeroProblem(size.max)
   const place = sources.scaleToZero?.file === source.file ? sources.scaleToZero : sources.size
   report(code, place ?? source, message, hint)
 }

@@ -6,9 +6,9 @@ import {
   parseDuration,
   SCALE_TO_ZERO_MAX_SECONDS,
   SCALE_TO_ZERO_MIN_SECONDS,
-  type SizeTable,
+  SIZE_TABLE,
+  SIZES_IN_WORDS,
   sizeStep,
-  sizesInWords,
   WEEKDAYS,
 } from '../../model/index.ts'
 import { enumeration, list, nameOf, type Words, words } from './words.ts'
@@ -17,7 +17,6 @@ export interface Place {
   /** The map or list that contains the value. */
   readonly parent: Readonly<Record<string, unknown>>
   readonly key: string
-  readonly table: SizeTable
 }
 
 /** `'generic'`: use the message from the schema. `undefined`: the cause is reported elsewhere. */
@@ -52,19 +51,19 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
       isNone ? `Write \`${key}: absent\` for a branch without a primary.` : undefined,
     )
   },
-  E_SIZE_STEP: (value, { table, key }) => {
+  E_SIZE_STEP: (value, { key }) => {
     if (typeof value !== 'number') {
       return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`)
     }
-    const message = `${value} CU is not a valid compute size. Valid sizes: ${sizesInWords(table)}.`
-    const near = nearestStep(value, table)
+    const message = `${value} CU is not a valid compute size. Valid sizes: ${SIZES_IN_WORDS}.`
+    const near = nearestStep(value)
     return words('E_SIZE', message, near && `The nearest valid size is \`${near.cu}\`.`)
   },
-  E_SPREAD: (max, { parent: { min }, table }) => {
-    const areSteps = [min, max].every((cu) => typeof cu === 'number' && sizeStep(cu, table) !== undefined)
-    return areSteps ? rangeProblem(Number(min), Number(max), table) : undefined
+  E_SPREAD: (max, { parent: { min } }) => {
+    const areSteps = [min, max].every((cu) => typeof cu === 'number' && sizeStep(cu) !== undefined)
+    return areSteps ? rangeProblem(Number(min), Number(max)) : undefined
   },
-  E_SCALE_TO_ZERO_SIZE: (_value, { parent, table }) => scaleToZeroProblem(maxOf(parent.size), table),
+  E_SCALE_TO_ZERO_SIZE: (_value, { parent }) => scaleToZeroProblem(maxOf(parent.size)),
   E_DURATION: (value) => {
     if (typeof value === 'number') {
       return words(
@@ -152,15 +151,17 @@ const withUnits = (count: number): string => {
 const maxOf = (size: unknown): number =>
   typeof size === 'object' && size !== null && 'max' in size ? Number(size.max) : Number(size)
 
-export const scaleToZeroProblem = (cu: number, { scaleToZeroMaxCu: limit }: SizeTable): Words =>
-  words(
+export const scaleToZeroProblem = (cu: number): Words => {
+  const { scaleToZeroMaxCu: limit } = SIZE_TABLE
+  return words(
     'E_SCALE_TO_ZERO_SIZE',
     `A compute above ${limit} CU cannot scale to zero, and this one has ${cu} CU.`,
     `Write \`scaleToZero: never\`, or a size of at most ${limit} CU.`,
   )
+}
 
-const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
-  const { autoscalingMaxCu, maxSpreadCu } = table
+const rangeProblem = (min: number, max: number): Words => {
+  const { autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
   if (min > max) {
     const message = `\`min\` (${min} CU) is above \`max\` (${max} CU).`
     return { ...words('E_SIZE', message, `Write \`{ min: ${max}, max: ${min} }\`.`), at: 'min' }
@@ -172,7 +173,7 @@ const rangeProblem = (min: number, max: number, table: SizeTable): Words => {
   return words(
     'E_SIZE',
     `\`max\` can be at most ${maxSpreadCu} CU above \`min\`, but ${max} is ${max - min} CU above ${min}.`,
-    `The nearest valid range has \`max: ${nearestStep(min + maxSpreadCu, table)?.cu ?? min + maxSpreadCu}\`.`,
+    `The nearest valid range has \`max: ${nearestStep(min + maxSpreadCu)?.cu ?? min + maxSpreadCu}\`.`,
   )
 }
 

@@ -43,6 +43,7 @@ export interface ResolvedDocument {
   readonly restartWindow?: ResolvedValue
   readonly skipExpiring?: ResolvedValue
   readonly price?: ResolvedValue
+  readonly tier?: ResolvedValue
   readonly policy?: readonly ResolvedValue[]
   readonly branches: Readonly<Record<string, ResolvedShape>>
   readonly rules: readonly (ResolvedShape & {
@@ -65,7 +66,7 @@ export const resolvedManifests = ({ documents, waves = [] }: Desired): ResolvedM
 })
 
 const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
-  const { project, source, prune, parkOn, restartWindow, price, skipExpiring, policies = [] } = document
+  const { project, source, prune, parkOn, restartWindow, price, tier, skipExpiring, policies = [] } = document
   const { sources = {}, branches, rules } = document
   const at = (key: string, value: unknown): ResolvedValue => ({ value, ...defined({ source: sources[key] }) })
   return {
@@ -77,6 +78,7 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
       restartWindow: restartWindow && at('restartWindow', plainOf(windowOf(restartWindow))),
       skipExpiring: skipExpiring === undefined ? undefined : at('skipExpiring', formatDuration(skipExpiring)),
       price: price && at('price', price),
+      tier: tier === undefined ? undefined : at('tier', tier),
     }),
     ...(policies.length > 0 && {
       policy: policies.map((policy) => ({ value: policyValue(policy), source: policy.source })),

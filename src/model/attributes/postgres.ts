@@ -14,11 +14,10 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField> = {
   path: 'postgres.settings',
   isSecret: true,
   fields: { settings: 'settings' },
-  schema: () =>
-    named(SCALAR, {
-      description: 'Postgres settings (`pg_settings`). Settings that are not listed keep their values.',
-      examples: [{ work_mem: '64MB' }],
-    }),
+  schema: named(SCALAR, {
+    description: 'Postgres settings (`pg_settings`). Settings that are not listed keep their values.',
+    examples: [{ work_mem: '64MB' }],
+  }),
   rule: 'only some Postgres settings can be reloaded, the others need a restart',
   impact: () => 'may-restart',
   satisfied: (desired, observed) => Object.entries(desired).every(([name, value]) => observed?.[name] === value),
@@ -44,12 +43,11 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField> = {
   type: 'list',
   path: 'postgres.preload',
   fields: { settings: 'settings' },
-  schema: () =>
-    list(text(), {
-      description:
-        'The complete list of libraries to preload (`preload_libraries.enabled_libraries`). Other parts of `settings` are kept.',
-      examples: [['pg_stat_statements']],
-    }),
+  schema: list(text(), {
+    description:
+      'The complete list of libraries to preload (`preload_libraries.enabled_libraries`). Other parts of `settings` are kept.',
+    examples: [['pg_stat_statements']],
+  }),
   rule: "the service's public OpenAPI: preloaded libraries are activated by a restart",
   impact: () => 'restart',
   absent: [],

@@ -1,7 +1,7 @@
 /** A row of the attribute table. The types of live computes, requests and declarations are derived from it. */
 import type { JsonSchema } from '../../base/index.ts'
 import type { Impact } from '../impact.ts'
-import type { Size, SizeTable } from '../size.ts'
+import type { Size } from '../size.ts'
 
 /**
  * A request replaces `settings` as a whole (Neon staff in neondatabase/neon#7628), so it must repeat undeclared parts.
@@ -64,7 +64,7 @@ export interface AttributeRow<T extends ValueType = ValueType, F extends Fields 
   /** The API's fields, with their types. */
   readonly fields: F
   /** Schema of the value in a manifest. Its description is also used in the reference. */
-  schema(table: SizeTable): JsonSchema
+  readonly schema: JsonSchema
   /** Why a change has this impact. */
   readonly rule: string
   /** Impact of a change from `before` to `after` on a compute that is not idle. */

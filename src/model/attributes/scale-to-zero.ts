@@ -37,14 +37,13 @@ const write = (seconds: number, { size }: { readonly size?: Size }): string | un
 
 export const SCALE_TO_ZERO = oneField('seconds', 'suspend_timeout_seconds', {
   path: 'scaleToZero',
-  schema: () =>
-    text({
-      pattern: '^(default|never|(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?)$',
-      description:
-        'Suspends the compute after this long without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
-      examples: ['5m', '1h30m', 'never', 'default'],
-      $comment: 'E_DURATION',
-    }),
+  schema: text({
+    pattern: '^(default|never|(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?)$',
+    description:
+      'Suspends the compute after this long without a connection: a duration from 1m to 7d, `default` (5m) or `never`.',
+    examples: ['5m', '1h30m', 'never', 'default'],
+    $comment: 'E_DURATION',
+  }),
   rule: "the service's public OpenAPI: applied live, no restart is documented",
   impact: () => 'none',
   satisfied: (desired, observed) => observed !== undefined && sameScaleToZero(desired, observed),

@@ -16,13 +16,12 @@ export const ATTRIBUTES = {
   name: oneField('text', 'name', {
     path: 'name',
     isOwn: true,
-    schema: () =>
-      text({
-        pattern: COMPUTE_NAME_PATTERN,
-        description: 'The name shown in the console. The name of a replica is its key.',
-        examples: ['primary'],
-        $comment: 'E_NAME',
-      }),
+    schema: text({
+      pattern: COMPUTE_NAME_PATTERN,
+      description: 'The name shown in the console. The name of a replica is its key.',
+      examples: ['primary'],
+      $comment: 'E_NAME',
+    }),
     rule: 'a label: no restart is documented',
     impact: () => 'none',
   }),
@@ -30,7 +29,7 @@ export const ATTRIBUTES = {
   scaleToZero: SCALE_TO_ZERO,
   disabled: oneField('flag', 'disabled', {
     path: 'disabled',
-    schema: () => flag({ description: 'A disabled compute is suspended and cannot be started.', examples: [false] }),
+    schema: flag({ description: 'A disabled compute is suspended and cannot be started.', examples: [false] }),
     rule: "the service's public OpenAPI: disabling a compute suspends it",
     impact: (_before, disabled) => (disabled ? 'disconnect' : 'none'),
     absent: false,
@@ -38,25 +37,24 @@ export const ATTRIBUTES = {
   }),
   poolerEnabled: oneField('flag', 'pooler_enabled', {
     path: 'pooler.enabled',
-    schema: () =>
-      flag({
-        description: 'Has no effect. Whether a connection is pooled depends on the host name that the client uses.',
-        examples: [true],
-      }),
+    schema: flag({
+      description: 'Has no effect. Whether a connection is pooled depends on the host name that the client uses.',
+      examples: [true],
+    }),
     rule: "the service's public OpenAPI: the field is inert, pooling is chosen by the host name",
     impact: () => 'none',
     isImported: () => false,
   }),
   poolerMode: oneField('text', 'pooler_mode', {
     path: 'pooler.mode',
-    schema: () => only('transaction', { description: 'Has no effect.', examples: ['transaction'] }),
+    schema: only('transaction', { description: 'Has no effect.', examples: ['transaction'] }),
     rule: "the service's public OpenAPI: the field is inert",
     impact: () => 'none',
     isImported: () => false,
   }),
   passwordlessAccess: oneField('flag', 'passwordless_access', {
     path: 'passwordlessAccess',
-    schema: () => flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
+    schema: flag({ description: 'Passed on to the API. Its effect is not documented.', examples: [false] }),
     rule: 'no effect is documented, so a change counts as a possible restart',
     impact: () => 'may-restart',
     isImported: () => false,

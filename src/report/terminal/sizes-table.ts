@@ -1,26 +1,51 @@
-/** The table of compute sizes that `espalier sizes` prints. */
+/** The compute sizes and the limits of the account plans, which `espalier explain sizes` prints. */
 import { group } from '../../base/index.ts'
-import type { SizeTable } from '../../model/index.ts'
+import { SIZE_TABLE, TIERS, TIERS_VERSION, type TierLimit } from '../../model/index.ts'
+import { allowedTimes } from '../../service/index.ts'
 import { paintOf, type Style } from './style.ts'
 
-export const sizesTable = (table: SizeTable, style: Style): string => {
+export const sizesTable = (style: Style): string => {
   const paint = paintOf(style)
-  const row = (cells: readonly string[]): string =>
-    cells.map((cell, index) => cell.padStart(index === 0 ? 6 : 12)).join('')
-  const lines = table.steps.map(({ cu, ramGb, cacheGb, maxConnections }) =>
+  const { steps, autoscalingMaxCu, scaleToZeroMaxCu, maxSpreadCu, version } = SIZE_TABLE
+  const sizes = steps.map(({ cu, ramGb, cacheGb, maxConnections }) =>
     row([
       String(cu),
       `${ramGb} GB`,
       `${cacheGb} GB`,
       group(maxConnections),
-      cu <= table.autoscalingMaxCu ? 'yes' : 'no',
-      cu <= table.scaleToZeroMaxCu ? 'yes' : 'no',
+      cu <= autoscalingMaxCu ? 'yes' : 'no',
+      cu <= scaleToZeroMaxCu ? 'yes' : 'no',
+    ]),
+  )
+  const tiers = TIERS.map(({ name, fixedCu, autoscalingCu, scaleToZero, replicas, cuHours }) =>
+    tierRow([
+      name,
+      limit(fixedCu, ' CU'),
+      limit(autoscalingCu, ' CU'),
+      limit(replicas),
+      limit(cuHours),
+      scaleToZero === undefined ? 'any' : allowedTimes(scaleToZero),
     ]),
   )
   return `${[
     paint.bold(row(['CU', 'RAM', 'cache', 'connections', 'autoscales', 'to zero'])),
-    ...lines,
+    ...sizes,
     '',
-    `Autoscaling: max at most ${table.maxSpreadCu} CU above min. Table ${table.version}; --size-table FILE replaces it.`,
+    `Autoscaling: max at most ${maxSpreadCu} CU above min. Table ${version}.`,
+    '',
+    paint.bold(tierRow(['tier', 'fixed', 'autoscaling', 'replicas', 'CU-hours', 'scaleToZero'])),
+    ...tiers,
+    '',
+    `Limits of the account plans, per project and month. Table ${TIERS_VERSION}.`,
   ].join('\n')}\n`
 }
+
+const row = (cells: readonly string[]): string =>
+  cells.map((cell, index) => cell.padStart(index === 0 ? 6 : 12)).join('')
+
+const tierRow = ([name = '', ...cells]: readonly string[]): string => {
+  const times = cells.pop() ?? ''
+  return `${name.padEnd(12)}${cells.map((cell) => cell.padStart(12)).join('')}  ${times}`
+}
+
+const limit = (found: TierLimit | undefined, unit = ''): string => (found === undefined ? 'any' : `${found.max}${unit}`)

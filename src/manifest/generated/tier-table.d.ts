@@ -1,3 +1,0 @@
-import type { Validator } from '../definition/validator.ts'
-
-export declare const tierTable: Validator
