@@ -40,6 +40,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_NETWORK: 'network',
   E_TLS: 'network',
   E_PROXY: 'network',
+  E_REDIRECT: 'network',
   E_ANSWER: 'service',
   E_ANSWER_SIZE: 'service',
   E_GIT: 'git',

@@ -27,7 +27,6 @@ import {
 } from '../workflow/index.ts'
 import { type Base, baseOf, fetchIfMissing, NO_BASE, readBase } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
-import { hidingFor } from './hide-undeclared.ts'
 import { type Ending, frameOf, hasLive, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './problems.ts'
 import { publish } from './publish.ts'
@@ -35,6 +34,7 @@ import { findReview, selectReviewed } from './require-reviewed.ts'
 import { reviewRecord } from './reviewed.ts'
 import { stepFiles, writeFile } from './step-files.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
+import { visibleTo } from './visible-plan.ts'
 
 const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
@@ -62,10 +62,10 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
   const planned = await withReadClient(job, (api) =>
-    planLive(api, manifests, { base: base?.manifests, enforceBaseSafeguards: untrusted !== undefined }),
+    planLive(api, manifests, { base: base?.manifests, isUntrusted: untrusted !== undefined }),
   )
   const { observed, result, comparison } = planned
-  const hiding = untrusted && hidingFor(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
+  const hiding = untrusted && visibleTo(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
   }

@@ -64,6 +64,7 @@ const HINTS: Readonly<Record<string, string>> = {
   E_ANSWER:
     'Check the value in the console. If it is correct, this version of Espalier does not support it yet: please report it.',
   E_TLS: 'To trust a private certificate authority, set NODE_EXTRA_CA_CERTS=FILE.',
+  E_REDIRECT: 'If you trust the address that it redirects to, set it with --base-url.',
   E_NETWORK: 'Check the network, --base-url and any proxy; then run the same command again.',
   401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
   403: 'The API key is not allowed to make this request. A project-scoped key can only access its own project.',

@@ -260,11 +260,10 @@ const unknownRoute = (method: string, path: string, answer: Answer, baseUrl: URL
 /** Redirects are not followed, because the key must only be sent to the configured host. */
 const redirected = (method: string, path: string, { status, location }: Answer): ApiError => {
   const to = location !== undefined && URL.canParse(location) ? new URL(location).host : 'another address'
-  return new ApiError('E_BASE_URL', `The control API redirects to ${to}, and the key is not sent there.`, {
+  return new ApiError('E_REDIRECT', `The control API redirects to ${to}, and the key is not sent there.`, {
     method,
     path,
     status,
-    hint: 'If you trust the address that it redirects to, set it with --base-url.',
   })
 }
 

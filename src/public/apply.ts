@@ -39,7 +39,7 @@ export type Applied =
 /**
  * Applies exactly this plan, or nothing: the projects are read and planned again first.
  *
- * @throws {EspalierError} `E_STALE` if the new plan differs; `E_BUDGET`; `E_OUT`.
+ * @throws {EspalierError} `E_STALE` if the new plan differs; `E_BUDGET`; `E_JOURNAL`.
  */
 export const apply = async (
   client: WriteClient,

@@ -100,7 +100,7 @@ const MOST_QUESTIONS = 3
 
 /**
  * @throws {EspalierError} `E_STALE` or `E_PLAN_EDITED` for a saved plan that must not run, `E_STALE` if the project
- *   changed each time that the user was asked, `E_BUDGET`, `E_OUT`, and errors from the control API.
+ *   changed each time that the user was asked, `E_BUDGET`, `E_JOURNAL`, and errors from the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded

@@ -35,8 +35,11 @@ export interface PlanOptions {
   readonly estimate?: boolean
   /** The manifests to compare with, which are those at a git ref or on a pull request's base. */
   readonly base?: Manifests | undefined
-  /** Whether the base's protection, prune settings and windows also apply. Used for untrusted pull requests. */
-  readonly enforceBaseSafeguards?: boolean
+  /**
+   * Whether this is the plan of an untrusted pull request. If so, the safeguards of its base apply as well, and the
+   * policies that it proposes are not evaluated against live values.
+   */
+  readonly isUntrusted?: boolean
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
   /** Computes that were read by id. They replace those in the list of computes, which may be older. */
@@ -58,7 +61,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
   const planned = planUnreviewed(observed, manifests, { ...options, base })
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return reviewed(planned, base)
+  if (!estimate || changing.size === 0) return reviewed(planned, base, options.isUntrusted)
   const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
@@ -66,18 +69,19 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
-  return reviewed({ ...planned, observed: whole, result }, base)
+  return reviewed({ ...planned, observed: whole, result }, base, options.isUntrusted)
 }
 
 /**
  * Reviews the plan with the policies on the base, so that a pull request cannot relax them for itself. If the base has
  * no policies, policies that the pull request adds cause only warnings.
  */
-const reviewed = (planned: Planned, base: Manifests | undefined): Planned => {
+const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = false): Planned => {
   const { manifests, observed, result, comparison } = planned
   requirePolicies(base)
   const own = manifests.review?.policies
-  const policies = base === undefined ? own : (base.review?.policies ?? (own && warnOnly(own)))
+  const policies =
+    base === undefined ? own : (base.review?.policies ?? (isUntrusted ? NO_POLICIES : own && warnOnly(own)))
   const proposed = base === undefined || policies === undefined ? undefined : (own ?? NO_POLICIES)
   const before = base?.review?.policies ?? NO_POLICIES
   const plan = reviewPlan(
@@ -87,7 +91,7 @@ const reviewed = (planned: Planned, base: Manifests | undefined): Planned => {
     {
       ...manifests.review,
       policies,
-      proposed: proposed && { from: before, to: proposed },
+      proposed: proposed && { from: before, to: proposed, isEvaluated: !isUntrusted },
       isBranch: isSelectedBranch(manifests, observed),
     },
     base?.loaded.desired,
@@ -133,12 +137,12 @@ const requirePolicies = (base: Manifests | undefined): void => {
 
 /** Plans the changes to the selected projects, from a snapshot of these projects. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
-  reviewed(planUnreviewed(observed, manifests, options), options.base)
+  reviewed(planUnreviewed(observed, manifests, options), options.base, options.isUntrusted)
 
 const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, enforceBaseSafeguards = false, pinAliases }: PlanOptions,
+  { base, isUntrusted = false, pinAliases }: PlanOptions,
 ): Planned => {
   const { loaded } = manifests
   const tierFor = declaredFor(loaded.desired, 'tier')
@@ -146,7 +150,7 @@ const planUnreviewed = (
     check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
       checkProject(project, planned, tierFor(project.id)),
     pinAliases,
-    baseSafeguards: enforceBaseSafeguards ? base?.loaded.desired : undefined,
+    baseSafeguards: isUntrusted ? base?.loaded.desired : undefined,
   }
   const whole = () => plan(loaded.desired, observed, options).plan
   const selected = planningOf(manifests, observed, whole)

@@ -72,6 +72,8 @@ export const readPolicies = async (
 export interface ProposedPolicies {
   readonly from: Policies
   readonly to: Policies
+  /** Whether to report what the new policies would deny. */
+  readonly isEvaluated: boolean
 }
 
 export const warnOnly = ({ files, policies }: Policies): Policies => ({
@@ -175,13 +177,15 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
 
 /** Lists how the pull request changes policies, and the denials that only its own policies would cause. */
 const proposedChanges = (
-  { from, to }: ProposedPolicies,
+  { from, to, isEvaluated }: ProposedPolicies,
   judge: (policies: Policies) => readonly PolicyResult[],
   results: readonly PolicyResult[],
 ): readonly string[] => {
+  const changes = policyChanges(from.policies, to.policies)
+  if (!isEvaluated) return changes
   const known = new Set(results.map(({ message }) => message))
   const denied = judge(to).filter(({ outcome, message }) => outcome === 'denied' && !known.has(message))
-  return [...policyChanges(from.policies, to.policies), ...denied.map(({ message }) => `After the merge, ${message}`)]
+  return [...changes, ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 
 interface PlanLookup {

@@ -30,7 +30,7 @@ test.each([
   ['a wrong key', refused(401)],
   ['the rate limit', refused(429)],
   ['a missing response', new ApiError('E_NETWORK', 'no answer', { method: 'GET', path: '/' })],
-  ['a redirect', refused(302, 'E_BASE_URL')],
+  ['a redirect', refused(302, 'E_REDIRECT')],
 ])('%s for one project fails the whole snapshot', async (_why, error) => {
   await expect(read({ b: error })).rejects.toBe(error)
 })

@@ -253,7 +253,7 @@ describe('repeating a request', () => {
   test('a step whose repeated request cannot be recorded reports that the first one may have taken effect', async () => {
     const { result } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }), {
       onEvent: (event) => {
-        if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_OUT', 'The disk is full.')
+        if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_JOURNAL', 'The disk is full.')
       },
     })
     expect(result).toMatchObject({

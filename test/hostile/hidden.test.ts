@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
-import { openForkWorld } from './fork-world.ts'
+import { type ForkWorld, KEY, openForkWorld } from './fork-world.ts'
 
 const seed: Seed = {
   projects: [
@@ -32,8 +32,9 @@ const seed: Seed = {
 }
 const BASE = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n'
 
-const planOf = async (head: string, base = BASE) => {
+const planOf = async (head: string, base = BASE, prepare?: (world: ForkWorld) => Promise<unknown>) => {
   const world = await openForkWorld(seed, { 'espalier.yaml': base })
+  await prepare?.(world)
   world.fork.write('espalier.yaml', head)
   world.fork.commit('head')
   world.open()
@@ -45,8 +46,14 @@ const planOf = async (head: string, base = BASE) => {
     JSON.stringify(ended.outputs),
     ...world.github.comments.map(({ body }) => body),
   ]
-  if (file !== undefined) everything.push(readFileSync(file, 'utf8'))
-  return { ...ended, body: world.github.comments[0]?.body ?? '', everything: everything.join('\n') }
+  const json = file === undefined ? '{}' : readFileSync(file, 'utf8')
+  everything.push(json)
+  return {
+    ...ended,
+    plan: JSON.parse(json),
+    body: world.github.comments[0]?.body ?? '',
+    everything: everything.join('\n'),
+  }
 }
 
 // promise: hidden-values
@@ -87,6 +94,59 @@ test.each([
   expect(code, log).toBe(0)
   expect(everything).toMatch(/hidden-compute-\d/)
   expect(everything).not.toMatch(/ep-hidden|ep-by-hand|br-secret/i)
+})
+
+/** Policies that concern every compute, and so also the ones that are hidden. */
+const policies = (rules: readonly string[], level = 'warn') =>
+  `policy:\n${rules.map((rule, at) => `  - { name: p${at}, level: ${level}, reason: r, rule: { ${rule} } }\n`).join('')}`
+const ALL_RULES = ['maxSize: 0.25', 'maxProjectCu: 1', 'maxReplicas: 0', 'maxCuHours: 1', 'scaleToZero: required']
+
+// promise: hidden-names
+test('policies of a fork are not evaluated against the live project', async () => {
+  const { everything, code, log } = await planOf(BASE + policies(ALL_RULES))
+  expect(code, log).toBe(0)
+  expect(everything).not.toContain('SECRET')
+  expect(everything).not.toMatch(/denies|warns about|CU-hours/)
+})
+
+// promise: hidden-names
+test.each(['warn', 'deny'])('the base’s policies (%s) reveal no name, and no total of a project', async (level) => {
+  const base = BASE + policies(ALL_RULES, level)
+  const { everything, body } = await planOf(base.replace('size: 1', 'size: 2'), base)
+  expect(everything).not.toContain('SECRET')
+  expect(everything).not.toMatch(/ep-hidden|ep-by-hand|br-secret/i)
+  // Results about declared computes keep their values.
+  expect(body).toMatch(/`p0` (warns about|denies) 2 CU for primary on main/)
+  expect(body).toContain('concerns computes that are hidden here')
+})
+
+// promise: hidden-names
+test('a change that is skipped because its branch expires does not reveal the branch', async () => {
+  const expireSoon = async ({ sandbox: { apiUrl, control } }: ForkWorld) => {
+    const branch = (await control.computes()).find(({ branchName }) => branchName === 'SECRET-acquisition')
+    const response = await fetch(`${apiUrl}/projects/shop/branches/${branch?.branchId}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ branch: { expires_at: new Date(Date.now() + 1_200_000).toISOString() } }),
+    })
+    expect(response.status).toBe(200)
+  }
+  const head = `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`
+  const { everything, code, log } = await planOf(head, BASE, expireSoon)
+  expect(code, log).toBe(0)
+  expect(everything).toMatch(/hidden-branch-1/)
+  expect(everything).not.toContain('SECRET')
+})
+
+// promise: hidden-values
+test('usage and totals, which include computes that are not declared, are not shown', async () => {
+  const { plan } = await planOf(BASE.replace('size: 1', 'size: 2'))
+  expect(plan).not.toHaveProperty('cost')
+  expect(plan).not.toHaveProperty('projectNames')
+  expect(plan).toMatchObject({
+    unmanaged: [],
+    summary: { unmanaged: 0, capacity: { before: { computes: 1, maxCu: 1 }, after: { computes: 1, maxCu: 2 } } },
+  })
 })
 
 test('the name of a branch that a rule in the base matches is shown', async () => {

@@ -1,0 +1,354 @@
+/**
+ * What an untrusted pull request shows of its plan. Anyone can open one with a harmless declaration, so it must not
+ * reveal live values of Postgres settings, measured usage, or the names of branches and computes that neither the pull
+ * request nor its base declares by name.
+ *
+ * The visible plan is built field by field. A field that the tables below do not show is hidden, and a new field does
+ * not compile until its row says who may see it.
+ */
+import {
+  type AttributeChange,
+  type BranchName,
+  type Capacity,
+  type CapacityTotal,
+  type Change,
+  computesDeclaredBy,
+  countChanges,
+  type Desired,
+  type DesiredCompute,
+  type Diagnostic,
+  type ExpiringChange,
+  type LeftOutProject,
+  type Observed,
+  type ObservedBranch,
+  type Origin,
+  type Plan,
+  type PlannedCompute,
+  type PlannedUpdate,
+  type PlanPolicies,
+  type PlanSummary,
+  type PolicyResult,
+  type ReleasedCompute,
+  ruleFilter,
+  type SkippedChange,
+  type Step,
+  type StepRequest,
+} from '../model/index.ts'
+
+/** Shown in place of a live value. */
+const HIDDEN = '(hidden)'
+
+/** Returns what may be seen of a value, or `undefined` if nothing may. */
+type View<T> = (value: T) => T | undefined
+
+/** Says of every field of a type what may be seen of it. */
+type Fields<T> = { readonly [K in keyof Required<T>]: View<Required<T>[K]> }
+
+const shown = <T>(value: T): T => value
+const hidden = (): undefined => undefined
+
+const each =
+  <T>(view: View<T>): View<readonly T[]> =>
+  (all) =>
+    all.flatMap((one) => view(one) ?? [])
+
+/** A view of an object, which hides none of its required fields as a whole. */
+const record =
+  <T extends object>(fields: Fields<T>) =>
+  (value: T): T =>
+    Object.fromEntries(
+      (Object.keys(fields) as (keyof T)[]).flatMap((key) => {
+        const visible = value[key] === undefined ? undefined : (fields[key] as View<unknown>)(value[key])
+        return visible === undefined ? [] : [[key, visible]]
+      }),
+    ) as T
+
+export interface Shown {
+  readonly plan: Plan
+  readonly origin: Origin
+}
+
+/** @param base the manifests of the pull request's base. Its rules may reveal names; those of `head` may not. */
+export const visibleTo = (base: Desired, head: Desired, observed: Observed) => {
+  const names = publicNames(base, head, observed)
+  return {
+    diagnostics: (all: readonly Diagnostic[]): readonly Diagnostic[] => all.map(diagnosticView(names, new Set())),
+    shown: ({ plan, origin }: Shown): Shown => {
+      const claimed = plan.changes
+        .filter(({ source }) => source !== undefined)
+        .flatMap(({ compute }) => compute.id ?? [])
+      const views = viewsOf(names, new Set(claimed))
+      return names.withAliases({ plan: views.plan(plan), origin: views.origin(origin) })
+    },
+  }
+}
+
+/** Which names are public, and aliases for the others. */
+interface PublicNames {
+  readonly hasBranchId: (id: string) => boolean
+  readonly hasBranch: (project: string, name: string) => boolean
+  readonly has: (computeName: string) => boolean
+  /** Whether the compute with this id, or its branch, has a name that is not public. */
+  readonly hidesCompute: (id: string | undefined) => boolean
+  /** Replaces names that are not public. @param claimed ids of the computes that a declaration matches. */
+  readonly withoutNames: (text: string, claimed: ReadonlySet<string>) => string
+  /** Replaces the ids and hosts that are not public. Each gets an alias of its own, so that references still match. */
+  readonly withAliases: <T>(value: T) => T
+}
+
+/** Matches words that may be ids or host names. */
+const WORD = /\w[\w.-]*\w/g
+
+const publicNames = (base: Desired, head: Desired, { projects }: Observed): PublicNames => {
+  const isDeclared = new Map(projects.map(({ id }) => [id, declaredBranches(id, base, head)]))
+  const branches = projects.flatMap(({ id, branches: all }) =>
+    all.filter((branch) => isDeclared.get(id)?.(branch) !== true).map((branch) => ({ ...branch, project: id })),
+  )
+  const branchIds = new Set(branches.map(({ id }) => id))
+  const branchNames = new Set(branches.map(({ project, name }) => `${project} ${name}`))
+  const declared = [base, head].flatMap(declaredComputes)
+  const pinned = new Set(declared.flatMap(({ id }) => id ?? []))
+  const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
+  const computes = projects.flatMap((project) => project.computes)
+  // Messages put backticks around names, but not around ids and host names.
+  const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
+    name === undefined || names.has(name) ? [] : [`\`${name}\``],
+  )
+  const undeclared = computes.filter(
+    ({ id, branchId, attributes: { name } }) =>
+      !pinned.has(id) && (branchIds.has(branchId) || (name !== undefined && !names.has(name))),
+  )
+  const aliases = new Map([
+    ...branches.map(({ id }, index) => [id, `hidden-branch-${index + 1}`] as const),
+    ...undeclared.flatMap(({ id, host }, index) =>
+      [id, host].map((word) => [word, `hidden-compute-${index + 1}`] as const),
+    ),
+  ])
+  const withAliases = <T>(value: T): T => {
+    if (typeof value === 'string') return value.replace(WORD, (word) => aliases.get(word) ?? word) as T
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(withAliases) as T
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withAliases(one)])) as T
+  }
+  return {
+    hasBranchId: (id) => !branchIds.has(id),
+    hasBranch: (project, name) => !branchNames.has(`${project} ${name}`),
+    has: (name) => names.has(name),
+    hidesCompute: (id) => id !== undefined && aliases.has(id),
+    withoutNames: (text, claimed) => {
+      const bare = new Set(
+        computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
+      )
+      return quoted
+        .reduce((visible, name) => visible.replaceAll(name, HIDDEN), text)
+        .replace(WORD, (word) => (bare.has(word) ? HIDDEN : word))
+    },
+    withAliases,
+  }
+}
+
+/** Whether the name of a branch may be shown. Rules in the pull request do not count: they could match any branch. */
+const declaredBranches = (project: string, base: Desired, head: Desired): ((branch: ObservedBranch) => boolean) => {
+  const of = ({ documents }: Desired) => documents.filter((document) => document.project === project)
+  const named = new Set(
+    [...of(base), ...of(head)].flatMap(({ branches, parkOn }) => [
+      ...branches.map(({ ref }) => ref),
+      ...(parkOn === undefined ? [] : [parkOn.ref]),
+    ]),
+  )
+  const baseIds = new Set(of(base).flatMap(({ branches }) => branches.map(({ ref }) => ref)))
+  const rules = of(base).flatMap((document) => document.rules.map(ruleFilter))
+  return (branch) => named.has(branch.name) || baseIds.has(branch.id) || rules.some((matches) => matches(branch))
+}
+
+const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
+  documents.flatMap(({ branches, rules }) => [...branches, ...rules]).flatMap(computesDeclaredBy)
+
+const diagnosticView = (names: PublicNames, claimed: ReadonlySet<string>) => {
+  const text = (words: string): string => names.withoutNames(words, claimed)
+  return record<Diagnostic>({ severity: shown, code: shown, message: text, hint: text, source: shown })
+}
+
+/** The prefix of the paths of Postgres settings and preloaded libraries. */
+const POSTGRES = 'postgres.'
+
+const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
+  const text = (words: string): string => names.withoutNames(words, claimed)
+  const branch: View<BranchName> = ({ id, name }) => ({ id, name: names.hasBranchId(id) ? name : id })
+  const compute: View<PlannedCompute> = (one) =>
+    record<PlannedCompute>({
+      type: shown,
+      name: (name) => (names.has(name) ? name : undefined),
+      id: shown,
+      host: shown,
+      state: names.hidesCompute(one.id) ? hidden : shown,
+    })(one)
+  /** A sentence that may name its branch without quotes. */
+  const sentenceAbout =
+    ({ id }: BranchName): View<string> =>
+    (sentence) =>
+      names.hasBranchId(id) ? text(sentence) : HIDDEN
+
+  const attribute: View<AttributeChange> = (one) => {
+    const { path, beforeText } = one
+    const isSecret =
+      path.startsWith(POSTGRES) || (path === 'name' && beforeText !== undefined && !names.has(beforeText))
+    const live = isSecret ? () => HIDDEN : shown
+    return record<AttributeChange>({
+      path: shown,
+      before: live,
+      after: shown,
+      beforeText: live,
+      afterText: shown,
+      impact: shown,
+      rule: shown,
+      source: shown,
+    })(one)
+  }
+  const change = record<Change>({
+    id: shown,
+    kind: shown,
+    project: shown,
+    branch,
+    from: branch,
+    compute,
+    attributes: each(attribute),
+    impact: shown,
+    unlessIdle: shown,
+    reasons: shown,
+    refused: text,
+    windows: shown,
+    before: shown,
+    after: shown,
+    source: shown,
+  })
+  const step = record<Step>({
+    id: shown,
+    change: shown,
+    kind: shown,
+    project: shown,
+    branch,
+    compute,
+    request: requestView(names),
+    impact: shown,
+    unlessIdle: shown,
+    consents: shown,
+    refused: text,
+    windows: shown,
+    reason: shown,
+    rule: shown,
+    source: shown,
+    after: shown,
+    inTurnAfter: shown,
+    actions: shown,
+  })
+  const diagnostics = each(diagnosticView(names, claimed))
+  const policyResult: View<PolicyResult> = (one) => {
+    const { project, branch: name, compute: title } = one
+    // A result about a whole project measures computes that are hidden. Branch results can name hidden replicas.
+    const isPublic =
+      project === undefined ||
+      (name !== undefined && names.hasBranch(project, name) && (title === undefined || isPublicTitle(title, names)))
+    return record<PolicyResult>({
+      policy: shown,
+      rule: shown,
+      level: shown,
+      outcome: shown,
+      project: shown,
+      branch: isPublic ? shown : hidden,
+      compute: isPublic ? shown : hidden,
+      message: isPublic ? text : () => `\`${one.policy}\` concerns computes that are hidden here`,
+      reason: shown,
+      override: shown,
+      overriddenBy: shown,
+    })(one)
+  }
+  const plan = (all: Plan): Plan =>
+    record<Plan>({
+      formatVersion: shown,
+      projects: shown,
+      projectNames: hidden,
+      leftOut: each(record<LeftOutProject>({ project: shown, diagnostics })),
+      waves: shown,
+      selection: shown,
+      changes: each(change),
+      steps: each(step),
+      unmanaged: () => [],
+      estimates: shown,
+      summary: () => summaryOf(all),
+      warnings: diagnostics,
+      skipped: each((one) =>
+        record<SkippedChange>({
+          change: shown,
+          kind: shown,
+          project: shown,
+          branch,
+          compute,
+          sentence: sentenceAbout(one.branch),
+        })(one),
+      ),
+      expiring: each(record<ExpiringChange>({ change: shown, project: shown, expiresAt: shown, sentence: shown })),
+      // It is computed from measured usage, and its totals include computes that are hidden.
+      cost: hidden,
+      maintenance: each(record<PlannedUpdate>({ change: shown, project: shown, scheduledFor: shown, sentence: shown })),
+      policies: record<PlanPolicies>({ files: shown, ref: shown, results: each(policyResult), changes: shown }),
+    })(all)
+  const origin = record<Origin>({
+    introduced: each(change),
+    drift: each(change),
+    settled: each(change),
+    // The base may declare these computes only through a rule, without naming them.
+    released: each(record<ReleasedCompute>({ project: shown, branch, compute, size: shown, source: shown })),
+    gaps: each(text),
+  })
+  return { plan, origin }
+}
+
+/** @param title `primary`, or `replica NAME`. */
+const isPublicTitle = (title: string, names: PublicNames): boolean =>
+  title === 'primary' || names.has(title.slice('replica '.length))
+
+/** A request repeats live settings that are not declared, so its settings are hidden. */
+const requestView = (names: PublicNames): View<StepRequest> => {
+  type Body = NonNullable<StepRequest['body']>
+  return record<StepRequest>({
+    method: shown,
+    path: shown,
+    body: record<Body>({
+      endpoint: record<Body['endpoint']>({
+        branch_id: shown,
+        type: shown,
+        name: (name) => (name === undefined || names.has(name) ? name : undefined),
+        autoscaling_limit_min_cu: shown,
+        autoscaling_limit_max_cu: shown,
+        suspend_timeout_seconds: shown,
+        disabled: shown,
+        passwordless_access: shown,
+        pooler_enabled: shown,
+        pooler_mode: shown,
+        settings: hidden,
+      }),
+    }),
+  })
+}
+
+/** Counts what is visible: the totals of a project include computes that are hidden. */
+const summaryOf = ({ changes, summary }: Plan): PlanSummary => ({
+  ...countChanges(changes),
+  managed: summary.managed,
+  unmanaged: 0,
+  capacity: { before: totalOf(changes, 'before'), after: totalOf(changes, 'after') },
+  calls: summary.calls,
+})
+
+const totalOf = (changes: readonly Change[], side: 'before' | 'after'): CapacityTotal => {
+  const all = changes.flatMap((change) => change[side] ?? [])
+  const sum = (pick: (one: Capacity) => number): number => all.reduce((total, one) => total + pick(one), 0)
+  return {
+    computes: all.length,
+    minCu: sum(({ size }) => size.min),
+    maxCu: sum(({ size }) => size.max),
+    ramGb: sum(({ ramGb }) => ramGb),
+    maxConnections: sum(({ maxConnections }) => maxConnections),
+  }
+}
