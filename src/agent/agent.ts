@@ -1,28 +1,27 @@
 /** Runs the agent's loops, and provides the interface to control it. */
+import type { ApiOptions } from '../api/index.ts'
 import { compare, mapConcurrently } from '../base/index.ts'
-import { type AgentView, EspalierError, type ProjectView } from '../model/index.ts'
+import { type AgentView, EspalierError, type Plan, type ProjectView } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
-import type { AgentControl, RoundView } from './control.ts'
-import { logLines } from './log.ts'
-import type { AgentProject } from './project.ts'
-import { ProjectSet } from './projects.ts'
-import { createScheduler, type SchedulerOptions } from './scheduler.ts'
-import type { AgentOptions, Shared } from './shared.ts'
-import { openAccounts } from './source/accounts.ts'
-import { openDesiredState } from './source/desired-state.ts'
-import { suspend } from './suspension.ts'
+import { type AgentControl, type RoundView, suspend } from './control.ts'
+import type { AgentProject, ProjectHost } from './project.ts'
+import { Projects } from './projects.ts'
+import { createScheduler, type Scheduler, type WakeCause } from './scheduler.ts'
+import { type Accounts, type AgentKey, openAccounts } from './source/accounts.ts'
+import { DesiredState } from './source/desired-state.ts'
+import type { Source } from './source/source.ts'
+import { logLines } from './tell/view.ts'
 
-export interface RunningAgent extends AgentControl {
-  /**
-   * Runs until `stop` is called.
-   *
-   * @throws {EspalierError} `E_AGENT_DATA` if another agent takes over the data folder.
-   */
-  run(): Promise<void>
-  /** Runs one round for each project. */
-  once(): Promise<void>
-  /** The first call lets running steps complete. The second call stops everything immediately. */
-  stop(): void
+export interface AgentOptions
+  extends Pick<ProjectHost, 'data' | 'policy' | 'budgets' | 'operationTimeoutMs' | 'clock' | 'random' | 'notifier'> {
+  readonly source: Source
+  readonly keys: readonly AgentKey[]
+  readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
+  /** How often each project is refreshed, in milliseconds. */
+  readonly interval: number
+  readonly gitInterval: number
+  readonly concurrency: number
+  readonly log?: (line: string) => void
 }
 
 const EARLIEST_FETCH_MS = 10_000
@@ -31,157 +30,235 @@ const DAY_MS = 24 * 60 * 60_000
 const KEEP_JOURNALS_MS = 90 * DAY_MS
 
 /** @throws {EspalierError} `E_KEY`, `E_AGENT_DATA` */
-export const openAgent = async (options: AgentOptions): Promise<RunningAgent> => {
-  const { source, data, clock, log = () => undefined } = options
-  const now = (): number => clock.date?.() ?? clock.now()
-  const startedAt = now()
-  const desired = await openDesiredState(source, data, now)
-  const accounts = await openAccounts({ ...options, now })
-  const changed = listeners<void>()
-  const roundEnded = listeners<RoundView>()
-  const signalled = listeners<void>()
-  const stopping = new AbortController()
-  let lost: unknown
-  let fetchAlarm = new AbortController()
-  let polledAt = 0
+export const openAgent = async (options: AgentOptions): Promise<Agent> => {
+  const now = nowOf(options)
+  const desired = await DesiredState.open(options.source, options.data, now)
+  return new Agent(options, desired, await openAccounts({ ...options, now }))
+}
 
-  const logLine = (line: string): void => log(`${new Date(now()).toISOString()}  ${line}`)
-  const stop = (): void => {
-    stopping.abort()
-    fetchAlarm.abort()
-    scheduler.stop()
-    signalled.call()
+const nowOf =
+  ({ clock }: AgentOptions): (() => number) =>
+  () =>
+    clock.date?.() ?? clock.now()
+
+export class Agent implements AgentControl {
+  readonly #options: AgentOptions
+  readonly #desired: DesiredState
+  readonly #accounts: Accounts
+  readonly #now: () => number
+  readonly #startedAt: number
+  readonly #projects: Projects
+  readonly #scheduler: Scheduler
+  readonly #stopping = new AbortController()
+  readonly #changed = new Listeners<void>()
+  readonly #roundEnded = new Listeners<RoundView>()
+  readonly #signalled = new Listeners<void>()
+  /** Aborted to end the wait for the next poll. */
+  #fetchAlarm = new AbortController()
+  #lost: unknown
+
+  constructor(options: AgentOptions, desired: DesiredState, accounts: Accounts) {
+    this.#options = options
+    this.#desired = desired
+    this.#accounts = accounts
+    this.#now = nowOf(options)
+    this.#startedAt = this.#now()
+    this.#scheduler = createScheduler({
+      clock: options.clock,
+      now: this.#now,
+      concurrency: options.concurrency,
+      work: (id, cause, dueAt) => this.#runRound(id, cause, dueAt),
+    })
+    const host: ProjectHost = {
+      ...options,
+      desired,
+      accounts,
+      startedAt: this.#startedAt,
+      now: this.#now,
+      onSignal: (signal, handle) => (signal === 'SIGTERM' ? this.#signalled.add(handle) : () => undefined),
+      isStopping: () => this.#stopping.signal.aborted,
+      intervalOf: (project) => accounts.intervalOf(project, this.#projects.ids),
+      isSettled: (project) => this.#projects.get(project)?.isSettled === true,
+      wake: (project, at, cause) => this.#scheduler.wake(project, at, cause),
+      changed: () => this.#changed.call(),
+      lost: (error) => this.#lose(error),
+    }
+    this.#projects = new Projects(host, (project) => this.#scheduler.forget(project))
   }
-  const shared: Shared = {
-    ...options,
-    now,
-    startedAt,
-    desired,
-    accounts,
-    onSignal: (signal, handle) => (signal === 'SIGTERM' ? signalled.add(handle) : () => undefined),
-    intervalOf: (project) => accounts.intervalOf(project, projects.ids),
-    isSettled: (project) => projects.get(project)?.isSettled === true,
-    wake: (project, at, cause) => scheduler.wake(project, at, cause),
-    forget: (project) => scheduler.forget(project),
-    changed: changed.call,
-    isStopping: () => stopping.signal.aborted,
-    lost: (error) => {
-      lost ??= error
-      stop()
-      stop()
-    },
+
+  /**
+   * Runs until `stop` is called.
+   *
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent takes over the data folder.
+   */
+  run(): Promise<void> {
+    const { data } = this.#options
+    const removeJournals = (): Promise<void> => data.removeJournals(this.#now() - KEEP_JOURNALS_MS)
+    return this.#whileHoldingLease([
+      this.#scheduler.run(),
+      this.#orLost(this.#pollUntilStopped()),
+      this.#orLost(this.#every(DAY_MS, removeJournals, this.#stopping.signal)),
+    ])
   }
-  const projects = new ProjectSet(shared)
-  const work: SchedulerOptions['work'] = async (id, cause, dueAt) => {
-    const project = projects.get(id)
+
+  /** Runs one round for each project. */
+  once(): Promise<void> {
+    const rounds = async (): Promise<void> => {
+      await this.#poll()
+      const round = (id: string): Promise<void> => this.#runRound(id, 'reconcile', this.#now())
+      await mapConcurrently(this.#projects.ids, this.#options.concurrency, round)
+    }
+    return this.#whileHoldingLease([rounds()])
+  }
+
+  /** The first call lets running steps complete. The second call stops everything immediately. */
+  readonly stop = (): void => {
+    this.#stopping.abort()
+    this.#fetchAlarm.abort()
+    this.#scheduler.stop()
+    this.#signalled.call()
+  }
+
+  view(): AgentView {
+    const { ids, all } = this.#projects
+    return {
+      version: VERSION,
+      startedAt: new Date(this.#startedAt).toISOString(),
+      tickedAt: new Date(this.#scheduler.tickedAt()).toISOString(),
+      source: this.#desired.view(),
+      accounts: this.#accounts.view(ids),
+      projects: all.map(({ view }): ProjectView => view).sort((a, b) => compare(a.id, b.id)),
+    }
+  }
+
+  planOf(id: string): Plan | undefined {
+    return this.#projects.get(id)?.plan
+  }
+
+  watch(listener: () => void): () => void {
+    return this.#changed.add(listener)
+  }
+
+  watchRounds(listener: (round: RoundView) => void): () => void {
+    return this.#roundEnded.add(listener)
+  }
+
+  async reconcile(asked: readonly string[] | 'all', accept?: string): Promise<void> {
+    const chosen = this.#projects.named(asked)
+    if (accept !== undefined && !(await this.#desired.accept(accept)))
+      throw notAccepted(accept, this.#desired.view().version)
+    await this.#changeEach(chosen, (project) => project.clearFailures())
+  }
+
+  async suspend(asked: readonly string[] | 'all', until: number, reason: string): Promise<void> {
+    const now = this.#now()
+    await this.#changeEach(this.#projects.named(asked), (project) => project.suspend(suspend(now, until - now, reason)))
+  }
+
+  async resume(asked: readonly string[] | 'all'): Promise<void> {
+    await this.#changeEach(this.#projects.named(asked), (project) => project.resume())
+  }
+
+  fetchSoon(): void {
+    this.#fetchAlarm.abort()
+  }
+
+  async #changeEach(chosen: readonly AgentProject[], change: (project: AgentProject) => Promise<void>): Promise<void> {
+    for (const project of chosen) {
+      await change(project)
+      this.#scheduler.wake(project.id, this.#now(), 'reconcile')
+    }
+  }
+
+  async #runRound(id: string, cause: WakeCause, dueAt: number): Promise<void> {
+    const project = this.#projects.get(id)
     if (project === undefined) return
     const before = project.view
     try {
-      roundEnded.call(await project.round(cause, dueAt))
+      this.#roundEnded.call(await project.round(cause, dueAt))
     } catch (error) {
-      if (lost !== undefined) return
+      if (this.#lost !== undefined) return
       await project.showError(error).catch(() => undefined)
-      scheduler.wake(id, now() + BUG_WAIT_MS, 'backoff')
+      this.#scheduler.wake(id, this.#now() + BUG_WAIT_MS, 'backoff')
     }
-    for (const line of logLines(before, project.view)) logLine(line)
-    if (project.isSettled) for (const other of projects.all) if (other.view.reason === 'Wave') other.wakeForWave()
+    for (const line of logLines(before, project.view)) this.#log(line)
+    if (!project.isSettled) return
+    for (const other of this.#projects.all)
+      if (other.view.reason === 'Wave') this.#scheduler.wake(other.id, this.#now(), 'commit')
   }
-  const scheduler = createScheduler({ clock, now, concurrency: options.concurrency, work })
 
-  const poll = async (): Promise<void> => {
+  async #poll(): Promise<void> {
+    const desired = this.#desired
     const before = desired.view()
     const changes = new Set(await desired.refresh())
-    polledAt = now()
     const after = desired.view()
-    if (after.version !== before.version) logLine(`version ${after.version?.slice(0, 12)} of ${after.from}`)
-    if (after.error !== undefined && after.error !== before.error) logLine(`${after.from}: ${after.error}`)
-    for (const id of await projects.follow(desired.projects(), changes))
-      logLine(`${id} is no longer declared. Its computes stay as they are.`)
-    changed.call()
+    if (after.version !== before.version) this.#log(`version ${after.version?.slice(0, 12)} of ${after.from}`)
+    if (after.error !== undefined && after.error !== before.error) this.#log(`${after.from}: ${after.error}`)
+    for (const id of await this.#projects.follow(desired.projects(), changes))
+      this.#log(`${id} is no longer declared. Its computes stay as they are.`)
+    this.#changed.call()
   }
-  /** Runs the task after each interval until `until` is aborted. An error that the task throws ends the loop. */
-  const every = async (ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> => {
-    while (!until.aborted) {
-      await clock.sleep(ms, until).catch(() => undefined)
-      if (!until.aborted) await task()
-    }
-  }
-  const pollUntilStopped = async (): Promise<void> => {
-    while (!stopping.signal.aborted) {
+
+  async #pollUntilStopped(): Promise<void> {
+    const { clock, gitInterval } = this.#options
+    while (!this.#stopping.signal.aborted) {
       // The alarm is created before the poll, so that a fetch that is requested during the poll triggers another one.
-      fetchAlarm = new AbortController()
-      await poll()
-      await rereadKeys()
-      const earliest = polledAt + EARLIEST_FETCH_MS
+      this.#fetchAlarm = new AbortController()
+      await this.#poll()
+      const earliest = this.#now() + EARLIEST_FETCH_MS
+      await this.#rereadKeys()
       // `AbortSignal.any` is not used, because in Node 20 it leaks references if one of its signals lives as long as
       // the agent.
-      await clock.sleep(options.gitInterval, fetchAlarm.signal).catch(() => undefined)
-      if (fetchAlarm.signal.aborted && now() < earliest)
-        await clock.sleep(earliest - now(), stopping.signal).catch(() => undefined)
+      await clock.sleep(gitInterval, this.#fetchAlarm.signal).catch(() => undefined)
+      if (this.#fetchAlarm.signal.aborted && this.#now() < earliest)
+        await clock.sleep(earliest - this.#now(), this.#stopping.signal).catch(() => undefined)
     }
   }
-  const orLost = (running: Promise<void>): Promise<void> => running.catch(shared.lost)
+
+  async #rereadKeys(): Promise<void> {
+    try {
+      await this.#accounts.rereadKeys()
+    } catch (error) {
+      if (!(error instanceof EspalierError)) throw error
+      this.#log(error.message)
+    }
+  }
+
   /** Renews the lease on the data folder until the last step completes, which may be minutes after SIGTERM. */
-  const whileHoldingLease = async (working: readonly Promise<unknown>[]): Promise<void> => {
+  async #whileHoldingLease(working: readonly Promise<unknown>[]): Promise<void> {
+    const { data } = this.#options
     const ended = new AbortController()
-    const renewing = orLost(every(data.renewEveryMs, () => data.renew(), ended.signal))
+    const renewing = this.#orLost(this.#every(data.renewEveryMs, () => data.renew(), ended.signal))
     try {
       await Promise.all(working)
     } finally {
       ended.abort()
       await renewing
     }
-    await accounts.close()
-    if (lost !== undefined) throw lost
+    await this.#accounts.close()
+    if (this.#lost !== undefined) throw this.#lost
   }
-  const rereadKeys = async (): Promise<void> => {
-    try {
-      await accounts.rereadKeys()
-    } catch (error) {
-      if (!(error instanceof EspalierError)) throw error
-      logLine(error.message)
+
+  /** Runs the task after each interval until `until` is aborted. An error that the task throws ends the loop. */
+  async #every(ms: number, task: () => Promise<void>, until: AbortSignal): Promise<void> {
+    while (!until.aborted) {
+      await this.#options.clock.sleep(ms, until).catch(() => undefined)
+      if (!until.aborted) await task()
     }
   }
-  const forEach = async (chosen: readonly AgentProject[], change: (project: AgentProject) => Promise<void>) => {
-    for (const project of chosen) {
-      await change(project)
-      scheduler.wake(project.id, now(), 'reconcile')
-    }
+
+  #orLost(running: Promise<void>): Promise<void> {
+    return running.catch((error) => this.#lose(error))
   }
-  return {
-    run: () =>
-      whileHoldingLease([
-        scheduler.run(),
-        orLost(pollUntilStopped()),
-        orLost(every(DAY_MS, () => data.removeJournals(now() - KEEP_JOURNALS_MS), stopping.signal)),
-      ]),
-    once: () =>
-      whileHoldingLease([
-        poll().then(() => mapConcurrently(projects.ids, options.concurrency, (id) => work(id, 'reconcile', now()))),
-      ]),
-    stop,
-    view: (): AgentView => ({
-      version: VERSION,
-      startedAt: new Date(startedAt).toISOString(),
-      tickedAt: new Date(scheduler.tickedAt()).toISOString(),
-      source: desired.view(),
-      accounts: accounts.view(projects.ids),
-      projects: projects.all.map(({ view }): ProjectView => view).sort((a, b) => compare(a.id, b.id)),
-    }),
-    planOf: (id) => projects.get(id)?.plan,
-    watch: changed.add,
-    watchRounds: roundEnded.add,
-    reconcile: async (asked, accept) => {
-      const chosen = projects.named(asked)
-      if (accept !== undefined && !(await desired.accept(accept))) {
-        throw notAccepted(accept, desired.view().version)
-      }
-      await forEach(chosen, (project) => project.clearFailures())
-    },
-    suspend: async (asked, until, reason) =>
-      forEach(projects.named(asked), (project) => project.suspend(suspend(now(), until - now(), reason))),
-    resume: async (asked) => forEach(projects.named(asked), (project) => project.resume()),
-    fetchSoon: () => fetchAlarm.abort(),
+
+  #lose(error: unknown): void {
+    this.#lost ??= error
+    this.stop()
+    this.stop()
+  }
+
+  #log(line: string): void {
+    this.#options.log?.(`${new Date(this.#now()).toISOString()}  ${line}`)
   }
 }
 
@@ -194,16 +271,16 @@ const notAccepted = (commit: string, current: string | undefined): EspalierError
         hint: `The current commit is ${current}. Review it, then accept it.`,
       })
 
-const listeners = <T>() => {
-  const all = new Set<(value: T) => void>()
-  return {
-    call: (value: T): void => {
-      for (const listener of [...all]) listener(value)
-    },
-    /** @returns a function that unsubscribes. */
-    add: (listener: (value: T) => void) => {
-      all.add(listener)
-      return () => void all.delete(listener)
-    },
+class Listeners<T> {
+  readonly #all = new Set<(value: T) => void>()
+
+  call(value: T): void {
+    for (const listener of [...this.#all]) listener(value)
+  }
+
+  /** @returns a function that unsubscribes. */
+  add(listener: (value: T) => void): () => void {
+    this.#all.add(listener)
+    return () => void this.#all.delete(listener)
   }
 }

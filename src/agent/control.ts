@@ -1,4 +1,5 @@
-/** The parts of an agent that its page, API and metrics use. */
+/** What the page, API, metrics and commands can see of a running agent and ask of it. Times are in milliseconds since the epoch. */
+import { EspalierError } from '../base/index.ts'
 import type { AgentView, Plan } from '../model/index.ts'
 
 /** What is reported about a completed round. */
@@ -39,3 +40,23 @@ export interface AgentControl {
   /** Fetches the manifests now, or once 10 s have passed since the last fetch. */
   fetchSoon(): void
 }
+
+/** A suspended project is refreshed and reported on, but nothing is applied to it. */
+export interface Suspension {
+  readonly until: number
+  readonly reason: string
+}
+
+const LONGEST = 30 * 24 * 60 * 60_000
+
+/** @throws {EspalierError} `E_USAGE` if the reason is empty, or the duration is not between 0 and 30 days. */
+export const suspend = (now: number, duration: number, reason: string): Suspension => {
+  if (reason.trim() === '') throw new EspalierError('E_USAGE', 'A suspension needs a reason: --reason TEXT.')
+  if (!(duration > 0 && duration <= LONGEST)) {
+    throw new EspalierError('E_USAGE', 'A suspension must be longer than 0 and at most 30 days.')
+  }
+  return { until: now + duration, reason }
+}
+
+export const isSuspended = (suspension: Suspension | undefined, now: number): boolean =>
+  suspension !== undefined && now < suspension.until

@@ -3,12 +3,12 @@
  * locked, so that only one agent uses it.
  */
 import { randomUUID } from 'node:crypto'
-import { chmod, link, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
 import { AGENT_STATES } from '../model/index.ts'
-import { isGone, ownIdentity } from './lease.ts'
+import { jsonIn, type Lease, RENEW_MS, readIfAny, takeLease } from './lease.ts'
 
 const FORMAT = 1
 
@@ -98,14 +98,9 @@ const SOURCE_FILE = z.object({
 
 export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
 
-const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
-const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.optional() })
-type Lease = z.infer<typeof LEASE>
-const LEASE_MS = 45_000
-const RENEW_MS = 10_000
 const DAY_MS = 24 * 60 * 60_000
 
-export interface DataFolder {
+export interface DataFolder extends Lease {
   readonly path: string
   readonly renewEveryMs: number
   /**
@@ -126,18 +121,10 @@ export interface DataFolder {
   newJournal(project: string, version: string): Promise<string>
   /** Removes the journals that were written on days before `time`. */
   removeJournals(time: number): Promise<void>
-  /**
-   * Renews the lease on the folder. Called periodically and before each request that changes something, so that an
-   * agent notices when it has lost its lease.
-   *
-   * @throws {EspalierError} `E_AGENT_DATA` if another agent has taken over.
-   */
-  renew(): Promise<void>
-  release(): Promise<void>
 }
 
 /**
- * Acquires the folder, or takes it over from an agent that is dead or has not renewed its lease for 45 s.
+ * Opens the folder for one agent.
  *
  * @param holder a random name, so that a restarted process does not mistake its predecessor's lease for its own.
  * @throws {EspalierError} `E_AGENT_DATA` if another agent holds the folder.
@@ -157,9 +144,9 @@ export const openDataFolder = async (
   const fileOf = (project: string): string => join(projects, `${encodeURIComponent(project)}.json`)
   const sourceFile = join(folder, 'state.json')
   const read = async <T extends { readonly format: number }>(path: string, shape: z.ZodType<T>) => {
-    const text = await textOf(path)
+    const text = await readIfAny(path)
     if (text === undefined) return undefined
-    const { data } = shape.safeParse(parsed(text))
+    const { data } = shape.safeParse(jsonIn(text))
     if (data === undefined || data.format > FORMAT) throw unreadable(path)
     const { format: _, ...file } = data
     return file
@@ -187,92 +174,6 @@ export const openDataFolder = async (
     ...lease,
   }
 }
-
-const takeLease = async (
-  folder: string,
-  holder: string,
-  now: () => number,
-): Promise<Pick<DataFolder, 'renew' | 'release'>> => {
-  const lock = join(folder, 'lock')
-  const identity = await ownIdentity()
-  const own = (): string => JSON.stringify({ holder, renewedAt: now(), process: identity })
-  const leaseIn = async (path: string): Promise<Lease | undefined> => LEASE.safeParse(parsed(await textOf(path))).data
-  const isDead = async (lease: Lease | undefined): Promise<boolean> =>
-    lease === undefined ||
-    now() - lease.renewedAt >= LEASE_MS ||
-    (lease.process !== undefined && (await isGone(lease.process)))
-
-  /** Takes over a dead lease. Only one agent may do so at a time, or two would overwrite each other's new lease. */
-  const takeOver = async (): Promise<void> => {
-    const turn = `${lock}.turn`
-    if (!(await isCreated(turn, own()))) {
-      // An agent that crashed during a takeover may have left this file. Remove it, so that the next attempt succeeds.
-      if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
-      throw held(folder)
-    }
-    try {
-      if (!(await isDead(await leaseIn(lock)))) throw held(folder)
-      await replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
-    } finally {
-      await rm(turn, { force: true })
-    }
-  }
-  const renew = async (): Promise<void> => {
-    // If two agents start in a new folder, only one creates the file.
-    if (await isCreated(lock, own())) return
-    const lease = await leaseIn(lock)
-    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
-    if (!(await isDead(lease))) throw held(folder)
-    await takeOver()
-  }
-  await renew()
-  return {
-    renew,
-    release: async () => {
-      if ((await leaseIn(lock))?.holder === holder) await rm(lock, { force: true })
-    },
-  }
-}
-
-/** Creates a file atomically, so that a lease that is still being written is never mistaken for a damaged one. */
-const isCreated = async (path: string, text: string): Promise<boolean> => {
-  const draft = `${path}.${randomUUID()}.tmp`
-  await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })
-  try {
-    await link(draft, path)
-    return true
-  } catch (error) {
-    if (isCode(error, 'EEXIST')) return false
-    throw error
-  } finally {
-    await rm(draft, { force: true })
-  }
-}
-
-const textOf = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
-
-const parsed = (text: string | undefined): unknown => {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const held = (folder: string): EspalierError =>
-  new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
-    hint: 'Stop it, or choose another folder with --data.',
-  })
 
 const unreadable = (path: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {

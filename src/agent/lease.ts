@@ -1,32 +1,137 @@
-/** Checks whether a recorded process is still running. A pid alone is not enough, because in a container it is often 1. */
-import { readFile } from 'node:fs/promises'
+/** Makes sure that only one agent uses a data folder. An agent that was killed does not block the next one. */
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
 
-interface ProcessIdentity {
-  readonly host: string
-  readonly boot: string
-  readonly pid: number
-  /** When the process started, in clock ticks since boot. */
-  readonly start: string
+/** A pid alone is not enough, because in a container it is often 1. `start` is in clock ticks since boot. */
+const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
+type Identity = z.infer<typeof IDENTITY>
+
+const LEASE = z.object({ holder: z.string(), renewedAt: z.number(), process: IDENTITY.optional() })
+type Held = z.infer<typeof LEASE>
+const LEASE_MS = 45_000
+export const RENEW_MS = 10_000
+
+export interface Lease {
+  /**
+   * Renews the lease on the folder. Called periodically and before each request that changes something, so that an
+   * agent notices when it has lost its lease.
+   *
+   * @throws {EspalierError} `E_AGENT_DATA` if another agent has taken over.
+   */
+  renew(): Promise<void>
+  release(): Promise<void>
 }
 
+/**
+ * Acquires the folder, or takes it over from an agent that is dead or has not renewed its lease for 45 s.
+ *
+ * @throws {EspalierError} `E_AGENT_DATA` if another agent holds the folder.
+ */
+export const takeLease = async (folder: string, holder: string, now: () => number): Promise<Lease> => {
+  const lock = join(folder, 'lock')
+  const identity = await ownIdentity()
+  const own = (): string => JSON.stringify({ holder, renewedAt: now(), process: identity })
+  const leaseIn = async (path: string): Promise<Held | undefined> => LEASE.safeParse(jsonIn(await readIfAny(path))).data
+  const isDead = async (lease: Held | undefined): Promise<boolean> =>
+    lease === undefined ||
+    now() - lease.renewedAt >= LEASE_MS ||
+    (lease.process !== undefined && (await isGone(lease.process)))
+
+  /** Takes over a dead lease. Only one agent may do so at a time, or two would overwrite each other's new lease. */
+  const takeOver = async (): Promise<void> => {
+    const turn = `${lock}.turn`
+    if (!(await isCreated(turn, own()))) {
+      // An agent that crashed during a takeover may have left this file. Remove it, so that the next attempt succeeds.
+      if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
+      throw held(folder)
+    }
+    try {
+      if (!(await isDead(await leaseIn(lock)))) throw held(folder)
+      await replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
+    } finally {
+      await rm(turn, { force: true })
+    }
+  }
+  const renew = async (): Promise<void> => {
+    // If two agents start in a new folder, only one creates the file.
+    if (await isCreated(lock, own())) return
+    const lease = await leaseIn(lock)
+    if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
+    if (!(await isDead(lease))) throw held(folder)
+    await takeOver()
+  }
+  await renew()
+  return {
+    renew,
+    release: async () => {
+      if ((await leaseIn(lock))?.holder === holder) await rm(lock, { force: true })
+    },
+  }
+}
+
+/** Creates a file atomically, so that a lease that is still being written is never mistaken for a damaged one. */
+const isCreated = async (path: string, text: string): Promise<boolean> => {
+  const draft = `${path}.${randomUUID()}.tmp`
+  await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })
+  try {
+    await link(draft, path)
+    return true
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false
+    throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Returns `undefined` if there is no file. */
+export const readIfAny = async (path: string): Promise<string | undefined> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code
+
+/** Returns `undefined` if there is no text, or if it is not JSON. */
+export const jsonIn = (text: string | undefined): unknown => {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const held = (folder: string): EspalierError =>
+  new EspalierError('E_AGENT_DATA', `Another agent uses the data folder ${folder}.`, {
+    hint: 'Stop it, or choose another folder with --data.',
+  })
+
 /** Returns `undefined` if the system does not expose it. Such a process counts as dead only after a timeout. */
-export const ownIdentity = async (): Promise<ProcessIdentity | undefined> => {
+const ownIdentity = async (): Promise<Identity | undefined> => {
   const [boot, start] = [await bootId(), await startOf(process.pid)]
   return boot === undefined || start === undefined ? undefined : { host: hostname(), boot, pid: process.pid, start }
 }
 
 /** Whether the process is certainly dead. This is never certain for a process on another machine. */
-export const isGone = async ({ host, boot, pid, start }: ProcessIdentity): Promise<boolean> => {
+const isGone = async ({ host, boot, pid, start }: Identity): Promise<boolean> => {
   const now = await bootId()
   if (now === undefined || host !== hostname()) return false
   return boot !== now || (await startOf(pid)) !== start
 }
 
-const bootId = async (): Promise<string | undefined> => (await textOf('/proc/sys/kernel/random/boot_id'))?.trim()
+const bootId = async (): Promise<string | undefined> => (await procText('/proc/sys/kernel/random/boot_id'))?.trim()
 
 /** Reads the start time, which follows the process name in parentheses. The name may contain spaces. */
 const startOf = async (pid: number): Promise<string | undefined> =>
-  (await textOf(`/proc/${pid}/stat`))?.split(')').at(-1)?.trim().split(' ')[19]
+  (await procText(`/proc/${pid}/stat`))?.split(')').at(-1)?.trim().split(' ')[19]
 
-const textOf = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
+const procText = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)

@@ -1,105 +1,184 @@
-/** Runs the rounds of one project, and holds its state between them. */
+/** One project of the agent: runs its rounds, and holds its state between them. */
+import { join, relative } from 'node:path'
 import { ApiError, type WriteApi } from '../api/index.ts'
-import { EspalierError } from '../base/index.ts'
-import type { Observed, Plan, ProjectView } from '../model/index.ts'
-import { leavesGap, unresolvedFailures } from './act/recovery.ts'
-import type { RoundView } from './control.ts'
-import type { ProjectFile } from './data-folder.ts'
+import { type Budgets, checkBudgets } from '../apply/index.ts'
+import { EspalierError, type OnSignal } from '../base/index.ts'
+import type {
+  AgentStatus,
+  ApplyEvent,
+  Change,
+  Clock,
+  MissedWindowView,
+  Observed,
+  Plan,
+  ProjectView,
+} from '../model/index.ts'
+import { VERSION } from '../model/version.ts'
+import type { Selected } from '../planner/index.ts'
+import { apply, type Manifests, planSnapshot } from '../workflow/index.ts'
+import {
+  afterApply,
+  afterRecovery,
+  afterRefresh,
+  applied,
+  beforeApply,
+  beforeStep,
+  budgetsLeft,
+  mayInterrupt,
+  withApplied,
+} from './act/progress.ts'
+import {
+  begunChanges,
+  type Interrupted,
+  leavesGap,
+  movedBy,
+  readJournal,
+  unresolvedFailures,
+  waitForRunningOperations,
+} from './act/recovery.ts'
+import { isSuspended, type RoundView, type Suspension } from './control.ts'
+import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-folder.ts'
 import { waitAfter } from './decide/retries.ts'
-import { type Round, worstOf } from './decide/round.ts'
-import { type Decided, ProjectApply } from './project-apply.ts'
-import { ProjectDisplay } from './project-display.ts'
-import { ProjectPlan } from './project-plan.ts'
-import { ProjectStore } from './project-store.ts'
-import { wakeAfterRound, wakeNextInterval } from './project-wakes.ts'
-import type { WakeCause } from './scheduler.ts'
-import type { Shared } from './shared.ts'
-import type { KeyOfProject } from './source/accounts.ts'
+import { decideRound, type Round, worstOf } from './decide/round.ts'
+import type { AgentPolicy } from './decide/table.ts'
+import { afterWindows } from './decide/window.ts'
+import { jittered, type WakeCause, wakesAfterRound } from './scheduler.ts'
+import type { Accounts, KeyOfProject } from './source/accounts.ts'
 import { filesBehind } from './source/declared.ts'
-import type { Declaration } from './source/desired-state.ts'
-import { LiveProject } from './source/live-project.ts'
-import type { Suspension } from './suspension.ts'
-import { differencesOf } from './tell/view.ts'
+import type { Declaration, DesiredState } from './source/desired-state.ts'
+import { lightsAfterFull, readProject } from './source/live-project.ts'
+import { hasNews, isNotified, type Notifier } from './tell/notifier.ts'
+import { differencesOf, type Shown, shownAs } from './tell/view.ts'
+
+/** What a project needs from its agent. */
+export interface ProjectHost {
+  readonly source: { readonly from: string }
+  readonly data: DataFolder
+  readonly policy: AgentPolicy
+  readonly budgets: Budgets
+  readonly operationTimeoutMs: number
+  readonly clock: Clock
+  readonly random: () => number
+  readonly notifier?: Pick<Notifier, 'notify'>
+  readonly desired: DesiredState
+  readonly accounts: Accounts
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  now(): number
+  /** Handles the first and the second SIGTERM. */
+  readonly onSignal: OnSignal
+  isStopping(): boolean
+  /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
+  intervalOf(project: string): number
+  isSettled(project: string): boolean
+  wake(project: string, at: number, cause: WakeCause): void
+  /** Called when the view of a project has changed. */
+  changed(): void
+  /** Called if another agent has taken over the data folder, or the folder cannot be written. */
+  lost(error: unknown): void
+}
+
+/** What a round does, and the values that it was decided on. */
+interface Decided {
+  readonly round: Round
+  readonly manifests: Manifests
+  readonly observed: Observed
+}
+
+/** The ids of the changes to plan, whose chain has started. `undefined` stands for all changes. */
+type Continuing = ReadonlySet<string> | undefined
 
 /** An apply may unblock further steps. Steps that remain after this many applies wait for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
   readonly id: string
-  readonly #shared: Shared
-  readonly #store: ProjectStore
-  readonly #live: LiveProject
-  readonly #apply: ProjectApply
-  readonly #display: ProjectDisplay
-  readonly #plan: ProjectPlan
+  readonly #host: ProjectHost
+  /** What survives a restart. Written with {@link AgentProject.#save}. */
+  #file: ProjectFile
+  #written = ''
+  #writing: Promise<void> = Promise.resolve()
+  #view: ProjectView
+  #plan: Plan | undefined
+  #observed: Observed | undefined
+  #lightsLeft = 0
+  /** Whether the last refresh was full. A plan may be applied only after a full one. */
+  #isFull = true
+  #readAt: number | undefined
   #readFailures = 0
   /** The last time that a round ended without an API error. */
   #completedAt: number
   /** The digest of the declaration that the displayed state refers to. */
   #concluded: string | undefined
+  /** The missed window that was not notified yet. */
+  #missed: MissedWindowView | undefined
+  /** Aborted if the project is suspended while its steps are running. */
+  #suspending = new AbortController()
 
-  constructor(id: string, shared: Shared, file: ProjectFile | undefined) {
+  constructor(id: string, host: ProjectHost, file: ProjectFile = NEW_PROJECT_FILE) {
     this.id = id
-    this.#shared = shared
-    this.#completedAt = shared.startedAt
-    this.#store = new ProjectStore(id, shared.data, file, shared.lost)
-    this.#live = new LiveProject(id, shared)
-    this.#apply = new ProjectApply(id, shared, this.#store)
-    this.#display = new ProjectDisplay(id, shared, this.#store, this.#live)
-    this.#plan = new ProjectPlan(id, shared, this.#store, this.#display)
+    this.#host = host
+    this.#file = file
+    this.#completedAt = host.startedAt
+    this.#view = {
+      id,
+      account: host.accounts.of(id)?.account ?? '',
+      state: 'Unknown',
+      since: new Date(host.startedAt).toISOString(),
+      sync: 'Unknown',
+      differences: [],
+      scheduledSteps: 0,
+      missedWindows: 0,
+    }
   }
 
   get view(): ProjectView {
-    return this.#display.view
+    return this.#view
   }
 
   /** The last plan with all differences, including the differences on hold. */
   get plan(): Plan | undefined {
-    return this.#plan.last
+    return this.#plan
   }
 
   /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
-    const { applying, failures, wait } = this.#store.file
+    const { applying, failures, wait } = this.#file
     return applying !== undefined || failures > 0 || wait !== undefined
   }
 
   /** Whether the project is reconciled with its declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
-    const { state } = this.view
-    const isCurrent = this.#concluded !== undefined && this.#concluded === this.#shared.desired.of(this.id)?.digest
+    const { state } = this.#view
+    const isCurrent = this.#concluded !== undefined && this.#concluded === this.#host.desired.of(this.id)?.digest
     return isCurrent && (state === 'Synced' || state === 'OutOfSync')
-  }
-
-  wakeForWave(): void {
-    this.#shared.wake(this.id, this.#shared.now(), 'commit')
   }
 
   /** Shows an unexpected error as the state of this project, so that the agent can go on. */
   async showError(error: unknown): Promise<void> {
-    const declaration = this.#shared.desired.of(this.id)
+    const declaration = this.#host.desired.of(this.id)
     if (declaration === undefined) return
-    const what = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
-    await this.#display.show({ state: 'Failing' }, declaration.version, { message: what })
+    const message = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
+    await this.#show({ state: 'Failing' }, declaration.version, { message })
   }
 
   suspend(suspension: Suspension): Promise<void> {
-    this.#apply.stop()
-    this.#shared.wake(this.id, suspension.until, 'interval')
-    return this.#store.saveAs((file) => ({ ...file, suspension }))
+    this.#suspending.abort()
+    this.#host.wake(this.id, suspension.until, 'interval')
+    return this.#save((file) => ({ ...file, suspension }))
   }
 
   resume(): Promise<void> {
-    return this.#store.saveAs((file) => ({ ...file, suspension: undefined }))
+    return this.#save((file) => ({ ...file, suspension: undefined }))
   }
 
   /** Clears the project's back-off, rejections and conflicts. */
   clearFailures(): Promise<void> {
-    return this.#store.saveAs((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
+    return this.#save((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
-    const { now } = this.#shared
+    const { now, desired, accounts } = this.#host
     const began = now()
     const ended = (result: RoundView['result']): RoundView => ({
       project: this.id,
@@ -107,13 +186,12 @@ export class AgentProject {
       durationMs: now() - began,
       delayMs: Math.max(0, began - dueAt),
     })
-    const declaration = this.#shared.desired.of(this.id)
-    const key = this.#shared.accounts.of(this.id)
+    const declaration = desired.of(this.id)
+    const key = accounts.of(this.id)
     if (declaration === undefined) return ended('unchanged')
     if (key === undefined) {
-      await this.#display.show({ state: 'Invalid' }, declaration.version, {
-        message: `No key in the --keys file covers project ${this.id}.`,
-      })
+      const message = `No key in the --keys file covers project ${this.id}.`
+      await this.#show({ state: 'Invalid' }, declaration.version, { message })
       return ended('unchanged')
     }
     try {
@@ -130,86 +208,238 @@ export class AgentProject {
 
   /** @returns whether something was applied. */
   async #reconcile(cause: WakeCause, declaration: Declaration, key: KeyOfProject): Promise<boolean> {
-    const { manifests } = declaration
-    const foreign = key.foreignFile(() => [...declaration.files, ...(manifests ? filesBehind(manifests) : [])])
-    const problem =
-      foreign === undefined
-        ? declaration.problem
-        : `${foreign} may not configure ${this.id}: the \`paths\` of its key do not include this file.`
-    if (problem !== undefined || manifests === undefined) {
-      await this.#display.show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, declaration.version, {
-        message: problem,
-        command: foreign === undefined ? declaration.command : undefined,
-      })
-      wakeNextInterval(this.id, this.#shared)
-      return false
-    }
+    const manifests = await this.#usable(declaration, key)
+    if (manifests === undefined) return false
     const isForced = cause !== 'interval' && cause !== 'backoff'
-    if (isForced || this.#store.file.record?.manifests !== declaration.digest)
-      this.#store.change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
-    const interrupted = await this.#apply.recover(key.api)
-    const { chain } = this.#store.file
-    const decide = async (isFull: boolean, continuing?: ReadonlySet<string>): Promise<Decided | undefined> =>
-      this.#plan.decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
+    if (isForced || this.#file.record?.manifests !== declaration.digest)
+      this.#change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
+    const interrupted = await this.#recover(key.api)
+    const { chain } = this.#file
+    const decide = async (isFull: boolean, continuing?: Continuing): Promise<Decided | undefined> =>
+      this.#decide(declaration, manifests, await this.#refresh(key.api, isFull), continuing)
     let decided = await decide(
       interrupted !== undefined || chain !== undefined || cause !== 'interval',
       chain && new Set(chain),
     )
-    if (interrupted !== undefined) this.#apply.recovered(interrupted, decided && this.#plan.last)
+    if (interrupted !== undefined) {
+      const rest = decided && this.#plan
+      this.#change((file) => afterRecovery(file, interrupted, rest, this.#host.now()))
+    }
     if (chain !== undefined) {
       await this.#finishChain(decided, declaration, key.api)
       decided = await decide(true)
     }
     let applies = 0
     while (decided !== undefined && this.#mayRun(decided.round, applies)) {
-      if (!this.#live.isFull) {
+      if (!this.#isFull) {
         decided = await decide(true)
         continue
       }
-      await this.#display.show({ state: 'Progressing' }, declaration.version, {})
-      const outcome = await this.#apply.run(decided, declaration.version, key.api)
+      await this.#show({ state: 'Progressing' }, declaration.version, {})
+      const isInterrupted = await this.#apply(decided, declaration.version, key.api)
       applies += 1
       decided = await decide(true)
-      if (outcome?.interrupted !== false) break
+      if (isInterrupted) break
     }
-    if (decided === undefined) wakeNextInterval(this.id, this.#shared)
+    if (decided === undefined) this.#wakeNextInterval()
     else await this.#conclude(decided, declaration, key.api)
     return applies > 0
+  }
+
+  /** The manifests, or `undefined` if they cannot be used. In that case, the view shows why. */
+  async #usable(declaration: Declaration, key: KeyOfProject): Promise<Manifests | undefined> {
+    const { manifests, files, version } = declaration
+    const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
+    const problem =
+      foreign === undefined
+        ? declaration.problem
+        : `${foreign} may not configure ${this.id}: the \`paths\` of its key do not include this file.`
+    if (problem === undefined && manifests !== undefined) return manifests
+    await this.#show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, version, {
+      message: problem,
+      command: foreign === undefined ? declaration.command : undefined,
+    })
+    this.#wakeNextInterval()
+    return undefined
+  }
+
+  async #refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
+    const { clock, now, random } = this.#host
+    const known = isFull || this.#lightsLeft === 0 ? undefined : this.#observed
+    const read = await readProject(api, this.id, known, { ...clock, now })
+    this.#observed = read.observed
+    this.#isFull = read.isFull
+    this.#lightsLeft = read.isFull ? lightsAfterFull(random()) : this.#lightsLeft - 1
+    this.#readAt = now()
+    return read.observed
+  }
+
+  /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */
+  async #decide(
+    declaration: Declaration,
+    manifests: Manifests,
+    observed: Observed,
+    continuing: Continuing,
+  ): Promise<Decided | undefined> {
+    const { now, desired, startedAt } = this.#host
+    const { result } = planSnapshot(observed, manifests)
+    const [project] = observed.projects
+    this.#plan = result.plan
+    if (!result.ok || project === undefined) {
+      const first = result.ok ? undefined : result.diagnostics.find(({ severity }) => severity === 'error')
+      await this.#show({ state: 'Blocked', reason: 'PlanError' }, declaration.version, {
+        message: first?.message ?? 'The project could not be planned.',
+        sync: 'Unknown',
+      })
+      return undefined
+    }
+    const refresh = {
+      desired: manifests.loaded.desired,
+      project,
+      program: VERSION,
+      digest: declaration.digest,
+      isNew: declaration.isNew,
+      now: now(),
+      fetchedAt: desired.fetchedAt(),
+    }
+    await this.#save((file) => afterRefresh(file, refresh))
+    if (declaration.isNew) await desired.recorded(this.id)
+    const isHeld = isSuspended(this.#file.suspension, now())
+    const roundIf = (suspended: boolean): Round =>
+      this.#decideRound(declaration, manifests, observed, { whole: result.plan, suspended, continuing })
+    const round = roundIf(isHeld)
+    if (continuing === undefined) {
+      const unheld = isHeld ? roundIf(false) : round
+      const { wait, missed } = afterWindows(unheld, this.#file.wait, {
+        now: now(),
+        runningSince: startedAt,
+        isSuspended: isHeld,
+      })
+      await this.#save((file) => ({ ...file, wait, missed: missed ?? file.missed }))
+      if (missed !== undefined) {
+        this.#missed = missed
+        this.#view = { ...this.#view, missedWindows: this.#view.missedWindows + 1 }
+      }
+    }
+    return { round, manifests, observed }
+  }
+
+  #decideRound(
+    { history, waitsFor }: Declaration,
+    manifests: Manifests,
+    observed: Observed,
+    { whole, suspended, continuing }: { whole: Plan; suspended: boolean; continuing: Continuing },
+  ): Round {
+    const { now, policy, budgets, isSettled } = this.#host
+    const file = this.#file
+    const at = now()
+    const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
+    const planOf = (choose: (change: Change) => Selected): Plan =>
+      planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
+    const all = continuing === undefined ? whole : planOf(mayPlan)
+    return decideRound({
+      plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
+      known: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },
+      situation: { policy, isSuspended: suspended, history },
+      steps: {
+        now: at,
+        continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
+        isWaveHeld: waitsFor().some((id) => !isSettled(id)),
+        mayInterrupt: (step) => mayInterrupt(file, step, at),
+      },
+      isOverBudget: (plan) => plan.steps.length > 0 && checkBudgets(plan, budgetsLeft(budgets, file, at)).length > 0,
+    })
+  }
+
+  #mayRun({ steps }: Round, applies: number): boolean {
+    const { now, isStopping } = this.#host
+    const { retryAt } = this.#file
+    if (isStopping() || applies >= MAX_APPLIES || (retryAt !== undefined && now() < retryAt)) return false
+    return [...steps.values()].some(({ action }) => action === 'run')
+  }
+
+  /** @returns whether the apply was cut short: by a check that blocked it, by a suspension, or by the end of the agent. */
+  async #apply(
+    { manifests, observed, round }: Decided,
+    version: string,
+    api: WriteApi,
+    ignoreWindows = false,
+  ): Promise<boolean> {
+    const { clock, now, data, policy, budgets, operationTimeoutMs, onSignal } = this.#host
+    const left = budgetsLeft(budgets, this.#file, now())
+    const journal = await data.newJournal(this.id, version)
+    this.#suspending = new AbortController()
+    if (isSuspended(this.#file.suspension, now())) return true
+    const applying = { journal: relative(data.path, journal), version }
+    await this.#save((file) => beforeApply(file, round.plan, applying, now()))
+    const result = await apply({
+      manifests,
+      planned: { manifests, observed, result: { ok: true, plan: round.plan } },
+      open: async () => ({ api, close: async () => undefined }),
+      clock,
+      consent: { allow: policy.allow },
+      budgets: left,
+      ignoreWindows,
+      concurrency: 1,
+      operationTimeoutMs,
+      journal,
+      onSignal,
+      signal: this.#suspending.signal,
+      watch: () => ({ event: (event) => this.#onApplyEvent(event), end: async () => undefined }),
+    })
+    if (result.kind !== 'ended') return true
+    const { plan, outcome } = result
+    const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
+    await this.#save((file) => withApplied(afterApply(file, plan, outcome, now()), applied(plan, done, version, now())))
+    return outcome.interrupted
+  }
+
+  /** Renews the lease before each call, and writes the attempt to disk before each step. */
+  async #onApplyEvent(event: ApplyEvent): Promise<void> {
+    const { data, now, lost } = this.#host
+    try {
+      if (event.type === 'call') await data.renew()
+      if (event.type === 'step-start') await this.#save((file) => beforeStep(file, event.step, now()))
+    } catch (error) {
+      lost(error)
+      throw error
+    }
+  }
+
+  /** Waits for the operations of an apply that an earlier run did not complete, and returns that apply, if any. */
+  async #recover(api: WriteApi): Promise<Interrupted | undefined> {
+    const { applying } = this.#file
+    if (applying === undefined) return undefined
+    const interrupted = await readJournal(join(this.#host.data.path, applying.journal))
+    await waitForRunningOperations(api, this.id, this.#host.clock)
+    this.#change((file) =>
+      interrupted === undefined
+        ? { ...file, applying: undefined }
+        : { ...file, moving: movedBy(interrupted), chain: [...(file.chain ?? []), ...begunChanges(interrupted)] },
+    )
+    return interrupted
   }
 
   /** Completes a chain, even outside its window, if a branch would otherwise be left without its primary. */
   async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
     if (decided === undefined) return
-    if (!leavesGap(decided.round.plan.steps, decided.observed))
-      this.#store.change((file) => ({ ...file, chain: undefined }))
-    else if (this.#mayRun(decided.round, 0)) await this.#apply.run(decided, version, api, true)
+    if (!leavesGap(decided.round.plan.steps, decided.observed)) this.#change((file) => ({ ...file, chain: undefined }))
+    else if (this.#mayRun(decided.round, 0)) await this.#apply(decided, version, api, true)
   }
 
-  #mayRun({ steps }: Round, applies: number): boolean {
-    const { now, isStopping } = this.#shared
-    if (isStopping() || applies >= MAX_APPLIES) return false
-    if (this.#store.file.retryAt !== undefined && now() < this.#store.file.retryAt) return false
-    return [...steps.values()].some(({ action }) => action === 'run')
-  }
-
-  /**
-   * Checks whether operations that failed have succeeded since. An empty plan does not prove it, because the API shows
-   * a new value before the value takes effect.
-   */
-  async #checkFailedOperations(api: WriteApi): Promise<void> {
-    const { failedOperations: failed } = this.#store.file
-    if (Object.keys(failed).length === 0) return
-    const failedOperations = await unresolvedFailures(api, this.id, failed)
-    this.#store.change((file) => ({ ...file, failedOperations }))
-  }
-
+  /** Shows the result of a round, and determines when the next one is due. */
   async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
-    await this.#checkFailedOperations(api)
-    const isDue =
-      this.#store.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
-    if (!isDue) this.#store.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
-    const [[compute, stuck] = []] = Object.entries(this.#store.file.failedOperations)
-    const { failure } = this.#store.file
+    const { now, random, wake, intervalOf } = this.#host
+    const { failedOperations: failed } = this.#file
+    if (Object.keys(failed).length > 0) {
+      const failedOperations = await unresolvedFailures(api, this.id, failed)
+      this.#change((file) => ({ ...file, failedOperations }))
+    }
+    const verdicts = [...round.steps.values()]
+    const isDue = this.#file.chain !== undefined || verdicts.some(({ action }) => action === 'run')
+    if (!isDue) this.#change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
+    const [[compute, stuck] = []] = Object.entries(this.#file.failedOperations)
+    const { failure } = this.#file
     const message = failure ?? stuck?.message
     const status = worstOf([
       round.status,
@@ -217,33 +447,93 @@ export class AgentProject {
       ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
       ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
     ])
-    await this.#display.show(status, declaration.version, {
+    await this.#show(status, declaration.version, {
       message: status.state === 'Failing' ? message : undefined,
       // Nothing is retried automatically, because the API does not show whether the value took effect.
       command:
         status.state === 'Failing' && failure === undefined && compute !== undefined
           ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
           : undefined,
-      differences: differencesOf(round, this.#store.file),
+      differences: differencesOf(round, this.#file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
-      scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
+      scheduledSteps: verdicts.filter(({ action }) => action === 'wait').length,
     })
     // This is set last, because until now the displayed state was that of the previous declaration.
     this.#concluded = declaration.digest
-    wakeAfterRound(this.id, this.#shared, this.#store.file, round, isDue)
+    const times = { now: now(), interval: intervalOf(this.id), random }
+    for (const { at, cause } of wakesAfterRound(this.#file, round, isDue, times)) wake(this.id, at, cause)
   }
 
-  async #notRead(error: ApiError, declaration: Declaration): Promise<void> {
-    const { now, wake, intervalOf } = this.#shared
+  async #notRead(error: ApiError, { version }: Declaration): Promise<void> {
+    const { now, wake, intervalOf } = this.#host
     this.#readFailures += 1
     wake(this.id, now() + waitAfter(this.#readFailures), 'backoff')
     const isRefused = error.status === 401 || error.status === 403
     const isRecent = now() - this.#completedAt < 3 * intervalOf(this.id)
-    if (isRecent && this.#live.readAt === undefined)
-      return this.#display.show({ state: 'Unknown' }, declaration.version, error)
-    if (isRecent && this.view.state !== 'Progressing') return
-    const reason = isRefused ? 'KeyRefused' : 'Unreachable'
-    await this.#display.show({ state: 'Failing', reason }, declaration.version, { message: error.message })
+    const { message } = error
+    if (isRecent && this.#readAt === undefined) return this.#show({ state: 'Unknown' }, version, { message })
+    if (isRecent && this.#view.state !== 'Progressing') return
+    await this.#show({ state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }, version, { message })
+  }
+
+  #wakeNextInterval(): void {
+    const { now, wake, random, intervalOf } = this.#host
+    wake(this.id, now() + jittered(intervalOf(this.id), random()), 'interval')
+  }
+
+  /** Shows a state, and notifies of it. If the project is suspended, that takes precedence over every other state. */
+  async #show(given: AgentStatus, version: string, shown: Shown): Promise<void> {
+    const { now, notifier, source, changed, accounts } = this.#host
+    const at = now()
+    const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = this.#file
+    const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
+    const isSame = before?.state === status.state && before.reason === status.reason
+    const since = isSame ? before.since : at
+    const news = given.state === 'Progressing' ? undefined : { previous, applied, missedWindow: this.#missed }
+    this.#view = {
+      ...shownAs(status, { ...this.#view, version: version === '' ? undefined : version }, this.#file, shown, {
+        now: at,
+        since,
+        readAt: this.#readAt,
+      }),
+      account: accounts.of(this.id)?.account ?? this.#view.account,
+      name: this.#observed?.projects[0]?.name ?? this.#view.name,
+      lastApply: news?.applied ?? this.#view.lastApply,
+    }
+    // The news is removed from the file before it is sent, so that it is sent at most once.
+    await this.#save((file) => ({
+      ...file,
+      applied: news === undefined ? applied : undefined,
+      status: { ...status, since },
+      notified: isNotified(status) ? { state: status.state, reason: status.reason } : previous,
+    }))
+    if (news !== undefined) {
+      this.#missed = undefined
+      if (hasNews(status, news)) notifier?.notify(this.#view, news, source.from)
+    }
+    changed()
+  }
+
+  #change(change: (file: ProjectFile) => ProjectFile): void {
+    this.#file = change(this.#file)
+  }
+
+  /** Changes the file and writes it to disk. Writes are serialized, and a file that has not changed is not written. */
+  #save(change: (file: ProjectFile) => ProjectFile): Promise<void> {
+    const { data, lost } = this.#host
+    this.#change(change)
+    const file = this.#file
+    const written = this.#writing.then(async () => {
+      const text = JSON.stringify(file)
+      if (text !== this.#written) await data.writeProject(this.id, file)
+      this.#written = text
+    })
+    this.#writing = written.catch(() => undefined)
+    return written.catch((error: unknown) => {
+      // After a failed write, no further work may be done.
+      lost(error)
+      throw error
+    })
   }
 }
 

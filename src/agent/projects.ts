@@ -1,18 +1,20 @@
 /** The set of the agent's projects, which follows its manifests. */
 import { EspalierError } from '../base/index.ts'
-import { AgentProject } from './project.ts'
-import type { Shared } from './shared.ts'
-import { startDelay } from './source/request-rate.ts'
+import { AgentProject, type ProjectHost } from './project.ts'
+import { startDelay } from './scheduler.ts'
 
-export class ProjectSet {
-  readonly #shared: Shared
+export class Projects {
+  readonly #host: ProjectHost
+  readonly #forget: (project: string) => void
   readonly #declared = new Map<string, AgentProject>()
   /** The projects that are no longer declared. One may be declared again while its last round is still running. */
   readonly #removed = new Map<string, AgentProject>()
   #isFirst = true
 
-  constructor(shared: Shared) {
-    this.#shared = shared
+  /** @param forget called when a project is no longer declared. */
+  constructor(host: ProjectHost, forget: (project: string) => void) {
+    this.#host = host
+    this.#forget = forget
   }
 
   get ids(): readonly string[] {
@@ -46,7 +48,7 @@ export class ProjectSet {
    * @returns the projects that were stopped.
    */
   async follow(declared: readonly string[], changed: ReadonlySet<string>): Promise<readonly string[]> {
-    const { wake, forget, now, intervalOf } = this.#shared
+    const { wake, now, intervalOf } = this.#host
     const added = declared.filter((id) => !this.#declared.has(id))
     for (const id of added) {
       this.#declared.set(id, await this.#open(id))
@@ -62,7 +64,7 @@ export class ProjectSet {
     for (const [id, project] of gone) {
       this.#declared.delete(id)
       this.#removed.set(id, project)
-      forget(id)
+      this.#forget(id)
     }
     this.#isFirst = false
     for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')
@@ -70,7 +72,6 @@ export class ProjectSet {
   }
 
   async #open(id: string): Promise<AgentProject> {
-    const { data } = this.#shared
-    return this.#removed.get(id) ?? new AgentProject(id, this.#shared, await data.readProject(id))
+    return this.#removed.get(id) ?? new AgentProject(id, this.#host, await this.#host.data.readProject(id))
   }
 }

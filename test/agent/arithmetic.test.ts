@@ -2,20 +2,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { mayInterrupt } from '../../src/agent/act/progress.ts'
+import { isSuspended, suspend } from '../../src/agent/control.ts'
 import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
 import { worstOf } from '../../src/agent/decide/round.ts'
 import { missedWindow } from '../../src/agent/decide/window.ts'
-import { windowWakes } from '../../src/agent/project-wakes.ts'
-import { dueWakes, timerFor } from '../../src/agent/scheduler.ts'
-import {
-  afterTooMany,
-  allowance,
-  intervalThatFits,
-  jittered,
-  REQUESTS_PER_REFRESH,
-  startDelay,
-} from '../../src/agent/source/request-rate.ts'
-import { isSuspended, suspend } from '../../src/agent/suspension.ts'
+import { dueWakes, jittered, startDelay, timerFor, windowWakes } from '../../src/agent/scheduler.ts'
+import { afterTooMany, allowance, intervalThatFits, REQUESTS_PER_REFRESH } from '../../src/agent/source/accounts.ts'
 import { AGENT_STATES, agentExitCode, type Step } from '../../src/model/index.ts'
 
 const MINUTE = 60_000
@@ -144,11 +136,11 @@ describe('wakes', () => {
   })
 
   test('a project is refreshed shortly before its window opens and again when it opens', () => {
-    expect(windowWakes('a', 10 * MINUTE, 0, 0.5)).toEqual([
-      { project: 'a', at: 7.5 * MINUTE, cause: 'interval' },
-      { project: 'a', at: 10 * MINUTE, cause: 'window' },
+    expect(windowWakes(10 * MINUTE, 0, 0.5)).toEqual([
+      { at: 7.5 * MINUTE, cause: 'interval' },
+      { at: 10 * MINUTE, cause: 'window' },
     ])
-    expect(windowWakes('a', 4 * MINUTE, 0, 0.5)).toHaveLength(1)
+    expect(windowWakes(4 * MINUTE, 0, 0.5)).toHaveLength(1)
   })
 
   const agent = { now: 200, runningSince: 0, isSuspended: false }

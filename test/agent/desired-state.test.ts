@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { SourceFile } from '../../src/agent/data-folder.ts'
 import { folderSource } from '../../src/agent/index.ts'
-import { openDesiredState } from '../../src/agent/source/desired-state.ts'
+import { DesiredState } from '../../src/agent/source/desired-state.ts'
 
 const IDS = ['quiet-river-12345678', 'bold-hill-87654321']
 let folder: string
@@ -31,7 +31,7 @@ test('concurrent changes to the source file are all saved, and the last write co
     },
   }
   for (const id of IDS) await declare(id)
-  const state = await openDesiredState({ ...folderSource([folder], folder), from: folder }, data, () => 1)
+  const state = await DesiredState.open({ ...folderSource([folder], folder), from: folder }, data, () => 1)
   await state.refresh()
   expect(IDS.map((id) => state.of(id)?.isNew)).toEqual([true, true])
   await Promise.all(IDS.map((id) => state.recorded(id)))

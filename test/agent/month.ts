@@ -1,5 +1,5 @@
 /** Simulates days of an agent: commits, manual changes, windows, API and git faults, restarts and kills. */
-import type { RunningAgent } from '../../src/agent/index.ts'
+import type { Agent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { Life } from './life.ts'
 import { MonthWatch } from './month-watch.ts'
@@ -52,7 +52,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   const texts = (): string[] => sizes.map((size, index) => manifestOf(index, size))
   const until = (time: number): Promise<void> => world.pass(Math.max(0, time - stage.clock.now()))
 
-  const start = async (): Promise<{ readonly agent: RunningAgent; readonly life: Life }> => {
+  const start = async (): Promise<{ readonly agent: Agent; readonly life: Life }> => {
     const life = new Life()
     const agent = await world.start(
       {

@@ -23,7 +23,7 @@ const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord, i
 const round = (wanted: Desired, observed: Observed, record: ProjectRecord, policy: Partial<AgentPolicy> = {}): Round =>
   decideRound({
     plan: (select) => plan(wanted, observed, select === undefined ? {} : { select }).plan,
-    memory: {
+    known: {
       record,
       refusals: [],
       reverts: [],

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { folderSource, Notifier, openAgent, openDataFolder, type RunningAgent } from '../../src/agent/index.ts'
-import type { AgentOptions } from '../../src/agent/shared.ts'
+import type { AgentOptions } from '../../src/agent/agent.ts'
+import { type Agent, folderSource, Notifier, openAgent, openDataFolder } from '../../src/agent/index.ts'
 import type { Version } from '../../src/agent/source/source.ts'
 import type { Send } from '../../src/agent/tell/notifier.ts'
 import type { Clock, ProjectView } from '../../src/model/index.ts'
@@ -33,9 +33,9 @@ export interface World {
   /** Removes the ref, or rewrites its history. */
   moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
   /** @param life of its process. */
-  start(options?: Partial<AgentOptions>, life?: Life): Promise<RunningAgent>
+  start(options?: Partial<AgentOptions>, life?: Life): Promise<Agent>
   /** Whether an agent that was started here has ended. */
-  endOf(agent: RunningAgent): { readonly isDone: () => boolean }
+  endOf(agent: Agent): { readonly isDone: () => boolean }
   /** Lets time pass. */
   pass(ms: number): Promise<void>
   /** Sends a request to the service, bypassing the agent. */
@@ -60,14 +60,14 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
   await mkdir(manifests)
   await mkdir(join(folder, 'data'))
   /** Contains only running agents: a simulated month starts dozens, and each holds every project in memory. */
-  const agents = new Map<RunningAgent, { readonly life: Life; readonly ended: Promise<void> }>()
+  const agents = new Map<Agent, { readonly life: Life; readonly ended: Promise<void> }>()
   let started = 0
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
   let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
-  const bury = async (agent: RunningAgent, life: Life): Promise<void> => {
+  const bury = async (agent: Agent, life: Life): Promise<void> => {
     agents.delete(agent)
     await life.end()
   }
@@ -174,12 +174,12 @@ const notifierOf = (life: Life, clock: Clock, send: Send): Notifier =>
     log: () => undefined,
   })
 
-export const stateOf = (agent: RunningAgent, id: string): string => {
+export const stateOf = (agent: Agent, id: string): string => {
   const project = projectOf(agent, id)
   return project.reason === undefined ? project.state : `${project.state}: ${project.reason}`
 }
 
-export const projectOf = (agent: RunningAgent, id: string): ProjectView => {
+export const projectOf = (agent: Agent, id: string): ProjectView => {
   const found = agent.view().projects.find((project) => project.id === id)
   if (found === undefined) throw new Error(`no project ${id}`)
   return found

@@ -1,17 +1,25 @@
 /** Computes the new contents of a project's file after a refresh, before a step, and before and after an apply. */
 import type { Budgets } from '../../apply/index.ts'
-import type { Desired, ObservedProject, Outcome, Plan, Step, StepOutcome } from '../../model/index.ts'
+import {
+  type Desired,
+  type ObservedProject,
+  type Outcome,
+  type Plan,
+  type Step,
+  type StepOutcome,
+  stepTitle,
+} from '../../model/index.ts'
 import { differenceKey, factsOf } from '../../planner/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
 import { type Refusal, type Sighting, waitAfter } from '../decide/retries.ts'
 import { partsOf } from '../decide/round.ts'
-import { begunChanges, movedBy } from './recovery.ts'
+import { begunChanges, type Interrupted, movedBy } from './recovery.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
 
-export interface Seen {
+export interface Refresh {
   readonly desired: Desired
   readonly project: ObservedProject
   readonly program: string
@@ -21,11 +29,11 @@ export interface Seen {
   readonly fetchedAt: number
 }
 
-export const afterRefresh = (file: ProjectFile, seen: Seen): ProjectFile => {
-  const { desired, project, program, digest, now, fetchedAt } = seen
+export const afterRefresh = (file: ProjectFile, refresh: Refresh): ProjectFile => {
+  const { desired, project, program, digest, now, fetchedAt } = refresh
   const facts = factsOf(desired, project)
   const record = withOwnMoves(
-    refreshed(file.record, { facts, program, manifests: digest, isNewlyDeclared: seen.isNew }),
+    refreshed(file.record, { facts, program, manifests: digest, isNewlyDeclared: refresh.isNew }),
     file.record,
     file.moving ?? [],
   )
@@ -114,16 +122,52 @@ export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile,
   }
 }
 
+/** What was applied, or `undefined` if no step completed. */
+export const applied = (
+  plan: Plan,
+  done: ReadonlySet<string>,
+  version: string,
+  now: number,
+): ProjectFile['applied'] => {
+  const steps = plan.steps.filter(({ id }) => done.has(id))
+  if (steps.length === 0) return undefined
+  const changes = new Map(plan.changes.map((change) => [change.id, change]))
+  return {
+    at: new Date(now).toISOString(),
+    version,
+    done: steps.map((step) => stepTitle(step, changes)),
+    interruptions: steps.filter(({ impact }) => impact !== 'none').length,
+  }
+}
+
+/**
+ * Records what an interrupted apply has done, so that it is reported.
+ *
+ * @param rest the changes that remain, if known. A change that was started and is not among them is done.
+ */
+export const afterRecovery = (
+  file: ProjectFile,
+  { plan, started, done }: Interrupted,
+  rest: Plan | undefined,
+  now: number,
+): ProjectFile => {
+  const left = rest && new Set(rest.changes.map(({ id }) => id))
+  const isDone = ({ id, change }: Step): boolean => done.has(id) || (started.has(id) && left?.has(change) === false)
+  const ids = new Set(plan.steps.filter(isDone).map(({ id }) => id))
+  const { applying } = file
+  return withApplied({ ...file, applying: undefined }, applying && applied(plan, ids, applying.version, now))
+}
+
 /** Merges the applies of one round, or of a run that was resumed after a crash, into one entry. */
-export const withApplied = (file: ProjectFile, applied: ProjectFile['applied']): ProjectFile => {
-  if (applied === undefined) return file
+export const withApplied = (file: ProjectFile, more: ProjectFile['applied']): ProjectFile => {
+  if (more === undefined) return file
   const { done, interruptions } = file.applied ?? { done: [], interruptions: 0 }
   return {
     ...file,
     applied: {
-      ...applied,
-      done: [...done, ...applied.done],
-      interruptions: interruptions + applied.interruptions,
+      ...more,
+      done: [...done, ...more.done],
+      interruptions: interruptions + more.interruptions,
     },
   }
 }

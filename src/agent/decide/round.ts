@@ -28,7 +28,7 @@ export const worstOf = (found: readonly AgentStatus[]): AgentStatus =>
   )
 
 /** What earlier rounds have recorded. */
-export interface Memory {
+interface Known {
   readonly record: ProjectRecord
   readonly refusals: readonly Refusal[]
   readonly reverts: readonly Revert[]
@@ -39,7 +39,7 @@ export interface Memory {
 interface RoundInput {
   /** Plans the whole project, or only the selected changes. */
   readonly plan: (select?: (change: Change) => Selected) => Plan
-  readonly memory: Memory
+  readonly known: Known
   readonly situation: Situation
   readonly steps: Omit<StepContext, 'policy' | 'isDenied' | 'isOverBudget'>
   readonly isOverBudget: (plan: Plan) => boolean
@@ -62,13 +62,13 @@ export interface Round {
  * Decides how to treat each difference, and then plans again without the differences on hold. Planning again means that
  * no step ever has to be removed from a plan.
  */
-export const decideRound = ({ plan, memory, situation, steps, isOverBudget }: RoundInput): Round => {
+export const decideRound = ({ plan, known, situation, steps, isOverBudget }: RoundInput): Round => {
   const whole = plan()
   const verdicts = new Map(
     whole.changes.flatMap((change) =>
       partsOf(change).map((attribute) => {
         const key = differenceKey(change, attribute)
-        const difference = differenceOf(change, attribute, key, memory, steps.now)
+        const difference = differenceOf(change, attribute, key, known, steps.now)
         return [key, decideDifference(difference, situation)] as const
       }),
     ),
@@ -113,7 +113,7 @@ const differenceOf = (
   change: Change,
   attribute: AttributeChange | undefined,
   key: string,
-  { record, refusals, reverts, sightings }: Memory,
+  { record, refusals, reverts, sightings }: Known,
   now: number,
 ): Difference => {
   const entry = record.entries[key]

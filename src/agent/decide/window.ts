@@ -1,27 +1,45 @@
-/** Determines the window that a project's steps are waiting for or running in. Has no side effects. */
+/** Determines the window that a project's steps wait for or run in, and whether it was missed. Has no side effects. */
 import type { MissCause, Step } from '../../model/index.ts'
 import { closingOf, openingOf } from '../../windows/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import type { Round } from './round.ts'
 
-export type Waiting = NonNullable<ProjectFile['wait']>
+type Wait = NonNullable<ProjectFile['wait']>
+
+interface Times {
+  readonly now: number
+  readonly runningSince: number
+  readonly isSuspended: boolean
+}
+
+/**
+ * The window that the steps wait for or run in, and the window that they missed, if any.
+ *
+ * @param round the round as it would be if the project were not suspended.
+ * @param known the window that they waited for before.
+ */
+export const afterWindows = (
+  round: Round,
+  known: Wait | undefined,
+  times: Times,
+): Pick<ProjectFile, 'wait' | 'missed'> => {
+  const steps = windowedSteps(round)
+  const missed = missedWindow(known, steps.length > 0, times)
+  return { wait: waitOf(steps, missed === undefined ? known : undefined, times.now), missed }
+}
 
 /**
  * The steps that run in a window, now or later. They include steps that were tried too often, because these may run in
  * the next window.
  */
-export const windowedSteps = ({
-  plan,
-  steps,
-  exhausted,
-}: Pick<Round, 'plan' | 'steps' | 'exhausted'>): readonly Step[] =>
+const windowedSteps = ({ plan, steps, exhausted }: Pick<Round, 'plan' | 'steps' | 'exhausted'>): readonly Step[] =>
   [...plan.steps.filter(({ id }) => steps.get(id)?.action !== 'skip'), ...exhausted].filter(
     ({ impact, windows = [] }) => impact !== 'none' && windows.length > 0,
   )
 
 /** The window of these steps that is open or opens next. The same window is returned until it has closed. */
-export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, now: number): Waiting | undefined => {
-  const openings = steps.flatMap(({ windows = [] }): readonly Waiting[] => {
+const waitOf = (steps: readonly Step[], known: Wait | undefined, now: number): Wait | undefined => {
+  const openings = steps.flatMap(({ windows = [] }): readonly Wait[] => {
     const { isOpen, opensAt } = openingOf(windows, now)
     if (!isOpen && opensAt === undefined) return []
     const opens = isOpen ? now : Date.parse(opensAt ?? '')
@@ -37,11 +55,7 @@ export const waitingOf = (steps: readonly Step[], known: Waiting | undefined, no
  * The window that closed before its work was done, and the cause. `undefined` if the window is still open or the work
  * is done.
  */
-export const missedWindow = (
-  known: Waiting | undefined,
-  isWorkLeft: boolean,
-  agent: { readonly now: number; readonly runningSince: number; readonly isSuspended: boolean },
-): ProjectFile['missed'] => {
+export const missedWindow = (known: Wait | undefined, isWorkLeft: boolean, agent: Times): ProjectFile['missed'] => {
   if (known === undefined || !isWorkLeft || agent.now < known.closesAt) return undefined
   return {
     opensAt: new Date(known.opensAt).toISOString(),
@@ -50,10 +64,7 @@ export const missedWindow = (
   }
 }
 
-const causeOf = (
-  { opensAt, closesAt, failed }: Waiting,
-  { runningSince, isSuspended }: { readonly runningSince: number; readonly isSuspended: boolean },
-): MissCause => {
+const causeOf = ({ opensAt, closesAt, failed }: Wait, { runningSince, isSuspended }: Times): MissCause => {
   if (isSuspended) return 'suspended'
   if (runningSince >= closesAt) return 'agent-down'
   if (failed) return 'failed'

@@ -1,7 +1,42 @@
 /** Manages the API keys and their accounts. Keys that belong to the same account share one rate limit. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../api/index.ts'
 import { type AccountView, globFilter } from '../../model/index.ts'
-import { ACCOUNT_LIMIT_PER_MINUTE, afterTooMany, allowance, intervalThatFits, type Limited } from './request-rate.ts'
+
+const MINUTE = 60_000
+
+/** The service's rate limit, which all programs that use the account share. */
+const ACCOUNT_LIMIT_PER_MINUTE = 700
+/** On average, every sixth refresh also reads the branches and the settings. */
+export const REQUESTS_PER_REFRESH = 8 / 6
+/** The part of these requests that refreshes may use. The others are for applies, so that they do not have to wait. */
+const REFRESH_PART = 0.8
+const SHORTEST_INTERVAL = MINUTE
+const OWN_RATE = ACCOUNT_LIMIT_PER_MINUTE / 2
+const LEAST_RATE = 10
+/** From half of the rate, it takes ten minutes to grow back. */
+const GROWTH_PER_MINUTE = OWN_RATE / 20
+
+/** The agent's rate right after the last 429 response. */
+interface Limited {
+  readonly at: number
+  readonly perMinute: number
+}
+
+/** How many requests per minute the agent may send: half of the account's rate, or less for a while after a 429. */
+export const allowance = (limited: Limited | undefined, now: number): number =>
+  limited === undefined
+    ? OWN_RATE
+    : Math.min(OWN_RATE, limited.perMinute + ((now - limited.at) / MINUTE) * GROWTH_PER_MINUTE)
+
+/** Halves the rate. Responses that arrive together are one signal. */
+export const afterTooMany = (limited: Limited | undefined, now: number): Limited =>
+  limited !== undefined && now - limited.at < MINUTE
+    ? limited
+    : { at: now, perMinute: Math.max(LEAST_RATE, allowance(limited, now) / 2) }
+
+/** The interval that was asked for, lengthened if refreshing all projects would otherwise take too many requests. */
+export const intervalThatFits = (wanted: number, projects: number, requestsPerMinute: number): number =>
+  Math.max(wanted, SHORTEST_INTERVAL, ((projects * REQUESTS_PER_REFRESH) / (requestsPerMinute * REFRESH_PART)) * MINUTE)
 
 export interface AgentKey {
   readonly name: string

@@ -3,8 +3,15 @@ import { EspalierError, hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import type { DataFolder, SourceFile } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'
-import { type Declared, declaredBy, declaredOf, earlierWaves, onlyOf } from './declared.ts'
-import { errorsOf, type ManifestError } from './manifest-errors.ts'
+import {
+  type Declared,
+  declaredBy,
+  declaredOf,
+  earlierWaves,
+  errorsOf,
+  type ManifestError,
+  onlyOf,
+} from './declared.ts'
 import type { Source, Version } from './source.ts'
 
 /** The agent does not act on manifests that were fetched longer ago than this. */
@@ -28,24 +35,6 @@ export interface Declaration {
   waitsFor(): readonly string[]
 }
 
-export interface DesiredState {
-  /**
-   * Reads the manifests from the source. Failures are reported in the view.
-   *
-   * @returns the projects whose declaration changed.
-   */
-  refresh(): Promise<readonly string[]>
-  projects(): readonly string[]
-  of(project: string): Declaration | undefined
-  /** Called once the project's record is on disk. From then on, the project is no longer new. */
-  recorded(project: string): Promise<void>
-  /** Accepts the commit if it is the current version. @returns whether it is. */
-  accept(commit: string): Promise<boolean>
-  /** In milliseconds since the epoch. 0 if the manifests were never fetched. */
-  fetchedAt(): number
-  view(): SourceView
-}
-
 interface Current {
   readonly version: Version
   readonly declared: Declared
@@ -56,176 +45,219 @@ interface Current {
   readonly unshown?: string | undefined
 }
 
-export const openDesiredState = async (
-  source: Source,
-  data: Pick<DataFolder, 'readSource' | 'writeSource'>,
-  now: () => number,
-): Promise<DesiredState> => {
-  const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
-  const stored = await data.readSource()
-  // The accepted versions are kept if only the URL changes, because that is no reason to restart databases.
-  let file: SourceFile = stored?.from === from ? stored : { ...stored, introduced: [], from, fetchedAt: undefined }
-  let current: Current | undefined
-  let fetchedAt = file.fetchedAt ?? 0
-  let error: string | undefined
-  let isMissing = false
+type SourceStore = Pick<DataFolder, 'readSource' | 'writeSource'>
 
-  let writing: Promise<void> = Promise.resolve()
-  /** Writes are serialized, because several projects may be recorded concurrently. */
-  const save = (change: (before: SourceFile) => SourceFile): Promise<void> => {
-    const written = writing.then(async () => {
-      const next = { ...change(file), fetchedAt }
-      await data.writeSource(next)
-      file = next
-    })
-    writing = written.catch(() => undefined)
-    return written
+export class DesiredState {
+  readonly #source: Source
+  readonly #data: SourceStore
+  readonly #now: () => number
+  #file: SourceFile
+  #writing: Promise<void> = Promise.resolve()
+  #current: Current | undefined
+  #fetchedAt: number
+  #error: string | undefined
+  #isMissing = false
+
+  static async open(source: Source, data: SourceStore, now: () => number): Promise<DesiredState> {
+    const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
+    const stored = await data.readSource()
+    // The accepted versions are kept if only the URL changes, because that is no reason to restart databases.
+    const file = stored?.from === from ? stored : { ...stored, introduced: [], from, fetchedAt: undefined }
+    return new DesiredState(source, data, now, file)
   }
+
+  private constructor(source: Source, data: SourceStore, now: () => number, file: SourceFile) {
+    this.#source = source
+    this.#data = data
+    this.#now = now
+    this.#file = file
+    this.#fetchedAt = file.fetchedAt ?? 0
+  }
+
+  /**
+   * Reads the manifests from the source. Failures are reported in the view.
+   *
+   * @returns the projects whose declaration changed.
+   */
+  async refresh(): Promise<readonly string[]> {
+    const before = this.#digests()
+    try {
+      const version = await this.#source.read()
+      this.#fetchedAt = this.#now()
+      this.#error = undefined
+      this.#isMissing = version === undefined
+      if (version !== undefined && version.id !== this.#current?.version.id) await this.#adopt(version)
+    } catch (cause) {
+      if (!(cause instanceof EspalierError)) throw cause
+      this.#error = cause.message
+      const last = this.#current === undefined ? await this.#source.lastRead() : undefined
+      if (last !== undefined) await this.#adopt(last)
+    }
+    const after = this.#digests()
+    return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
+  }
+
+  projects(): readonly string[] {
+    const known = [this.#current?.declared, this.#file.valid?.projects, this.#file.accepted?.projects]
+    return [...new Set(known.flatMap((one) => Object.keys(one ?? {})))].filter((id) => this.#isDeclared(id))
+  }
+
+  of(project: string): Declaration | undefined {
+    if (!this.#isDeclared(project)) return undefined
+    const current = this.#current
+    const problem = this.#problemOf(project)
+    const { digest = '', files = [] } = declaredOf(current?.declared, project) ?? {}
+    const isChanged =
+      current?.isRewritten === true && declaredOf(this.#file.accepted?.projects, project)?.digest !== digest
+    return {
+      version: current?.version.id ?? '',
+      digest,
+      files,
+      manifests: problem === undefined ? current?.byProject.get(project) : undefined,
+      problem,
+      command: problem === undefined ? undefined : this.#commandFor(project),
+      history: isChanged ? 'rewritten' : this.#now() - this.#fetchedAt > STALE_MS ? 'stale' : 'known',
+      isNew: this.#file.introduced.includes(project),
+      waitsFor: () =>
+        current === undefined
+          ? []
+          : earlierWaves(current.version.manifests.loaded.desired, project, Object.keys(current.declared)),
+    }
+  }
+
+  /** Called once the project's record is on disk. From then on, the project is no longer new. */
+  async recorded(project: string): Promise<void> {
+    if (!this.#file.introduced.includes(project)) return
+    await this.#save((file) => ({ ...file, introduced: file.introduced.filter((id) => id !== project) }))
+  }
+
+  /** Accepts the commit if it is the current version. @returns whether it is. */
+  async accept(commit: string): Promise<boolean> {
+    const current = this.#current
+    if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
+    const { version, declared } = current
+    await this.#save((file) => ({ ...file, accepted: { version: version.id, projects: declared } }))
+    this.#current = { ...current, isRewritten: false }
+    return true
+  }
+
+  /** In milliseconds since the epoch. 0 if the manifests were never fetched. */
+  fetchedAt(): number {
+    return this.#fetchedAt
+  }
+
+  view(): SourceView {
+    const { kind, from, ref } = this.#source
+    return {
+      kind,
+      from,
+      ref,
+      version: this.#current?.version.id,
+      committedAt: this.#current?.version.committedAt,
+      fetchedAt: this.#fetchedAt === 0 ? undefined : new Date(this.#fetchedAt).toISOString(),
+      ...this.#unshownError(),
+    }
+  }
+
+  async #adopt(version: Version): Promise<void> {
+    const declared = declaredBy(version.manifests)
+    const { accepted, valid: last } = this.#file
+    const continues = accepted === undefined || (await this.#source.continues(version.id, accepted.version))
+    const byProject = new Map(Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)]))
+    const errors = errorsOf(version.manifests, declared, last?.projects)
+    const adopted: Current = { version, declared, byProject, errors, isRewritten: !continues }
+    this.#current = adopted
+    this.#isMissing = false
+    const added =
+      last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
+    const valid = { version: version.id, projects: declared }
+    await this.#save((file) => ({
+      ...file,
+      ...(this.#isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
+      introduced: [...new Set([...file.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...added])],
+    }))
+    const known = this.projects()
+    this.#current = { ...adopted, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
+  }
+
   /** A problem that affects all projects. */
-  const problemOfAll = (): string | undefined => {
-    if (isMissing) return `${source.from} has no ref ${source.ref}.`
-    const loaded = current?.version.manifests.loaded
+  #problemOfAll(): string | undefined {
+    const { from, ref } = this.#source
+    if (this.#isMissing) return `${from} has no ref ${ref}.`
+    const loaded = this.#current?.version.manifests.loaded
     return loaded?.desired.documents.length === 0 && !hasErrors(loaded.diagnostics)
       ? 'The manifests declare no projects.'
       : undefined
   }
-  const problemOf = (project: string): string | undefined => {
-    const ofAll = problemOfAll()
+
+  #problemOf(project: string): string | undefined {
+    const current = this.#current
+    const ofAll = this.#problemOfAll()
     if (ofAll !== undefined || current === undefined) return ofAll
     const found = current.errors.find(({ concerns }) => concerns(project))
     if (found !== undefined) return found.text
     if (declaredOf(current.declared, project) !== undefined || current.isRewritten) return undefined
     return 'The project is no longer declared, but an error in another manifest may hide its declaration.'
   }
-  const commandFor = (project: string): string | undefined => {
-    if (isMissing || current === undefined) return undefined
-    const isGone = problemOfAll() !== undefined || current.errors.find(({ concerns }) => concerns(project))?.isMissing
+
+  #commandFor(project: string): string | undefined {
+    const current = this.#current
+    if (this.#isMissing || current === undefined) return undefined
+    const isGone =
+      this.#problemOfAll() !== undefined || current.errors.find(({ concerns }) => concerns(project))?.isMissing
     if (isGone !== true) return 'espalier validate'
-    const files = declaredOf(file.valid?.projects, project)?.files ?? []
+    const { valid } = this.#file
+    const files = declaredOf(valid?.projects, project)?.files ?? []
     // The command is suggested only if no path needs quotes in a shell.
-    return source.kind === 'git' && file.valid !== undefined && files.length > 0 && files.every(isPlainPath)
-      ? `git checkout ${file.valid.version.slice(0, 12)} -- ${files.join(' ')} && git commit`
+    return this.#source.kind === 'git' && valid !== undefined && files.length > 0 && files.every(isPlainPath)
+      ? `git checkout ${valid.version.slice(0, 12)} -- ${files.join(' ')} && git commit`
       : undefined
   }
-  const isDeclared = (project: string): boolean => {
-    const { declared, isRewritten = false } = current ?? {}
+
+  #isDeclared(project: string): boolean {
+    const { declared, isRewritten = false } = this.#current ?? {}
     if (declaredOf(declared, project) !== undefined) return true
     // A project that seems to be missing may still be declared in manifests that have errors or were rewritten.
     return (
-      (isUnusable() || isRewritten) &&
-      [file.valid, file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
+      (this.#isUnusable() || isRewritten) &&
+      [this.#file.valid, this.#file.accepted].some((known) => declaredOf(known?.projects, project) !== undefined)
     )
   }
-  const isUnusable = (): boolean => {
-    const loaded = current?.version.manifests.loaded
-    return problemOfAll() !== undefined || loaded === undefined || hasErrors(loaded.diagnostics)
+
+  #isUnusable(): boolean {
+    const loaded = this.#current?.version.manifests.loaded
+    return this.#problemOfAll() !== undefined || loaded === undefined || hasErrors(loaded.diagnostics)
   }
-  const adopt = async (version: Version): Promise<void> => {
-    const declared = declaredBy(version.manifests)
-    const before = file.accepted
-    const continues = before === undefined || (await source.continues(version.id, before.version))
-    const byProject = new Map(Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)]))
-    const errors = errorsOf(version.manifests, declared, file.valid?.projects)
-    current = { version, declared, byProject, errors, isRewritten: !continues }
-    isMissing = false
-    const { valid: last } = file
-    const added =
-      last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
-    const valid = { version: version.id, projects: declared }
-    await save((before) => ({
-      ...before,
-      ...(isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...before.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...added])],
-    }))
-    const known = state.projects()
-    current = { ...current, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
-  }
+
   /**
    * An error that no project displays. The source cannot be read, a file that belongs to no known project has an error,
    * or no projects are declared.
    */
-  const errorOf = (): Pick<SourceView, 'error' | 'errorState'> => {
-    if (error !== undefined) return { error, errorState: 'Failing' }
-    const unshown = problemOfAll() ?? current?.unshown
+  #unshownError(): Pick<SourceView, 'error' | 'errorState'> {
+    if (this.#error !== undefined) return { error: this.#error, errorState: 'Failing' }
+    const unshown = this.#problemOfAll() ?? this.#current?.unshown
     return unshown === undefined ? {} : { error: unshown, errorState: 'Invalid' }
   }
-  const state: DesiredState = {
-    refresh: async () => {
-      const before = digests(state)
-      try {
-        const version = await source.read()
-        fetchedAt = now()
-        error = undefined
-        isMissing = version === undefined
-        if (version !== undefined && version.id !== current?.version.id) await adopt(version)
-      } catch (cause) {
-        if (!(cause instanceof EspalierError)) throw cause
-        error = cause.message
-        const last = current === undefined ? await source.lastRead() : undefined
-        if (last !== undefined) await adopt(last)
-      }
-      const after = digests(state)
-      return [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id) !== after.get(id))
-    },
-    projects: () =>
-      [
-        ...new Set(
-          [current?.declared, file.valid?.projects, file.accepted?.projects].flatMap((one) => Object.keys(one ?? {})),
-        ),
-      ].filter(isDeclared),
-    of: (project) => {
-      if (!isDeclared(project)) return undefined
-      const problem = problemOf(project)
-      const command = commandFor(project)
-      const manifests = current?.byProject.get(project)
-      const { digest = '', files = [] } = declaredOf(current?.declared, project) ?? {}
-      const isChanged = current?.isRewritten === true && declaredOf(file.accepted?.projects, project)?.digest !== digest
-      return {
-        version: current?.version.id ?? '',
-        digest,
-        files,
-        manifests: problem === undefined ? manifests : undefined,
-        problem,
-        command: problem === undefined ? undefined : command,
-        history: isChanged ? 'rewritten' : now() - fetchedAt > STALE_MS ? 'stale' : 'known',
-        isNew: file.introduced.includes(project),
-        waitsFor: () =>
-          current === undefined
-            ? []
-            : earlierWaves(current.version.manifests.loaded.desired, project, Object.keys(current.declared)),
-      }
-    },
-    recorded: async (project) => {
-      if (!file.introduced.includes(project)) return
-      await save((before) => ({ ...before, introduced: before.introduced.filter((id) => id !== project) }))
-    },
-    accept: async (commit) => {
-      if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
-      const { version, declared } = current
-      await save((before) => ({ ...before, accepted: { version: version.id, projects: declared } }))
-      current = { ...current, isRewritten: false }
-      return true
-    },
-    fetchedAt: () => fetchedAt,
-    view: () => ({
-      kind: source.kind,
-      from: source.from,
-      ref: source.ref,
-      version: current?.version.id,
-      committedAt: current?.version.committedAt,
-      fetchedAt: fetchedAt === 0 ? undefined : new Date(fetchedAt).toISOString(),
-      ...errorOf(),
-    }),
+
+  #digests(): ReadonlyMap<string, string> {
+    return new Map(
+      this.projects().map((id) => {
+        const { digest = '', problem = '', history } = this.of(id) ?? {}
+        return [id, `${digest} ${history} ${problem}`]
+      }),
+    )
   }
-  return state
+
+  /** Writes are serialized, because several projects may be recorded concurrently. */
+  #save(change: (file: SourceFile) => SourceFile): Promise<void> {
+    const written = this.#writing.then(async () => {
+      const next = { ...change(this.#file), fetchedAt: this.#fetchedAt }
+      await this.#data.writeSource(next)
+      this.#file = next
+    })
+    this.#writing = written.catch(() => undefined)
+    return written
+  }
 }
 
 const isPlainPath = (path: string): boolean => /^[\w.][\w./-]*$/.test(path)
-
-const digests = (state: DesiredState): ReadonlyMap<string, string> =>
-  new Map(
-    state.projects().map((id) => {
-      const { digest = '', problem = '', history } = state.of(id) ?? {}
-      return [id, `${digest} ${history} ${problem}`]
-    }),
-  )

@@ -1,6 +1,16 @@
-/** Describes the differences found in a project's last round, and the command that resolves its state. */
-import { type AgentStatus, type Change, computeTitle, type DifferenceView, type Step } from '../../model/index.ts'
+/** How the result of a round is shown: the view of the project, and lines of the log. Has no side effects. */
+import { counted } from '../../base/index.ts'
+import {
+  type AgentState,
+  type AgentStatus,
+  type Change,
+  computeTitle,
+  type DifferenceView,
+  type ProjectView,
+  type Step,
+} from '../../model/index.ts'
 import { differenceKey } from '../../planner/index.ts'
+import { agentStatusName } from '../../report/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
 import { partsOf, type Round } from '../decide/round.ts'
@@ -40,7 +50,7 @@ const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps'])
 }
 
 /** The command with which a user resolves the state. */
-export const commandFor = (
+const commandFor = (
   project: string,
   { state, reason }: AgentStatus,
   version: string | undefined,
@@ -66,4 +76,67 @@ export const commandFor = (
   }
   if (state === 'Suspended') return `espalier agent resume ${project}`
   return state === 'Blocked' || state === 'OutOfSync' ? `espalier apply --project ${project}` : undefined
+}
+
+/** The fields of the view that the round determined. The other fields keep their previous values. */
+export interface Shown {
+  readonly message?: string | undefined
+  /** Shown instead of the command that is usually suggested for the state. */
+  readonly command?: string | undefined
+  readonly differences?: ProjectView['differences']
+  readonly sync?: ProjectView['sync']
+  readonly scheduledSteps?: number
+}
+
+export const shownAs = (
+  status: AgentStatus,
+  last: ProjectView,
+  { suspension, wait, retryAt, missed }: ProjectFile,
+  shown: Shown,
+  { now, since, readAt }: { readonly now: number; readonly since: number; readonly readAt: number | undefined },
+): ProjectView => {
+  const endOf: Partial<Record<AgentState, number | undefined>> = {
+    Suspended: suspension?.until,
+    Failing: retryAt,
+    Scheduled: wait?.opensAt,
+  }
+  const isStopped = status.state === 'Suspended'
+  return {
+    ...last,
+    state: status.state,
+    reason: status.reason,
+    since: new Date(since).toISOString(),
+    message: isStopped ? suspension?.reason : shown.message,
+    command: (isStopped ? undefined : shown.command) ?? commandFor(last.id, status, last.version),
+    until: timeOf(endOf[status.state]),
+    sync: shown.sync ?? last.sync,
+    differences: shown.differences ?? last.differences,
+    scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
+    refreshedAt: timeOf(readAt),
+    windowOpensAt: wait !== undefined && wait.opensAt > now ? timeOf(wait.opensAt) : undefined,
+    missedWindow: missed,
+  }
+}
+
+const timeOf = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString()
+
+/** One line for each completed step, missed window and change of state. */
+export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
+  const lines: string[] = []
+  const { lastApply: applied, missedWindow: missed, message } = after
+  if (applied !== undefined && applied.at !== before.lastApply?.at) {
+    for (const step of applied.done) lines.push(`${after.id}  done: ${step}`)
+  }
+  if (missed !== undefined && after.missedWindows > before.missedWindows) {
+    lines.push(`${after.id}  window missed: ${missed.opensAt} to ${missed.closesAt}, ${missed.cause}`)
+  }
+  if (before.state !== after.state || before.reason !== after.reason) {
+    const until = after.until === undefined ? '' : ` until ${after.until}`
+    const count = after.differences.length
+    const differing = count === 0 ? '' : ` (${counted(count, 'difference')})`
+    const reason = message === undefined ? '' : `. ${message}`
+    lines.push(`${after.id}  ${agentStatusName(after)}${differing}${until}${reason}`)
+  }
+  return lines
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import {
+  type Agent,
   type AgentKey,
   folderSource,
   gitSource,
@@ -9,7 +10,6 @@ import {
   openAgent,
   openDataFolder,
   parseListenAddress,
-  type RunningAgent,
   type Source,
   sendTo,
   serveAgent,
@@ -77,7 +77,7 @@ export const runAgent = async (flags: AgentRunFlags, io: Io): Promise<ExitCode> 
   }
 }
 
-const once = async (agent: RunningAgent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
+const once = async (agent: Agent, notifier: Notifier | undefined, io: Io): Promise<ExitCode> => {
   await untilStopped(agent.stop, io, () => agent.once())
   await notifier?.end()
   const { projects, source } = agent.view()

@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server'
 import { EspalierError } from '../../../base/index.ts'
 import type { AgentControl } from '../../control.ts'
 import { agentMetrics } from '../metrics.ts'
-import type { ListenAddress } from './address.ts'
+import type { ListenAddress } from './access.ts'
 import { liveEvents } from './live-events.ts'
 import { privateRoutes, publicRoutes, type Served } from './routes.ts'
 
