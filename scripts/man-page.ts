@@ -1,10 +1,9 @@
 /** Writes the man page from the same table of commands as the help: `tsx scripts/man-page.ts FILE`. */
 import { writeFileSync } from 'node:fs'
-import type { Options } from 'yargs'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Runnable } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
-import type { Flags } from '../src/cli/flag.ts'
+import { type Flag, type Flags, valueNameOf } from '../src/cli/flag.ts'
 import { COMMON_FLAGS } from '../src/cli/flags.ts'
 import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
 import { EXIT } from '../src/model/index.ts'
@@ -22,19 +21,17 @@ const italic = (text: string): string => `\\fI${roff(text)}\\fR`
 
 const verbatim = (text: string): readonly string[] => ['.PP', '.nf', roff(text), '.fi']
 
-const flag = ([name, { describe = '', alias, choices, default: preset, type, array }]: readonly [
-  string,
-  Options,
-]): readonly string[] => {
+const flag = ([name, one]: readonly [string, Flag]): readonly string[] => {
+  const { describe = '', alias, default: preset, array } = one
+  const value = valueNameOf(one)
   const aliases = [alias ?? []].flat().map((short) => `${short.length === 1 ? '-' : '--'}${short}`)
   const names = [...aliases, `--${name}`].map(bold).join(', ')
-  const value = choices?.join('|') ?? (type === 'number' ? 'N' : 'VALUE')
   const notes = [
     ...(array === true ? ['Can be given several times.'] : []),
     ...(preset === undefined || preset === false ? [] : [`Default: ${String(preset)}.`]),
   ]
   const sentence = [describe.replace(/(?<![.)])$/, '.'), ...notes].join(' ')
-  return ['.TP', type === 'boolean' ? names : `${names} ${italic(value)}`, roff(sentence)]
+  return ['.TP', value === undefined ? names : `${names} ${italic(value)}`, roff(sentence)]
 }
 
 const flags = (all: Flags): readonly string[] =>

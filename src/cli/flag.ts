@@ -2,6 +2,8 @@
 import type { Options } from 'yargs'
 
 export interface Flag extends Options {
+  /** What stands for the value in the help. */
+  readonly value?: string
   /** Whether the value is a duration, which users write as `10m` and commands receive in milliseconds. */
   readonly isDuration?: boolean
   /** The smallest number allowed. Default: 0. */
@@ -25,6 +27,12 @@ export const number = <const More extends object>(group: string, describe: strin
 
 export const duration = <const More extends object>(group: string, describe: string, more?: More) =>
   ({ ...text(group, describe, more), isDuration: true }) as const
+
+/** How the help writes the value of a flag, such as `FILE` or `terminal|json`. `undefined` if the flag has none. */
+export const valueNameOf = ({ type, value, choices, isDuration }: Flag): string | undefined => {
+  if (type === 'boolean') return undefined
+  return value ?? choices?.join('|') ?? (isDuration === true ? 'TIME' : type === 'number' ? 'N' : 'VALUE')
+}
 
 type CamelCase<S extends string> = S extends `${infer Head}-${infer Rest}` ? `${Head}${Capitalize<CamelCase<Rest>>}` : S
 

@@ -12,14 +12,11 @@ export const COMMON_FLAGS = {
 
 /** Flags that decide how to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  detail: toggle(
-    'Output:',
-    'Show all attributes of each change, and the order of steps (default: one line per change if there are more than 12)',
-  ),
+  detail: toggle('Output:', 'Show all attributes of each change, and the order of steps'),
 } as const
 
 /** The flag that also writes the result as a page. */
-export const HTML_FLAG = { html: text('Output:', 'Also write an HTML page to FILE') } as const
+export const HTML_FLAG = { html: text('Output:', 'Also write an HTML page to FILE', { value: 'FILE' }) } as const
 
 /** @param choices the first is the default. */
 export const formatFlag = <const Choices extends readonly [string, ...string[]]>(describe: string, choices: Choices) =>
@@ -34,23 +31,33 @@ export const PATHS = {
 } as const
 
 export const SELECTION_FLAGS = {
-  project: text('Manifests:', 'Only projects whose id or name matches this glob; repeatable', { array: true }),
-  branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', { array: true }),
+  project: text('Manifests:', 'Only projects whose id or name matches this glob; repeatable', {
+    value: 'GLOB',
+    array: true,
+  }),
+  branch: text('Manifests:', 'Only branches whose name or id matches this glob; repeatable', {
+    value: 'GLOB',
+    array: true,
+  }),
 } as const
 
 /** For commands that work on one project. */
 export const ONE_PROJECT = text(
   '',
   'Project whose id or name matches this glob; may be omitted if the manifests declare only one project',
-  { array: true },
+  { value: 'GLOB', array: true },
 )
 
 type SelectionFlags = FlagValues<typeof SELECTION_FLAGS> & { readonly wave?: string | undefined }
 
 /** Flags for policies and account limits. */
 export const REVIEW_FLAGS = {
-  policy: text('Review:', 'Policy file to use in addition to espalier.policy.yaml; repeatable', { array: true }),
-  override: text('Review:', 'Allow what the policy NAME denies, and record the REASON: NAME=REASON; repeatable', {
+  policy: text('Review:', 'Policy file to use in addition to espalier.policy.yaml; repeatable', {
+    value: 'FILE',
+    array: true,
+  }),
+  override: text('Review:', 'Allow what the policy NAME denies, and record the reason; repeatable', {
+    value: 'NAME=REASON',
     array: true,
   }),
 } as const
@@ -59,11 +66,8 @@ export const REVIEW_FLAGS = {
 export const PLANNING_FLAGS = {
   ...REVIEW_FLAGS,
   ...SELECTION_FLAGS,
-  wave: text('Manifests:', 'Only the projects in this wave'),
-  introduced: toggle(
-    'Manifests:',
-    'With --base, only changes that the manifests introduce since that git ref, but not drift',
-  ),
+  wave: text('Manifests:', 'Only the projects in this wave', { value: 'NAME' }),
+  introduced: toggle('Manifests:', 'With --base, only changes introduced since REF, but not drift'),
 } as const
 
 /** Limits on what a run may do. For the agent, they limit what it may do to each project in 24 hours. */
@@ -87,8 +91,12 @@ export const MIN_TIME_SCALE = 0.001
 
 /** Flags for connecting to the control API or the sandbox. */
 export const CONNECTION_FLAGS = {
-  'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)'),
-  'api-key-file': text(COMMON_GROUP, 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY'),
+  'base-url': text(COMMON_GROUP, 'Root URL of the control API (default: ESPALIER_BASE_URL, else the public API)', {
+    value: 'URL',
+  }),
+  'api-key-file': text(COMMON_GROUP, 'Read the API key from this file instead of ESPALIER_API_KEY or NEON_API_KEY', {
+    value: 'FILE',
+  }),
   sandbox: {
     type: 'string',
     group: COMMON_GROUP,
@@ -99,7 +107,7 @@ export const CONNECTION_FLAGS = {
 
 /** The flag of commands that send changes. */
 export const TIMEOUT_FLAG = {
-  timeout: duration('Control API:', 'How long to wait for the operations of a step, and for a locked project', {
+  timeout: duration('Control API:', 'How long to wait for a step, and for a locked project', {
     default: '10m',
   }),
 } as const

@@ -1,10 +1,12 @@
 /** Renders the help with yargs, using the table of commands. */
-import yargs, { type Argv } from 'yargs'
+import yargs, { type Argv, type Options } from 'yargs'
+import { defined } from '../base/index.ts'
 import { EXIT } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Runnable } from './command.ts'
 import { CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
+import { type Flag, valueNameOf } from './flag.ts'
 import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS } from './flags.ts'
 import type { Io } from './io.ts'
 import { print, styleOf } from './terminal.ts'
@@ -85,7 +87,7 @@ const describe = (argv: Argv, command: Runnable, showsAll: boolean): Argv => {
   const common = all.filter(isCommon)
   const shown = [...all.filter((flag) => !isCommon(flag)), ...(showsAll ? common : [])]
   // Without a group of its own, a flag would be listed last, below the common flags.
-  argv.options(Object.fromEntries(shown.map(([name, flag]) => [name, { ...flag, group: flag.group || 'Flags:' }])))
+  argv.options(Object.fromEntries(shown.map(described)))
   argv.example(command.examples.map(([line, what]): [string, string] => [line, what]))
   if (showsAll || common.length === 0) {
     const usesApi = common.some(([name]) => name === 'api-key-file')
@@ -98,6 +100,16 @@ const describe = (argv: Argv, command: Runnable, showsAll: boolean): Argv => {
     .hide('help')
     .hide('version')
     .epilogue(`${command.notes}\n\nCommon flags, explained by --help all: ${names}`)
+}
+
+/** A flag with the name of its value in place of its type. The choices are named below it, because they can be long. */
+const described = ([name, flag]: readonly [string, Flag]): readonly [string, Options] => {
+  const { describe, alias, choices, default: preset, demandOption = false } = flag
+  const value = choices === undefined ? valueNameOf(flag) : undefined
+  return [
+    value === undefined ? name : `${name} ${value}`,
+    { group: flag.group || 'Flags:', demandOption, ...defined({ describe, alias, choices, default: preset }) },
+  ]
 }
 
 const COMMON = { ...CONNECTION_FLAGS, ...COMMON_FLAGS }

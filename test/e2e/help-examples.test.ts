@@ -77,7 +77,6 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   ...Object.fromEntries(
     [
       'run --repo https://github.com/acme/db',
-      'run --repo https://github.com/acme/db --ref main',
       'run /etc/espalier',
       'status',
       'status quiet-river-12345678',

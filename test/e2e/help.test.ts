@@ -21,7 +21,7 @@ describe.each(runnable(COMMANDS))('the help of espalier %s', (name, { flags, pos
   /** The entries of the lists of positionals and flags, each with its name. */
   const entries = (text: string): readonly (readonly [string, string])[] =>
     (text.split('\nExamples:')[0] ?? '').split(/\n(?= {2,6}\S)/).flatMap((entry) => {
-      const [, one] = /^ +(?:-\w, )?(?:--)?([\w-]+)(?:, --\w+)? {2,}\S/.exec(entry) ?? []
+      const [, one] = /^ +(?:-\w, )?(?:--)?([\w-]+)(?:, --\w+)?(?: \S+)? {2,}\S/.exec(entry) ?? []
       return one === undefined ? [] : [[one, entry.split('\n\n')[0] ?? ''] as const]
     })
   const described = (text: string): readonly string[] =>
@@ -37,6 +37,10 @@ describe.each(runnable(COMMANDS))('the help of espalier %s', (name, { flags, pos
     const all = described(await help('all'))
     expect(all.toSorted()).toEqual([...new Set([...own, ...common, 'help', 'version'])].toSorted())
     expect(all.slice(0, own.length).toSorted()).toEqual(own.toSorted())
+  })
+
+  test('fits on a screen', async () => {
+    expect((await help()).trimEnd().split('\n').length).toBeLessThanOrEqual(64)
   })
 
   test('marks what is required', async () => {

@@ -3,7 +3,8 @@ import { duration, text, toggle } from '../flag.ts'
 import { BUDGET_FLAGS, CONNECTION_FLAGS, formatFlag, PATHS, REVIEW_FLAGS, TIMEOUT_FLAG } from '../flags.ts'
 
 const DATA_FLAG = {
-  data: text('Agent:', 'Data folder of the agent, which only one agent can use at a time', {
+  data: text('Agent:', 'Data folder, which only one agent can use at a time', {
+    value: 'DIR',
     default: '.espalier/agent',
   }),
 } as const
@@ -25,31 +26,32 @@ export const runCommand = {
   positionals: {
     paths: {
       ...PATHS.paths,
-      describe:
-        'Files, directories or globs (default: espalier.yaml, else espalier/). With --repo, paths are relative to the root of the repository',
+      describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)',
     },
   },
   flags: {
-    repo: text('Manifests:', 'Git repository that contains the manifests: any URL or path that git can fetch from'),
-    ref: text('Manifests:', 'Branch or tag to follow in the repository given with --repo', { default: 'main' }),
-    'git-interval': duration(
-      'Manifests:',
-      'How often to fetch the repository, or to read the manifests if there is no --repo',
-      { default: '30s' },
-    ),
+    repo: text('Manifests:', 'URL or path of the git repository that contains the manifests', {
+      value: 'URL',
+    }),
+    ref: text('Manifests:', 'Branch or tag of the repository to follow', {
+      value: 'NAME',
+      default: 'main',
+    }),
+    'git-interval': duration('Manifests:', 'How often to fetch the repository or read the manifests', {
+      default: '30s',
+    }),
     'on-git': text('Decisions:', 'What to do when a commit changes a manifest', {
       choices: ['apply', 'report'],
       default: 'apply',
     }),
-    'on-drift': text('Decisions:', 'What to do about drift: someone changed a live project', {
+    'on-drift': text('Decisions:', 'What to do when someone changes a live project', {
       choices: ['report', 'revert'],
       default: 'report',
     }),
-    allow: text(
-      'Decisions:',
-      'Impacts to allow, separated by commas: disconnect, move, replace, delete. Restarts are allowed by default; use none to disallow them',
-      { array: true },
-    ),
+    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none disallows restarts too', {
+      value: 'LIST',
+      array: true,
+    }),
     ...BUDGET_FLAGS,
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: REVIEW_FLAGS.policy,
@@ -57,37 +59,33 @@ export const runCommand = {
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    keys: text(
-      'Control API:',
-      'YAML file that lists API keys, each with its projects and the files that may declare them',
-    ),
-    listen: text(
-      'Serving:',
-      'Address on which to serve the page and the API. If it is not a loopback address, reading also requires the token',
-      {
-        default: '127.0.0.1:7790',
-      },
-    ),
-    'listen-public': text('Serving:', 'Address on which to serve only health checks, metrics and the git webhook'),
-    'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git'),
-    notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format'),
-    'notify-secret-file': text('Serving:', 'File that contains the Standard Webhooks secret for signing notifications'),
+    keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
+    listen: text('Serving:', 'Address on which to serve the page and the API', {
+      value: 'ADDRESS',
+      default: '127.0.0.1:7790',
+    }),
+    'listen-public': text('Serving:', 'Address for only health checks, metrics and the git webhook', {
+      value: 'ADDRESS',
+    }),
+    'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git', { value: 'FILE' }),
+    notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format', { value: 'URL' }),
+    'notify-secret-file': text('Serving:', 'File with the Standard Webhooks secret for notifications', {
+      value: 'FILE',
+    }),
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 agent run --repo https://github.com/acme/db --ref main', 'Follow a branch of a repository'],
+    ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
     ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
     ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
-    ['$0 agent run --repo . --once', 'Process each project once, for example in a cron job'],
+    ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
-  notes: `After SIGTERM or Ctrl-C, the agent waits for running steps to complete, then exits. A second signal
-stops it immediately.
+  notes: `After SIGTERM or Ctrl-C, running steps complete first. A second signal stops the agent immediately.
 
 The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
-  Without --once, the exit code is 0 if the agent was stopped, and 1 if it cannot start or
-  continue.`,
+  Without --once, 0 if the agent was stopped, and 1 if it cannot start or continue.`,
 } as const satisfies Command
 
 export const statusCommand = {
@@ -124,7 +122,7 @@ export const reconcileCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    accept: text('', 'Continue after a force push, if the followed branch is now at this commit'),
+    accept: text('', 'Continue after a force push, if the followed branch is now at this commit', { value: 'COMMIT' }),
   },
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
@@ -140,8 +138,8 @@ export const suspendCommand = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
-    for: text('', 'How long to suspend the projects, at most 30d', { demandOption: true }),
-    reason: text('', 'Reason for the suspension, which agent status shows', { demandOption: true }),
+    for: text('', 'How long to suspend the projects, at most 30d', { value: 'TIME', demandOption: true }),
+    reason: text('', 'Reason for the suspension, which agent status shows', { value: 'TEXT', demandOption: true }),
   },
   examples: [['$0 agent suspend --all --for 2h --reason "load test"', 'All projects']],
   notes: `Exit codes:

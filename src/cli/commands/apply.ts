@@ -23,48 +23,41 @@ export const applyCommand = {
   },
   flags: {
     ...PLANNING_FLAGS,
-    base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with'),
+    base: text('Manifests:', 'With --introduced, the git ref to compare the manifests with', { value: 'REF' }),
     'auto-approve': toggle('Consent:', 'Do not ask for confirmation', { alias: 'yes' }),
-    allow: text(
-      'Consent:',
-      'Impacts to allow, separated by commas: disconnect, move, replace, delete. Restarts are allowed by default; use none to disallow them',
-      { array: true },
-    ),
-    now: toggle('Consent:', 'Also run disruptive steps outside their restart windows, and record this in the events'),
-    'keep-going': toggle('Consent:', 'If some projects have problems, apply the others (default: apply nothing)'),
+    allow: text('Consent:', 'Impacts to allow: disconnect, move, replace, delete; none disallows restarts too', {
+      value: 'LIST',
+      array: true,
+    }),
+    now: toggle('Consent:', 'Also run disruptive steps outside their restart windows'),
+    'keep-going': toggle('Consent:', 'If some projects have problems, apply the others'),
     ...BUDGET_FLAGS,
     'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
     ...TIMEOUT_FLAG,
-    journal: text('Output:', 'Append each event to FILE before acting on it'),
+    journal: text('Output:', 'Append each event to FILE before acting on it', { value: 'FILE' }),
     html: { ...HTML_FLAG.html, describe: 'Also write an HTML page to FILE, even if the run fails or is interrupted' },
-    format: formatFlag('Output format; json prints one event per line on stdout, and everything else on stderr', [
-      'terminal',
-      'json',
-    ]),
+    format: formatFlag('Output format; json prints one event per line', ['terminal', 'json']),
     ...PLAN_VIEW_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ['$0 apply', 'Show the plan, ask for confirmation, and apply it'],
-    ['$0 apply plan.json', 'Apply exactly the plan that plan --out saved'],
+    ['$0 apply', 'Show the plan, ask, and apply it'],
+    ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
     [
       '$0 apply --auto-approve --allow delete --max-deletes 2',
       'Apply without a prompt, and delete at most two computes',
     ],
-    ['$0 apply --base origin/main --introduced', 'Apply what this git branch introduces, but leave drift unchanged'],
-    ['$0 apply --auto-approve --format json', 'Print events in a machine-readable format'],
-    ['$0 apply --html apply.html', 'Also write a page that shows what became of each step'],
+    ['$0 apply --base origin/main --introduced', 'Apply only what this git branch introduces'],
+    ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `Press Ctrl-C once to start no new steps and wait for running steps to complete. Press it twice to
-stop immediately. In both cases, there is no state to repair: to continue, run the command again.
-If the environment variable CI is set, apply cannot ask, so --auto-approve is required.
+  notes: `After Ctrl-C, running steps complete and no others start; a second Ctrl-C stops immediately. To
+continue, run the command again. If CI is set, apply cannot ask, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
   ${EXIT_ERROR}
-  3   applied in part: a step failed or was not allowed, the projects do not match
-      their manifests yet, or a project was left out
+  3   applied in part: a step failed or was not allowed, or a project was left out or still differs
   4   the saved plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,

@@ -7,7 +7,10 @@ export const costCommand = {
   summary: 'Estimate the monthly cost, and show which changes would save the most',
   positionals: PATHS,
   flags: {
-    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
+    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
+      value: 'GLOB',
+      array: true,
+    }),
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
     ...HTML_FLAG,
     ...CONNECTION_FLAGS,

@@ -9,7 +9,7 @@ export const driftCommand = {
     paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
   },
   flags: {
-    base: text('', 'Git ref at which the manifests matched the live projects', { default: 'HEAD' }),
+    base: text('', 'Git ref at which the manifests matched the live projects', { value: 'REF', default: 'HEAD' }),
     format: formatFlag('Output format', ['terminal', 'json']),
     ...SELECTION_FLAGS,
     ...CONNECTION_FLAGS,

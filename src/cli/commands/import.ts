@@ -9,13 +9,14 @@ export const importCommand = {
     project: text(
       '',
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
-      { array: true },
+      { value: 'GLOB', array: true },
     ),
-    branch: text('', 'Only branches whose name matches this glob; repeatable', { array: true }),
+    branch: text('', 'Only branches whose name matches this glob; repeatable', { value: 'GLOB', array: true }),
     pin: toggle('', 'Pin every compute by its id'),
     out: text(
       '',
       'File to write or update (default: stdout). With several projects, the folder to write to (default: espalier)',
+      { value: 'FILE' },
     ),
     ...CONNECTION_FLAGS,
   },

@@ -9,7 +9,7 @@ export const initCommand = {
     project: text(
       '',
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
-      { array: true },
+      { value: 'GLOB', array: true },
     ),
     'manifests-only': toggle('', 'Write neither editor settings (.vscode/) nor workflows (.github/workflows/)'),
     ...CONNECTION_FLAGS,

@@ -13,10 +13,12 @@ const COMMON = {
 } as const
 
 const FILTER_FLAGS = {
-  branch: text('Filters:', 'Only operations on this branch, given by name or id'),
-  compute: text('Filters:', 'Only operations on this compute, given by id'),
-  action: text('Filters:', 'Only operations with this action, such as apply_config'),
-  status: text('Filters:', 'Only operations with this status, written as in the API (running) or the console (Error)'),
+  branch: text('Filters:', 'Only operations on this branch, given by name or id', { value: 'GLOB' }),
+  compute: text('Filters:', 'Only operations on this compute, given by id', { value: 'ID' }),
+  action: text('Filters:', 'Only operations with this action, such as apply_config', { value: 'NAME' }),
+  status: text('Filters:', 'Only operations with this status, written as in the API (running) or the console (Error)', {
+    value: 'NAME',
+  }),
   since: duration('Filters:', 'Only operations that started within this duration before now, such as 2h or 7d'),
 } as const
 

@@ -16,15 +16,17 @@ export const planCommand = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
-    out: text('Output:', 'Save the plan to FILE, to be applied with espalier apply FILE'),
+    out: text('Output:', 'Save the plan to FILE, to be applied with espalier apply FILE', { value: 'FILE' }),
     ...HTML_FLAG,
     live: text(
       'Control API:',
       'Plan against a snapshot file instead of the live projects, which needs no network access and no key',
+      { value: 'FILE' },
     ),
     base: text(
       'Output:',
       'Show changes that the manifests introduce since this git ref separately from existing drift',
+      { value: 'REF' },
     ),
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
     'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),

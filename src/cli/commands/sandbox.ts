@@ -10,11 +10,11 @@ export const serveCommand = {
   summary: 'Serve the control API on this machine until Ctrl-C is pressed',
   flags: {
     port: number('', 'Port on 127.0.0.1; 0 picks a free one (default: 7788, or a free one if that is taken)', PORT),
-    state: text('', 'Directory in which to keep the state (default: state is kept only in memory)'),
-    seed: text('', 'File with the initial projects, branches and computes'),
+    state: text('', 'Directory in which to keep the state (default: state is kept only in memory)', { value: 'DIR' }),
+    seed: text('', 'File with the initial projects, branches and computes', { value: 'FILE' }),
     'time-scale': number('', 'How many times faster than real time the sandbox runs', TIME_SCALE),
-    key: text('', 'API key that the sandbox accepts (default: a new key)'),
-    faults: text('', 'File that lists the faults to inject'),
+    key: text('', 'API key that the sandbox accepts (default: a new key)', { value: 'KEY' }),
+    faults: text('', 'File that lists the faults to inject', { value: 'FILE' }),
     'rate-limits': toggle(
       '',
       'Enforce the published rate limits by answering with 429: bursts of 700 requests, then 700 per minute, and 40 per second per route',
@@ -26,6 +26,7 @@ export const serveCommand = {
     'pg-bin': text(
       'Computes:',
       'Folder that contains postgres and initdb (default: the newest installed version, else the npm package)',
+      { value: 'DIR' },
     ),
     'pg-port': number(
       'Computes:',
@@ -61,7 +62,7 @@ export const connectCommand = {
     psql: toggle('', 'Open psql'),
     pooled: toggle('', 'Connect through PgBouncer, in transaction mode'),
     port: number('', 'API port of the sandbox, needed if several sandboxes are running', PORT),
-    project: text('', 'Only projects whose id or name matches this glob; repeatable', { array: true }),
+    project: text('', 'Only projects whose id or name matches this glob; repeatable', { value: 'GLOB', array: true }),
   },
   examples: [
     ['$0 sandbox connect main', 'Print a connection string for the primary on main'],

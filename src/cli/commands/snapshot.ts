@@ -7,8 +7,11 @@ export const snapshotCommand = {
   summary: 'Save a snapshot of the live projects for planning offline',
   positionals: PATHS,
   flags: {
-    out: text('', 'File to write', { demandOption: true }),
-    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', { array: true }),
+    out: text('', 'File to write', { value: 'FILE', demandOption: true }),
+    project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
+      value: 'GLOB',
+      array: true,
+    }),
     ...CONNECTION_FLAGS,
   },
   examples: [
