@@ -127,11 +127,12 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'schemas/seed.schema.json': () => json(seedSchema()),
   'src/sandbox/generated/openapi.json': () => json(parse(readFileSync('schemas/control-api.openapi.yaml', 'utf8'))),
   'src/report/html/generated/assets.json': pageAssets,
-  // The workflows that `init` writes.
+  // The workflows and the policies that `init` writes.
   'src/cli/init/generated/workflows.json': () =>
     json({
       plan: pinned('examples/workflows/pull-request.yml'),
       apply: pinned('examples/workflows/apply.yml'),
+      policy: readFileSync('examples/ci/espalier.policy.yaml', 'utf8'),
     }),
   'src/manifest/generated/validator.js': () =>
     `${standaloneValidators(['document', 'shared', 'policies'])}export const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`,

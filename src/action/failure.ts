@@ -15,11 +15,10 @@ export const FAILURE_REASONS = {
   refused: 'the service or the Action rejected the request, for example an apply before the merge',
   git: 'git could not read a commit that was needed',
   'fail-on': 'the plan was posted, but contains something that `fail-on` lists',
-  'policy-denied': 'the plan was posted, but a policy denies something in it',
+  'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
   'not-reviewed': 'the plan contains changes that the merged pull request did not show, so nothing was applied',
-  'over-budget': 'the plan exceeds a `max-…` input, so nothing was changed',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',
@@ -35,7 +34,6 @@ export type FailureReason = keyof typeof FAILURE_REASONS
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
   E_PLAN_EDITED: 'plan-stale',
-  E_BUDGET: 'over-budget',
   E_KEY: 'auth',
   E_NETWORK: 'network',
   E_TLS: 'network',

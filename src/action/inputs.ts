@@ -74,9 +74,6 @@ const INPUTS = {
   workingDirectory: (given: string) => given || '.',
   sandbox: text,
   maxRestarts: number,
-  maxDeletes: number,
-  maxCuIncrease: number,
-  maxCuHoursIncrease: number,
   /** Policy files. */
   policy: words,
   /** `NAME=REASON` */

@@ -58,7 +58,6 @@ export const runApply = async (job: Job): Promise<Ending> => {
     open: async () => openWriteClient(await connect(job)),
     clock: job.clock,
     consent: { allow: inputs.allow },
-    budgets: inputs,
     keepGoing: inputs.keepGoing,
     ignoreWindows: inputs.now,
     // A cancelled job receives SIGINT, and some seconds later SIGTERM.

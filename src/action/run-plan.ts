@@ -200,7 +200,7 @@ const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
   const { summary } = plan
   const counts = {
     error: 0,
-    changes: plan.changes.length,
+    changes: plan.changes.length - summary.refused,
     restarts: summary.restarts + summary.mayRestart,
     deletes: summary.delete + summary.replace,
     policies: (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied' || outcome === 'warned')

@@ -13,7 +13,10 @@ import type { Source } from './source/source.ts'
 import { logLines } from './tell/view.ts'
 
 export interface AgentOptions
-  extends Pick<ProjectHost, 'data' | 'policy' | 'budgets' | 'operationTimeoutMs' | 'clock' | 'random' | 'notifier'> {
+  extends Pick<
+    ProjectHost,
+    'data' | 'policy' | 'maxRestarts' | 'operationTimeoutMs' | 'clock' | 'random' | 'notifier'
+  > {
   readonly source: Source
   readonly keys: readonly AgentKey[]
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>

@@ -48,10 +48,18 @@ const PROJECT_FILE = z.object({
   moving: z.array(z.string()).optional(),
   /** The ids of the changes whose chains have started but are not complete. */
   chain: z.array(z.string()).optional(),
-  /** The steps that started in the last 24 hours and disrupted connections or deleted a compute. */
-  attempts: z.array(z.object({ at: z.number(), compute: z.string(), interrupts: z.boolean(), deletes: z.boolean() })),
-  /** The capacity and the CU-hours added by plans whose apply started in the last 24 hours. */
-  growth: z.array(z.object({ at: z.number(), cu: z.number(), cuHours: z.number() })),
+  /** The steps that started in the last 24 hours, except those that neither disrupt connections nor use up a limit. */
+  attempts: z.array(
+    z.object({
+      at: z.number(),
+      compute: z.string(),
+      interrupts: z.boolean(),
+      /** What the step's change uses up, by the rule that limits it. */
+      used: z.record(z.string(), z.number()),
+      /** The ids of the step and its change. Absent once the outcome of the step is known. */
+      open: z.object({ step: z.string(), change: z.string() }).optional(),
+    }),
+  ),
   /** The restart window that some steps are waiting for or running in. */
   wait: z.object({ opensAt: z.number(), closesAt: z.number(), failed: z.boolean() }).optional(),
   missed: z
@@ -77,7 +85,6 @@ export const NEW_PROJECT_FILE: ProjectFile = {
   failures: 0,
   failedOperations: {},
   attempts: [],
-  growth: [],
 }
 
 /** For each project, a digest of its declaration and the files that declare it. */

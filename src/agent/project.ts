@@ -1,7 +1,6 @@
 /** One project of the agent: runs its rounds, and holds its state between them. */
 import { join, relative } from 'node:path'
 import { ApiError, type WriteApi } from '../api/index.ts'
-import { type Budgets, checkBudgets } from '../apply/index.ts'
 import { EspalierError, type OnSignal } from '../base/index.ts'
 import type {
   AgentStatus,
@@ -15,17 +14,17 @@ import type {
 } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import type { Selected } from '../planner/index.ts'
-import { apply, type Manifests, planSnapshot } from '../workflow/index.ts'
+import { apply, type Manifests, maxRestartsPolicy, planSnapshot } from '../workflow/index.ts'
 import {
   afterApply,
   afterRecovery,
   afterRefresh,
   applied,
-  beforeApply,
   beforeStep,
-  budgetsLeft,
   mayInterrupt,
+  usedIn,
   withApplied,
+  withSettled,
 } from './act/progress.ts'
 import {
   begunChanges,
@@ -55,7 +54,8 @@ export interface ProjectHost {
   readonly source: { readonly from: string }
   readonly data: DataFolder
   readonly policy: AgentPolicy
-  readonly budgets: Budgets
+  /** How many computes of a project may restart in 24 hours. */
+  readonly maxRestarts?: number | undefined
   readonly operationTimeoutMs: number
   readonly clock: Clock
   readonly random: () => number
@@ -277,11 +277,17 @@ export class AgentProject {
   /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */
   async #decide(
     declaration: Declaration,
-    manifests: Manifests,
+    declared: Manifests,
     observed: Observed,
     continuing: Continuing,
   ): Promise<Decided | undefined> {
-    const { now, desired, startedAt } = this.#host
+    const { now, desired, startedAt, maxRestarts } = this.#host
+    const review = {
+      ...declared.review,
+      used: usedIn(this.#file, now()),
+      ...(maxRestarts === undefined ? {} : { maxRestarts: maxRestartsPolicy(maxRestarts, 'day') }),
+    }
+    const manifests = { ...declared, review }
     const { result } = planSnapshot(observed, manifests)
     const [project] = observed.projects
     this.#plan = result.plan
@@ -330,7 +336,7 @@ export class AgentProject {
     observed: Observed,
     { whole, suspended, continuing }: { whole: Plan; suspended: boolean; continuing: Continuing },
   ): Round {
-    const { now, policy, budgets, isSettled } = this.#host
+    const { now, policy, isSettled } = this.#host
     const file = this.#file
     const at = now()
     const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
@@ -347,7 +353,6 @@ export class AgentProject {
         isWaveHeld: waitsFor().some((id) => !isSettled(id)),
         mayInterrupt: (step) => mayInterrupt(file, step, at),
       },
-      isOverBudget: (plan) => plan.steps.length > 0 && checkBudgets(plan, budgetsLeft(budgets, file, at)).length > 0,
     })
   }
 
@@ -365,27 +370,25 @@ export class AgentProject {
     api: WriteApi,
     ignoreWindows = false,
   ): Promise<boolean> {
-    const { clock, now, data, policy, budgets, operationTimeoutMs, onSignal } = this.#host
-    const left = budgetsLeft(budgets, this.#file, now())
+    const { clock, now, data, policy, operationTimeoutMs, onSignal } = this.#host
     const journal = await data.newJournal(this.id, version)
     this.#suspending = new AbortController()
     if (isSuspended(this.#file.suspension, now())) return true
     const applying = { journal: relative(data.path, journal), version }
-    await this.#save((file) => beforeApply(file, round.plan, applying, now()))
+    await this.#save((file) => ({ ...file, applying }))
     const result = await apply({
       manifests,
       planned: { manifests, observed, result: { ok: true, plan: round.plan } },
       open: async () => ({ api, close: async () => undefined }),
       clock,
       consent: { allow: policy.allow },
-      budgets: left,
       ignoreWindows,
       concurrency: 1,
       operationTimeoutMs,
       journal,
       onSignal,
       signal: this.#suspending.signal,
-      watch: () => ({ event: (event) => this.#onApplyEvent(event), end: async () => undefined }),
+      watch: () => ({ event: (event) => this.#onApplyEvent(event, round.plan), end: async () => undefined }),
     })
     if (result.kind !== 'ended') return true
     const { plan, outcome } = result
@@ -395,11 +398,11 @@ export class AgentProject {
   }
 
   /** Renews the lease before each call, and writes the attempt to disk before each step. */
-  async #onApplyEvent(event: ApplyEvent): Promise<void> {
+  async #onApplyEvent(event: ApplyEvent, plan: Plan): Promise<void> {
     const { data, now, lost } = this.#host
     try {
       if (event.type === 'call') await data.renew()
-      if (event.type === 'step-start') await this.#save((file) => beforeStep(file, event.step, now()))
+      if (event.type === 'step-start') await this.#save((file) => beforeStep(file, event.step, plan, now()))
     } catch (error) {
       lost(error)
       throw error
@@ -414,8 +417,12 @@ export class AgentProject {
     await waitForRunningOperations(api, this.id, this.#host.clock)
     this.#change((file) =>
       interrupted === undefined
-        ? { ...file, applying: undefined }
-        : { ...file, moving: movedBy(interrupted), chain: [...(file.chain ?? []), ...begunChanges(interrupted)] },
+        ? { ...withSettled(file), applying: undefined }
+        : {
+            ...withSettled(file),
+            moving: movedBy(interrupted),
+            chain: [...(file.chain ?? []), ...begunChanges(interrupted)],
+          },
     )
     return interrupted
   }

@@ -29,7 +29,7 @@ const eventShape = z.discriminatedUnion('type', [
   event('plan', { plan: planShape }),
   event('policy-overridden', {
     policy: z.string(),
-    project: z.string(),
+    project: z.string().exactOptional(),
     reason: z.string(),
     by: z.string(),
     violations: z.array(z.string()),

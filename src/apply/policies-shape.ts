@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type PlanPolicies, POLICY_OUTCOMES, POLICY_RULES } from '../model/index.ts'
+import { type PlanPolicies, POLICY_OUTCOMES, POLICY_RULE_NAMES } from '../model/index.ts'
 
 export const planPoliciesShape = z.strictObject({
   files: z.array(z.string()),
@@ -7,10 +7,10 @@ export const planPoliciesShape = z.strictObject({
   results: z.array(
     z.strictObject({
       policy: z.string(),
-      rule: z.enum(POLICY_RULES),
+      rule: z.enum(POLICY_RULE_NAMES),
       level: z.enum(['warn', 'deny']),
       outcome: z.enum(POLICY_OUTCOMES),
-      project: z.string(),
+      project: z.string().exactOptional(),
       branch: z.string().exactOptional(),
       compute: z.string().exactOptional(),
       message: z.string(),

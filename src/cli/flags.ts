@@ -1,6 +1,6 @@
 /** Flags that several commands share. */
 import { EspalierError } from '../model/index.ts'
-import { duration, type FlagValues, number, text, toggle } from './flag.ts'
+import { duration, type FlagValues, text, toggle } from './flag.ts'
 
 /** The heading under which the help lists the flags of nearly all commands. */
 export const COMMON_GROUP = 'Common flags:'
@@ -68,22 +68,6 @@ export const PLANNING_FLAGS = {
   ...SELECTION_FLAGS,
   wave: text('Manifests:', 'Only the projects in this wave', { value: 'NAME' }),
   introduced: toggle('Manifests:', 'With --base, only changes introduced since REF, but not drift'),
-} as const
-
-/** Limits on what a run may do. For the agent, they limit what it may do to each project in 24 hours. */
-export const BUDGET_FLAGS = {
-  'max-restarts': number('Consent:', 'Reject a plan that restarts more computes than this'),
-  'max-deletes': number('Consent:', 'Reject a plan that deletes more computes than this'),
-  'max-cu-increase': number(
-    'Consent:',
-    'Reject a plan that raises the combined maximum size of all computes by more than this many CU',
-    {
-      isFractional: true,
-    },
-  ),
-  'max-cu-hours-increase': number('Consent:', 'Reject a plan that adds more CU-hours per month than this', {
-    isFractional: true,
-  }),
 } as const
 
 /** The smallest `--time-scale` of a sandbox. */

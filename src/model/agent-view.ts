@@ -31,7 +31,6 @@ export type AgentReason =
   | 'Policy'
   | 'Protected'
   | 'NotAllowed'
-  | 'Budget'
   | 'Wave'
   | 'TooManyRestarts'
   | 'NoCommonWindow'

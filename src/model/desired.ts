@@ -5,7 +5,7 @@
 import type { ComputeAttributes } from './attributes/index.ts'
 import type { Price } from './cost.ts'
 import type { Source } from './diagnostic.ts'
-import type { Policy } from './policy.ts'
+import type { Policy } from './policy-rules.ts'
 import type { DeclaredWindow } from './restart-window.ts'
 
 /** A manifest document for one project. A document for several projects appears once for each of them. */

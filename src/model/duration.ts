@@ -1,5 +1,8 @@
 /** Durations: in manifests `90s`, `5m`, `1h30m` or `7d`, in the API whole seconds. */
 
+/** As in a JSON Schema. */
+export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
+
 const UNITS = [
   ['d', 86_400],
   ['h', 3_600],

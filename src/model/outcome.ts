@@ -87,7 +87,8 @@ export type ApplyEvent = { readonly time: string } & (
   | {
       readonly type: 'policy-overridden'
       readonly policy: string
-      readonly project: string
+      /** Absent if the policy limits the whole plan. */
+      readonly project?: string
       readonly reason: string
       readonly by: string
       /** What the policy denies. The entries have no full stop. */

@@ -1,4 +1,3 @@
-import type { DesiredWave } from './desired.ts'
 import { globMatches } from './glob.ts'
 
 /** Restricts a run to a part of the manifests. */
@@ -30,7 +29,7 @@ export interface PlanSelection extends Selection {
 // The order in which the projects of a fleet are applied.
 
 /** Index of the first wave that includes the project; `waves.length` if none does. */
-export const waveOf = (waves: readonly DesiredWave[], project: string): number => {
+export const waveOf = (waves: readonly { readonly projects: readonly string[] }[], project: string): number => {
   const wave = waves.findIndex(({ projects }) => projects.some((glob) => globMatches(glob, project)))
   return wave < 0 ? waves.length : wave
 }

@@ -145,7 +145,7 @@ const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => 
   source: claim.desired.source,
 })
 
-const capacityOf = (size: Size): Capacity => ({
+export const capacityOf = (size: Size): Capacity => ({
   size,
   ramGb: ramGb(size.max),
   maxConnections: maxConnections(size),

@@ -1,7 +1,6 @@
 import { compare, didYouMean, groupBy } from '../base/index.ts'
 import {
   bySource,
-  countChanges,
   type Desired,
   type DesiredWave,
   type Diagnostic,
@@ -16,10 +15,11 @@ import {
   type PlanWave,
   problem,
   type Source,
+  summaryOf,
   waveOf,
 } from '../model/index.ts'
 import { type PlanOptions, type ProjectPlan, planProject } from './plan-project.ts'
-import { capacityTotals, withEstimates } from './summary.ts'
+import { liveCapacity, withEstimates } from './summary.ts'
 
 /** Ids of the declared projects, sorted and unique. */
 export const projectIds = (desired: Desired): readonly string[] =>
@@ -66,10 +66,9 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     unmanaged,
     estimates: [],
     summary: {
-      ...countChanges(changes),
+      ...summaryOf(changes, liveCapacity(projects)),
       unmanaged: unmanaged.length,
       managed: parts.reduce((sum, { managed }) => sum + managed, 0),
-      capacity: capacityTotals(projects, changes),
       calls: steps.length,
     },
     ...(skipped.length > 0 && { skipped }),

@@ -1,44 +1,22 @@
 /** Totals of a plan. */
 import { groupBy } from '../base/index.ts'
 import {
+  addCapacity,
   type CapacityTotal,
-  type Change,
   type Estimate,
-  maxConnections,
+  NO_CAPACITY,
   type Observed,
   type ObservedProject,
   type Plan,
-  type PlanSummary,
-  ramGb,
-  type Size,
   type Step,
 } from '../model/index.ts'
+import { capacityOf } from './drafts.ts'
 
-const NO_CAPACITY: CapacityTotal = { computes: 0, minCu: 0, maxCu: 0, ramGb: 0, maxConnections: 0 }
-
-/** The totals before and after the changes. Computes of unknown size are not counted. */
-export const capacityTotals = (
-  projects: readonly ObservedProject[],
-  changes: readonly Change[],
-): PlanSummary['capacity'] => {
-  const add = (total: CapacityTotal, size: Size, sign: 1 | -1): CapacityTotal => ({
-    computes: total.computes + sign,
-    minCu: total.minCu + sign * size.min,
-    maxCu: total.maxCu + sign * size.max,
-    ramGb: total.ramGb + sign * ramGb(size.max),
-    maxConnections: total.maxConnections + sign * maxConnections(size),
-  })
-  let before = NO_CAPACITY
-  for (const { computes } of projects) {
-    for (const { attributes } of computes) if (attributes.size !== undefined) before = add(before, attributes.size, 1)
-  }
-  let after = before
-  for (const change of changes) {
-    if (change.before !== undefined) after = add(after, change.before.size, -1)
-    if (change.after !== undefined) after = add(after, change.after.size, 1)
-  }
-  return { before, after }
-}
+/** The total of all live computes. Computes of unknown size are not counted. */
+export const liveCapacity = (projects: readonly ObservedProject[]): CapacityTotal =>
+  projects
+    .flatMap(({ computes }) => computes.flatMap(({ attributes }) => attributes.size ?? []))
+    .reduce((total, size) => addCapacity(total, capacityOf(size), 1), NO_CAPACITY)
 
 /** Adds estimates based on past operations. Nothing else in the plan depends on these estimates. */
 export const withEstimates = (plan: Plan, { projects }: Observed): Plan => {

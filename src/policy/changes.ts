@@ -1,13 +1,13 @@
 /** Describes how a change to the policies themselves will take effect once it is merged. */
-import { formatDuration, type Policy, type PolicyRule } from '../model/index.ts'
+import { type Policy, policyRuleText } from '../model/index.ts'
 
 /** One sentence, without a full stop, per policy added, removed or changed; sorted by name. */
 export const policyChanges = (before: readonly Policy[], after: readonly Policy[]): readonly string[] => {
   const [was, is] = [before, after].map((all) => new Map(all.map((policy) => [policy.name, policy])))
   return [...new Set([...before, ...after].map(({ name }) => name))].sort().flatMap((name) => {
     const [from, to] = [was?.get(name), is?.get(name)]
-    if (from === undefined) return to === undefined ? [] : [`Adds policy \`${name}\`: ${ruleText(to.rule)}`]
-    if (to === undefined) return [`Removes policy \`${name}\`: ${ruleText(from.rule)}`]
+    if (from === undefined) return to === undefined ? [] : [`Adds policy \`${name}\`: ${policyRuleText(to.rule)}`]
+    if (to === undefined) return [`Removes policy \`${name}\`: ${policyRuleText(from.rule)}`]
     const parts = differences(from, to)
     return parts.length === 0 ? [] : [`Changes policy \`${name}\`: ${parts.join(', ')}`]
   })
@@ -15,7 +15,8 @@ export const policyChanges = (before: readonly Policy[], after: readonly Policy[
 
 const differences = (from: Policy, to: Policy): readonly string[] => {
   const parts = (policy: Policy): readonly (readonly [string, string])[] => [
-    ['rule', ruleText(policy.rule)],
+    ['rule', policyRuleText(policy.rule)],
+    ['per', policy.per ?? 'plan'],
     ['level', policy.level],
     ...(['projects', 'branches', 'except', 'computes', 'within'] as const).map(
       (key) => [key, listText(policy[key])] as const,
@@ -31,23 +32,3 @@ const differences = (from: Policy, to: Policy): readonly string[] => {
 
 const listText = (value: string | readonly string[] | undefined): string =>
   value === undefined ? 'all' : typeof value === 'string' ? value : value.join(' ') || 'none'
-
-/** `maxSize 0.25`. */
-const ruleText = (rule: PolicyRule): string => `${rule.kind} ${limitOf(rule)}`
-
-const limitOf = (rule: PolicyRule): string | number => {
-  switch (rule.kind) {
-    case 'maxSize':
-    case 'minSize':
-    case 'maxProjectCu':
-      return rule.cu
-    case 'maxReplicas':
-      return rule.count
-    case 'maxScaleToZero':
-      return formatDuration(rule.seconds)
-    case 'maxCuHours':
-      return rule.cuHours
-    default:
-      return rule.is
-  }
-}

@@ -1,7 +1,7 @@
 /** Evaluates policies. All policies that match apply; there is no precedence. */
-import type { Policy, PolicyOutcome, PolicyResult, Source } from '../model/index.ts'
-import { type Measure, measure } from './measure.ts'
-import type { PolicyProject } from './state.ts'
+import { defined } from '../base/index.ts'
+import type { Policy, PolicyOutcome, PolicyProject, PolicyResult, Source } from '../model/index.ts'
+import { type Measure, measure, measurePlan, type PolicyPlan } from './measure.ts'
 
 export interface JudgedProject {
   readonly after: PolicyProject
@@ -44,6 +44,19 @@ export const judgePolicies = (
   return { results, undecided: [...undecided].sort() }
 }
 
+/** Evaluates the policies that limit the whole plan. */
+export const judgeLimits = (
+  policies: readonly Policy[],
+  plan: PolicyPlan,
+  overrides: ReadonlyMap<string, string>,
+): readonly PolicyResult[] =>
+  policies.flatMap((policy) => {
+    const one = measurePlan(policy, plan)
+    if (one === undefined) return []
+    const outcome = outcomeOf(policy, one, undefined, true)
+    return outcome === undefined ? [] : [toResult(policy, undefined, one, outcome, overrides.get(policy.name))]
+  })
+
 /** `undefined` if there is nothing to report. A change is never blocked unless it increases the excess. */
 const outcomeOf = (
   { level }: Policy,
@@ -59,7 +72,7 @@ const outcomeOf = (
 
 const toResult = (
   { name, rule, level, reason }: Policy,
-  project: string,
+  project: string | undefined,
   { branch, compute, what, limit, source }: Measure,
   outcome: PolicyOutcome,
   override: string | undefined,
@@ -77,13 +90,10 @@ const toResult = (
     rule: rule.kind,
     level,
     outcome: isOverridden ? 'overridden' : outcome,
-    project,
-    ...(branch === undefined ? {} : { branch }),
-    ...(compute === undefined ? {} : { compute }),
+    ...defined({ project, branch, compute }),
     message: `\`${name}\` ${verb} ${what} (${limit})`,
     reason,
-    ...(isOverridden ? { override } : {}),
-    ...(source === undefined ? {} : { source }),
+    ...defined({ override: isOverridden ? override : undefined, source }),
   }
 }
 

@@ -9,12 +9,6 @@ import type { Planned } from './plan.ts'
 export interface ApplyOptions {
   /** The kinds of disruption that steps may cause. Default: `['restart']`. */
   readonly allow?: readonly Consent[]
-  /** Limits on what the plan may do. If it exceeds one of them, nothing is changed. */
-  readonly budgets?: {
-    readonly maxRestarts?: number
-    readonly maxDeletes?: number
-    readonly maxCuIncrease?: number
-  }
   /** Whether to apply the other projects if some cannot be planned. Default: no. */
   readonly keepGoing?: boolean
   /** Whether to run steps now even if their restart windows are closed. Default: no. */
@@ -39,7 +33,7 @@ export type Applied =
 /**
  * Applies exactly this plan, or nothing: the projects are read and planned again first.
  *
- * @throws {EspalierError} `E_STALE` if the new plan differs; `E_BUDGET`; `E_JOURNAL`.
+ * @throws {EspalierError} `E_STALE` if the new plan differs; `E_JOURNAL`.
  */
 export const apply = async (
   client: WriteClient,

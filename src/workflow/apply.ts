@@ -2,7 +2,6 @@
 import type { OnReading, WriteApi } from '../api/index.ts'
 import {
   applyPlan,
-  type Budgets,
   type Consents,
   isAnyDue,
   isSamePlan,
@@ -19,7 +18,6 @@ import {
   EspalierError,
   EXIT,
   hasErrors,
-  isEmptyPlan,
   leftOutIds,
   type Outcome,
   PLAN_FORMAT_VERSION,
@@ -27,7 +25,6 @@ import {
 } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type OpenClient, withClient } from './connect.ts'
-import { enforceBudgets } from './consents.ts'
 import { onInterrupt } from './interruption.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 import { type Planned, planLive } from './plan.ts'
@@ -47,7 +44,6 @@ export interface ApplyRequest {
   readonly planned?: Planned | undefined
   /** What may run. A function can ask the user about the plan, and returns `undefined` if the user declines. */
   readonly consent: Consents | ((plan: Plan) => Promise<Consents | undefined>)
-  readonly budgets?: Budgets | undefined
   /** Whether to apply the other projects if some projects cannot be planned. */
   readonly keepGoing?: boolean | undefined
   readonly ignoreWindows?: boolean | undefined
@@ -100,7 +96,7 @@ const MOST_QUESTIONS = 3
 
 /**
  * @throws {EspalierError} `E_STALE` or `E_PLAN_EDITED` for a saved plan that must not run, `E_STALE` if the project
- *   changed each time that the user was asked, `E_BUDGET`, `E_JOURNAL`, and errors from the control API.
+ *   changed each time that the user was asked, `E_JOURNAL`, and errors from the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded
@@ -122,17 +118,13 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
     const { plan } = planned
     if (!planned.canRun) return { kind: 'unplannable', diagnostics: planned.problems, plan }
     await request.onPlan?.(planned, question > 1)
-    enforceBudgets(plan, request.budgets)
     const answer = await answerTo(plan, request)
     if (answer === undefined) return { kind: 'declined' }
     if (!answer.wasAsked) return run({ ...request, clock: answer.clock }, planned, answer.consent, api)
     // The user consented only to the plan that was shown, and the project may have changed before the answer.
     const fresh = await planOf(request, api)
-    if (fresh.canRun && isSamePlan(plan, fresh.plan)) {
-      // If a compute has become active in the meantime, its change now counts as a restart.
-      enforceBudgets(fresh.plan, request.budgets)
-      return run(request, fresh, answer.consent, api)
-    }
+    // If a compute has become active in the meantime, its change now counts as a restart, which a policy may deny.
+    if (fresh.canRun && isSamePlan(plan, fresh.plan)) return run(request, fresh, answer.consent, api)
     if (fresh.canRun && question === MOST_QUESTIONS) throw keepsChanging()
     planned = fresh
   }
@@ -165,9 +157,9 @@ const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | und
   const { consent, clock, ignoreWindows = false } = request
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
-  if (isEmptyPlan(plan) || (!ignoreWindows && !isAnyDue(plan, at))) {
-    // The plan is empty, or every step waits for its window, so there is nothing to ask. The clock is stopped: if a
-    // window opened during the run, a step could run without consent.
+  if (!isAnyDue(plan, at, ignoreWindows)) {
+    // The plan is empty, or every step is refused or waits for its window, so there is nothing to ask. The clock is
+    // stopped: if a window opened during the run, a step could run without consent.
     return {
       consent: { allow: new Set(CONSENTS) },
       clock: { ...clock, now: () => at, date: () => at },

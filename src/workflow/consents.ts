@@ -1,6 +1,5 @@
-/** Parses consents from flags and inputs, and enforces budgets. */
-import { type Budgets, checkBudgets } from '../apply/index.ts'
-import { CONSENTS, type Consent, EspalierError, type Plan } from '../model/index.ts'
+/** Parses consents from flags and inputs. */
+import { CONSENTS, type Consent, EspalierError } from '../model/index.ts'
 
 const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
 
@@ -23,13 +22,4 @@ export const allowed = (values: readonly string[], name = '--allow'): ReadonlySe
     )
   }
   return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
-}
-
-/** @throws {EspalierError} `E_BUDGET` if the plan exceeds a budget. */
-export const enforceBudgets = (plan: Plan, budgets: Budgets = {}): void => {
-  const over = checkBudgets(plan, budgets)
-  if (over.length === 0) return
-  throw new EspalierError('E_BUDGET', `${over.join(' ')} Nothing was changed.`, {
-    hint: 'Increase the budget, or make a smaller change.',
-  })
 }

@@ -23,7 +23,7 @@ export {
   withPolicies,
 } from './manifests.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
-export { checkOverrides, type ReviewSettings, withReview } from './review-settings.ts'
+export { checkOverrides, maxRestartsPolicy, type ReviewSettings, withReview } from './review-settings.ts'
 export { digestOf, encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
   branchMatcher,
@@ -39,3 +39,4 @@ export { checkOffline } from './validate.ts'
 /** Loads the rehearsal only when it is needed, because it imports the whole sandbox. */
 export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>
   (await import('./rehearse.ts')).rehearse(planned, clock)
+export { POLICY_FILES } from './policies.ts'

@@ -15,7 +15,7 @@ import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { POLICY_FILES, type Policies, warnOnly } from './policies.ts'
+import { NO_POLICIES, POLICY_FILES, warnOnly } from './policies.ts'
 import { declaredFor, reviewPlan } from './review.ts'
 import { branchMatcher, planningOf, selectProjects } from './selection.ts'
 
@@ -116,8 +116,6 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
 
 const isSelectedBranch = ({ selecting }: Manifests, observed: Observed) =>
   branchMatcher(selecting?.selection.branches, observed)
-
-const NO_POLICIES: Policies = { files: [], policies: [] }
 
 /**
  * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.

@@ -2,36 +2,35 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { defined, groupBy } from '../base/index.ts'
-import { type ComputeCost, projectCosts } from '../cost/index.ts'
+import { type ComputeCost, planCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
   addCosts,
   type BranchName,
   type Change,
   type ComputeType,
-  countChanges,
+  type CostedChange,
   type Desired,
   type Diagnostic,
+  type ExpectedCuHours,
+  isRefused,
   type Observed,
   type ObservedCompute,
   type ObservedProject,
   type Plan,
+  type PlanUse,
   type Policy,
+  type PolicyCompute,
+  type PolicyProject,
   type PolicyResult,
+  policyRuleRow,
   type Step,
   settingsAfter,
   settingsOfCompute,
+  summaryOf,
 } from '../model/index.ts'
 import { type Safeguards, safeguardsIn } from '../planner/index.ts'
-import {
-  type ExpectedCuHours,
-  type JudgedProject,
-  judgePolicies,
-  type PolicyCompute,
-  type PolicyProject,
-  policyChanges,
-  unusedOverrides,
-} from '../policy/index.ts'
+import { type JudgedProject, judgeLimits, judgePolicies, policyChanges, unusedOverrides } from '../policy/index.ts'
 
 /** The names of the policy files that are read by default. */
 export const POLICY_FILES = ['espalier.policy.yaml', 'espalier.policy.yml'] as const
@@ -82,7 +81,11 @@ export const warnOnly = ({ files, policies }: Policies): Policies => ({
 })
 
 export interface JudgeOptions {
-  readonly policies: Policies
+  readonly policies?: Policies | undefined
+  /** The policy that `--max-restarts` stands for. */
+  readonly maxRestarts?: Policy | undefined
+  /** What the agent did in the last 24 hours. */
+  readonly used?: PlanUse | undefined
   /** The reason for each override, by the name of the policy. */
   readonly overrides?: ReadonlyMap<string, string> | undefined
   /** The user who overrides the policies. */
@@ -95,6 +98,8 @@ export interface JudgeOptions {
 
 /**
  * Adds the results of the policies to the plan. If a policy denies a project, all changes to the project are refused.
+ * Then the limits on the whole plan are checked, without what is already refused. If one is exceeded, every change is
+ * refused.
  *
  * @param base the manifests with which policies compare the plan.
  */
@@ -102,10 +107,19 @@ export const judgePlan = (
   plan: Plan,
   observed: Observed,
   desired: Desired,
-  { policies, overrides = new Map(), actor, isBranch, proposed }: JudgeOptions,
+  {
+    policies: { files, policies } = NO_POLICIES,
+    maxRestarts,
+    used = {},
+    overrides = new Map(),
+    actor,
+    isBranch,
+    proposed,
+  }: JudgeOptions,
   base: Desired | undefined,
 ): Plan => {
-  if (policies.policies.length === 0 && proposed === undefined) return plan
+  const all = maxRestarts === undefined ? policies : [...policies, maxRestarts]
+  if (all.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const lookup: PlanLookup = {
     changesOf: groupBy(plan.changes, ({ project }) => project),
@@ -117,26 +131,28 @@ export const judgePlan = (
     return project === undefined ? [] : [statesOf(project, lookup, desired, base)]
   })
   const isSelected = ({ project, branch }: PolicyResult): boolean => {
-    const found = live.get(project)?.branches.find(({ name }) => name === branch)
+    const found = live.get(project ?? '')?.branches.find(({ name }) => name === branch)
     return isBranch === undefined || found === undefined || isBranch(found)
   }
-  const judge = (judged: Policies, reasons: typeof overrides = new Map()) =>
-    judgePolicies(judged.policies, projects, { overrides: reasons }).results.filter(isSelected)
-  const results = judge(policies, overrides)
-  const denied = groupBy(
-    results.filter(({ outcome }) => outcome === 'denied'),
-    ({ project }) => project,
-  )
-  const refuse = <T extends (Change | Step) & { readonly refused?: string }>(one: T): T => {
-    const refused = one.refused ?? refusalOf(one, denied.get(one.project) ?? [])
-    return refused === undefined ? one : { ...one, refused }
-  }
-  const changes = plan.changes.map(refuse)
+  const judge = (judged: readonly Policy[], reasons: typeof overrides = new Map()): readonly PolicyResult[] =>
+    judgePolicies(judged, projects, { overrides: reasons })
+      .results.filter(isSelected)
+      .map(({ source: _, ...result }) => result)
+  const ofProjects = judge(all, overrides)
+  const allowed = withDenials(plan, ofProjects)
+  const limited = (limits: readonly Policy[], reasons: typeof overrides = new Map()): readonly PolicyResult[] =>
+    limits.some(({ rule }) => policyRuleRow(rule.kind).of === 'plan')
+      ? judgeLimits(
+          limits,
+          { changes: costedChanges(allowed, observed), names: plan.projectNames ?? {}, used },
+          reasons,
+        )
+      : []
+  const ofPlan = limited(all, overrides)
+  const results = [...ofProjects, ...ofPlan]
+  const judged = withDenials(allowed, ofPlan)
   return {
-    ...plan,
-    changes,
-    steps: plan.steps.map(refuse),
-    summary: { ...plan.summary, ...countChanges(changes) },
+    ...judged,
     warnings: [
       ...plan.warnings,
       ...unusedOverrides(overrides, results).map(
@@ -148,13 +164,45 @@ export const judgePlan = (
       ),
     ],
     policies: {
-      files: policies.files,
-      results: results.map(({ source: _, ...result }) => ({
+      files,
+      results: results.map((result) => ({
         ...result,
         ...defined({ overriddenBy: result.override === undefined ? undefined : actor }),
       })),
-      changes: proposed === undefined ? [] : proposedChanges(proposed, judge, results),
+      changes:
+        proposed === undefined ? [] : proposedChanges(proposed, (all) => [...judge(all), ...limited(all)], results),
     },
+  }
+}
+
+export const NO_POLICIES: Policies = { files: [], policies: [] }
+
+/** The changes that the plan makes, with their costs. */
+const costedChanges = (plan: Plan, observed: Observed): readonly CostedChange[] => {
+  const costs = new Map(planCost(plan, observed).computes.map((cost) => [cost.change, cost]))
+  return plan.changes.filter((change) => !isRefused(change)).map((change) => ({ change, cost: costs.get(change.id) }))
+}
+
+const WHOLE_PLAN = ''
+
+/** Refuses the changes that the results deny. */
+const withDenials = (plan: Plan, results: readonly PolicyResult[]): Plan => {
+  const denied = groupBy(
+    results.filter(({ outcome }) => outcome === 'denied'),
+    ({ project = WHOLE_PLAN }) => project,
+  )
+  if (denied.size === 0) return plan
+  const refuse = <T extends (Change | Step) & { readonly refused?: string }>(one: T): T => {
+    const own = [...(denied.get(one.project) ?? []), ...(denied.get(WHOLE_PLAN) ?? [])]
+    const refused = one.refused ?? refusalOf(one, own)
+    return refused === undefined ? one : { ...one, refused }
+  }
+  const changes = plan.changes.map(refuse)
+  return {
+    ...plan,
+    changes,
+    steps: plan.steps.map(refuse),
+    summary: { ...plan.summary, ...summaryOf(changes, plan.summary.capacity.before) },
   }
 }
 
@@ -178,13 +226,13 @@ const refusalOf = ({ branch, compute }: Change | Step, denials: readonly PolicyR
 /** Lists how the pull request changes policies, and the denials that only its own policies would cause. */
 const proposedChanges = (
   { from, to, isEvaluated }: ProposedPolicies,
-  judge: (policies: Policies) => readonly PolicyResult[],
+  judge: (policies: readonly Policy[]) => readonly PolicyResult[],
   results: readonly PolicyResult[],
 ): readonly string[] => {
   const changes = policyChanges(from.policies, to.policies)
   if (!isEvaluated) return changes
   const known = new Set(results.map(({ message }) => message))
-  const denied = judge(to).filter(({ outcome, message }) => outcome === 'denied' && !known.has(message))
+  const denied = judge(to.policies).filter(({ outcome, message }) => outcome === 'denied' && !known.has(message))
   return [...changes, ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 
@@ -201,7 +249,7 @@ const statesOf = (
   desired: Desired,
   base: Desired | undefined,
 ): JudgedProject => {
-  const changes = (plan.changesOf.get(project.id) ?? []).filter(({ refused }) => refused === undefined)
+  const changes = (plan.changesOf.get(project.id) ?? []).filter((change) => !isRefused(change))
   const safeguards = safeguardsIn(desired, project)
   const costs = projectCosts(project, changes, plan.stepsOf, plan.now)
   const after = stateOf(project, changes, plan, safeguards, costs.after)

@@ -35,7 +35,7 @@ export const rehearse = async ({ result, observed, manifests }: Planned, real: C
       plan,
       observed,
       api,
-      // Consents, budgets and windows are there to protect live projects, so the rehearsal does not need them.
+      // Consents and windows are there to protect live projects, so the rehearsal does not need them.
       consent: { allow: new Set(CONSENTS) },
       ignoreWindows: true,
       clock,

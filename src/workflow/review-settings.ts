@@ -1,12 +1,14 @@
 /** Reads the policies to override from flags or inputs. */
 import { userInfo } from 'node:os'
-import { hasErrors } from '../model/index.ts'
+import { EspalierError, hasErrors, type Policy } from '../model/index.ts'
 import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface ReviewSettings {
   /** Policies to override, as `NAME=REASON`. */
   readonly override?: readonly string[] | undefined
+  /** How many computes may restart. */
+  readonly maxRestarts?: number | undefined
 }
 
 export interface ReviewContext {
@@ -15,17 +17,19 @@ export interface ReviewContext {
   readonly hasBase?: boolean
 }
 
-/** @throws {EspalierError} `E_OVERRIDE` */
+/** @throws {EspalierError} `E_OVERRIDE`, `E_POLICY_RULE` */
 export const withReview = async (
   manifests: Manifests,
-  { override = [] }: ReviewSettings,
+  { override = [], maxRestarts }: ReviewSettings,
   { env, hasBase = false }: ReviewContext,
 ): Promise<Manifests> => {
+  refuseDailyLimits(manifests)
   const overrides = parseOverrides(override)
   const reviewed: Manifests = {
     ...manifests,
     review: {
       ...manifests.review,
+      ...(maxRestarts === undefined ? {} : { maxRestarts: maxRestartsPolicy(maxRestarts) }),
       ...(overrides.size === 0 ? {} : { overrides, actor: actorOf(env) }),
     },
   }
@@ -33,11 +37,50 @@ export const withReview = async (
   return reviewed
 }
 
+const MAX_RESTARTS = 'max-restarts'
+
+/** The policy that `--max-restarts` stands for. In the agent, it limits a day. */
+export const maxRestartsPolicy = (limit: number, per?: 'day'): Policy => ({
+  name: MAX_RESTARTS,
+  level: 'deny',
+  reason: 'The run was started with this limit.',
+  except: [],
+  computes: 'any',
+  rule: { kind: 'maxRestarts', limit },
+  ...(per && { per }),
+  source: { file: '--max-restarts', line: 1, column: 1, length: 1 },
+})
+
+/** The manifests as for a plan, which has no `--max-restarts`. */
+export const withoutMaxRestarts = (manifests: Manifests): Manifests => {
+  if (manifests.review?.maxRestarts === undefined) return manifests
+  const { maxRestarts: _, overrides = new Map(), ...review } = manifests.review
+  const others = new Map([...overrides].filter(([name]) => name !== MAX_RESTARTS))
+  return { ...manifests, review: { ...review, overrides: others } }
+}
+
+/** @throws {EspalierError} `E_POLICY_RULE` */
+const refuseDailyLimits = ({ review }: Manifests): void => {
+  const daily = review?.policies?.policies.find(({ per }) => per !== undefined)
+  if (daily === undefined) return
+  const { file, line, column } = daily.source
+  throw new EspalierError(
+    'E_POLICY_RULE',
+    `${file}:${line}:${column}: The policy \`${daily.name}\` limits a day, but only the agent knows what was done before.`,
+    { hint: 'Remove `per: day`, or pass the policy only to `agent run`, with --policy.' },
+  )
+}
+
 /** @throws {EspalierError} `E_OVERRIDE` if the first manifests override a policy that none of the manifests define. */
 export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | undefined)[]]): void =>
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),
-    all.flatMap((manifests) => manifests?.review?.policies?.policies.map(({ name }) => name) ?? []),
+    all.flatMap((manifests) => {
+      const { policies, maxRestarts } = manifests?.review ?? {}
+      return [...(policies?.policies ?? []), ...(maxRestarts === undefined ? [] : [maxRestarts])].map(
+        ({ name }) => name,
+      )
+    }),
   )
 
 /** The user who started the workflow, or who is logged in. */

@@ -13,11 +13,9 @@ import {
 } from '../model/index.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
 import { type Opening, openingOf } from '../windows/index.ts'
-import { type JudgeOptions, judgePlan, type Policies } from './policies.ts'
+import { type JudgeOptions, judgePlan } from './policies.ts'
 
-export interface ReviewOptions extends Omit<JudgeOptions, 'policies'> {
-  readonly policies?: Policies | undefined
-}
+export type ReviewOptions = JudgeOptions
 
 /** Returns a function that gives a project's declared price or tier. */
 export const declaredFor = <K extends 'price' | 'tier'>({ documents }: Desired, key: K) => {
@@ -33,16 +31,16 @@ export const reviewPlan = (
   options: ReviewOptions = {},
   base?: Desired,
 ): Plan => {
-  const cost = planCost(plan, observed, { priceOf: declaredFor(desired, 'price') })
-  const maintenance = plannedUpdates(plan, observed)
-  const reviewed: Plan = {
-    ...plan,
-    warnings: [...plan.warnings, ...usageWarnings({ ...plan, cost }, observed, desired)],
+  // What a policy denies costs nothing.
+  const judged = judgePlan(plan, observed, desired, options, base)
+  const cost = planCost(judged, observed, { priceOf: declaredFor(desired, 'price') })
+  const maintenance = plannedUpdates(judged, observed)
+  return {
+    ...judged,
+    warnings: [...judged.warnings, ...usageWarnings({ ...judged, cost }, observed, desired)],
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
-  const { policies } = options
-  return policies === undefined ? reviewed : judgePlan(reviewed, observed, desired, { ...options, policies }, base)
 }
 
 /** Warns if more CU-hours are expected than the account plan includes or a quota allows. */

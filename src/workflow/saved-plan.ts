@@ -6,6 +6,7 @@ import { defined, isInside, readBoundedFile } from '../base/index.ts'
 import { EspalierError, EXIT, MAX_JSON_BYTES, plainText } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Planned, planSnapshot } from './plan.ts'
+import { withoutMaxRestarts } from './review-settings.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'
 
 export interface SavedPlan {
@@ -61,12 +62,14 @@ export const manifestPaths = (
  * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since the plan was saved,
  *   `E_PLAN_EDITED` if nothing has changed and yet the plan does not match what Espalier plans.
  */
-export const checkSavedPlan = ({ file, path }: SavedPlan, { manifests, observed, result }: Planned): void => {
+export const checkSavedPlan = ({ file, path }: SavedPlan, planned: Planned): void => {
+  const { observed } = planned
+  const manifests = withoutMaxRestarts(planned.manifests)
   const verdict = judgeSavedPlan(file, {
     observed,
     manifestDigest: digestOf(manifests.loaded.texts),
     espalierVersion: VERSION,
-    fresh: result,
+    fresh: manifests === planned.manifests ? planned.result : planSnapshot(observed, manifests).result,
     rewound: planSnapshot(withActivityOf(file.seen, observed), manifests).result,
   })
   if (verdict.kind === 'current') return

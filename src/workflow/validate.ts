@@ -9,10 +9,13 @@ import {
   type Diagnostic,
   globFilter,
   type Policy,
+  type PolicyBranch,
+  type PolicyCompute,
+  policyRuleRow,
   type Source,
   tierOf,
 } from '../model/index.ts'
-import { type Judgement, judgePolicies, type PolicyBranch, type PolicyCompute } from '../policy/index.ts'
+import { type Judgement, judgePolicies } from '../policy/index.ts'
 import { checkTierReplicas, checkTierSettings, type TierProblem } from '../service/index.ts'
 import type { Manifests } from './manifests.ts'
 
@@ -57,6 +60,7 @@ const judgeDeclared = (
   const diagnostics: Diagnostic[] = []
   const undecided = new Set<string>()
   for (const policy of policies) {
+    if (policyRuleRow(policy.rule.kind).of === 'plan') undecided.add(policy.name)
     for (const document of desired.documents) {
       const { project, prune, source, sources } = document
       if (policy.within !== undefined && !policy.within.includes(project)) continue

@@ -246,17 +246,33 @@ describe('gates', () => {
     expect(world.writes()).toEqual([])
   })
 
-  test('a budget counts the changes of the last 24 hours', async () => {
-    const agent = await start({ ...SELDOM, budgets: { maxRestarts: 1 } })
+  const limit = (rule: string): string =>
+    `version: 1\npolicies:\n  - { name: daily, level: deny, reason: Calm., rule: { ${rule} }, per: day }\n`
+
+  test('the limit on restarts counts those of the last 24 hours', async () => {
+    const agent = await start({ ...SELDOM, maxRestarts: 1 })
     await world.declare(manifest(2))
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
     await world.declare(manifest(4))
     await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Budget')
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Policy')
     await world.pass(25 * HOUR)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
     expect(world.writes()).toHaveLength(2)
+  })
+
+  test('a change that the service rejects does not use up the growth of a day', async () => {
+    await world.declare(limit('maxCuIncrease: 4'), 'espalier.policy.yaml')
+    const agent = await start(SELDOM)
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'status', status: 422 } })
+    await world.declare(manifest(4))
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    await world.declare(manifest(6))
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Policy')
+    expect(world.writes().map((write) => write.slice(-3))).toEqual(['422', '200'])
   })
 })
 

@@ -1,14 +1,16 @@
 /** Back-off, the request rate, wakes and suspensions. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mayInterrupt } from '../../src/agent/act/progress.ts'
+import { beforeStep, mayInterrupt, usedIn, withSettled } from '../../src/agent/act/progress.ts'
 import { isSuspended, suspend } from '../../src/agent/control.ts'
+import { NEW_PROJECT_FILE } from '../../src/agent/data-folder.ts'
 import { countReverts, isConfirmed, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
 import { worstOf } from '../../src/agent/decide/round.ts'
 import { missedWindow } from '../../src/agent/decide/window.ts'
 import { dueWakes, jittered, startDelay, timerFor, windowWakes } from '../../src/agent/scheduler.ts'
 import { afterTooMany, allowance, intervalThatFits, REQUESTS_PER_REFRESH } from '../../src/agent/source/accounts.ts'
-import { AGENT_STATES, agentExitCode, type Step } from '../../src/model/index.ts'
+import { AGENT_STATES, agentExitCode, type Step, type StepOutcome } from '../../src/model/index.ts'
+import { planOf, world as planWorld } from '../planner/world.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -22,7 +24,7 @@ describe('retries', () => {
 
   const step = { change: 'a', compute: { type: 'read_write' } } as Step
   const attempted = (...times: readonly number[]) => ({
-    attempts: times.map((at) => ({ at, compute: 'a', interrupts: true, deletes: false })),
+    attempts: times.map((at) => ({ at, compute: 'a', interrupts: true, used: {} })),
   })
 
   test.each([
@@ -41,6 +43,25 @@ describe('retries', () => {
     ],
   ])('a step that interrupts connections is %s', (_, file, expected) => {
     expect(mayInterrupt(file, step, DAY)).toBe(expected)
+  })
+
+  test('what a step uses up is counted once for its change, and only if the service accepts it', () => {
+    const plan = planOf(
+      { branches: { main: { primary: { size: 4 } }, other: { primary: 'absent' } } },
+      planWorld({ main: { primary: { id: 'ep-1', size: 1 } }, other: { primary: { id: 'ep-2', size: 8 } } }),
+    )
+    const started = plan.steps.reduce((file, one) => beforeStep(file, one, plan, DAY), NEW_PROJECT_FILE)
+    const outcomes = (httpStatus: number): readonly StepOutcome[] =>
+      plan.steps.map(({ id, kind }) =>
+        kind === 'delete'
+          ? { step: id, status: 'done', operations: [], durationMs: 0 }
+          : { step: id, status: 'failed', httpStatus, operations: [], durationMs: 0 },
+      )
+    const used = { maxRestarts: 1, maxDeletes: 1, maxCuIncrease: -5, maxCuHoursIncrease: 0 }
+    expect(usedIn(started, DAY)).toEqual(used)
+    expect(usedIn(withSettled(started, outcomes(500)), DAY)).toEqual(used)
+    expect(usedIn(withSettled(started, outcomes(422)), DAY)).toEqual({ ...used, maxRestarts: 0, maxCuIncrease: -8 })
+    expect(usedIn(started, 2 * DAY)).toEqual({})
   })
 
   test('reverts are counted for 7 days, separately for each declared value', () => {
@@ -171,9 +192,9 @@ test('a suspension requires a reason and ends after at most 30 days', () => {
 
 test('a project shows its worst state, and each state has an exit code', () => {
   expect(worstOf([])).toEqual({ state: 'Synced' })
-  expect(worstOf([{ state: 'Scheduled' }, { state: 'Blocked', reason: 'Budget' }, { state: 'OutOfSync' }])).toEqual({
+  expect(worstOf([{ state: 'Scheduled' }, { state: 'Blocked', reason: 'Policy' }, { state: 'OutOfSync' }])).toEqual({
     state: 'Blocked',
-    reason: 'Budget',
+    reason: 'Policy',
   })
   expect(AGENT_STATES.map(agentExitCode)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
 })

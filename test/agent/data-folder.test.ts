@@ -16,7 +16,7 @@ const FILE: ProjectFile = {
     entries: { 'ep-1/size': { want: '2', seen: null, base: null, agreed: false } },
   },
   failures: 1,
-  attempts: [{ at: 5, compute: 'ep-1', interrupts: true, deletes: false }],
+  attempts: [{ at: 5, compute: 'ep-1', interrupts: true, used: { maxRestarts: 1 } }],
   suspension: { until: 7, reason: 'load test' },
 }
 

@@ -35,7 +35,6 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
       history: 'known',
     },
     steps: { now: NOW, continuing: new Set(), isWaveHeld: false, mayInterrupt: () => true },
-    isOverBudget: () => false,
   })
 
 const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => void): void =>

@@ -115,7 +115,6 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
           api: { baseUrl: stage.sandbox.apiUrl, clock, random: () => 0.5 },
           policy: { onGit: 'apply', onDrift: 'report', allow: new Set(['restart']) },
-          budgets: {},
           interval: 5 * MINUTE,
           gitInterval: 30_000,
           concurrency: 16,

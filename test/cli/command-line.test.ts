@@ -48,7 +48,7 @@ test.each([
   ['explain', { code: undefined }],
   ['apply --yes', { autoApprove: true }],
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
-  ['apply --max-cu-increase 1.5', { maxCuIncrease: 1.5 }],
+  ['apply --max-restarts 2', { maxRestarts: 2 }],
   ['operations list -o json', { format: 'json' }],
 ])('espalier %s is parsed into the expected values', (line, values) => {
   expect(read(line).values).toMatchObject(values)

@@ -14,7 +14,6 @@ test.each([
   ['apply --max-restarts many', '--max-restarts must be a whole number of at least 0.'],
   ['apply --max-restarts -1', '--max-restarts must be a whole number of at least 0.'],
   ['apply --max-restarts 1.5', '--max-restarts must be a whole number of at least 0.'],
-  ['apply --max-cu-increase -1', '--max-cu-increase must be a number of at least 0.'],
   ['operations list --limit -1', '--limit must be a whole number of at least 0.'],
   ['sandbox serve --time-scale Infinity', '--time-scale must be a number of at least 0.001.'],
   ['sandbox serve --port -1', '--port must be a whole number from 0 to 65535.'],
@@ -30,7 +29,7 @@ test.each(['operations watch --limit 3', 'operations get ID --since 1h'])(
   },
 )
 
-test.each(['apply --max-restarts 0 --max-cu-increase 0.25', 'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5'])(
+test.each(['apply --max-restarts 0', 'sandbox serve --port 0 --pg-port 65535 --time-scale 0.5'])(
   'espalier %s is accepted',
   (line) => {
     expect(() => readCommandLine(line.split(' '))).not.toThrow()

@@ -35,6 +35,7 @@ test('init with a key writes a manifest with an empty plan, editor settings and 
     written        .vscode/extensions.json
     written        .github/workflows/espalier-plan.yml
     written        .github/workflows/espalier-apply.yml
+    written        espalier.policy.yaml
 
     Next
       1. \`espalier plan\` shows what would change
@@ -62,6 +63,7 @@ test('init with a key writes a manifest with an empty plan, editor settings and 
       await readFile(`examples/workflows/${example}.yml`, 'utf8'),
     )
   }
+  expect(await read(folder, 'espalier.policy.yaml')).toBe(await readFile('examples/ci/espalier.policy.yaml', 'utf8'))
   // A second run writes nothing.
   const again = await espalier(['init'], environmentOf(one), folder)
   expect(again).toMatchObject({ code: 0 })

@@ -96,9 +96,9 @@ test('apply exits with 3 if a step lacks consent, and does not run that step', a
   expect(stdout).toContain('--allow restart')
 })
 
-test('apply changes nothing if the plan exceeds a budget', async () => {
-  const { code, stderr } = await espalier(['apply', MANIFEST, '--auto-approve', '--max-restarts', '0'], sandbox.env)
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--max-restarts') })
+test('apply changes nothing if the plan exceeds a limit', async () => {
+  const { code, stdout } = await espalier(['apply', MANIFEST, '--auto-approve', '--max-restarts', '0'], sandbox.env)
+  expect({ code, stdout }).toMatchObject({ code: 1, stdout: expect.stringContaining('`max-restarts` denies') })
   expect((await espalier(['plan', MANIFEST, '--detailed-exitcode'], sandbox.env)).code).toBe(2)
 })
 

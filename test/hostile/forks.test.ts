@@ -153,10 +153,16 @@ test('the example workflow checks out no code of the fork and runs only the Acti
 })
 
 // promise: base-limits
-test('a manifest in the head cannot set budgets, and its git settings have no effect', async () => {
-  const { run, fork, open: publish, requests } = await changedTo(manifest('maxDeletes: 100\n'))
-  const { code, log } = await run({ 'max-deletes': '0' })
-  expect({ code, unknown: log.includes('E_UNKNOWN_KEY') }).toEqual({ code: 1, unknown: true })
+test('a policy in the head cannot raise the limits of the base, and its git settings have no effect', async () => {
+  const policy = (most: number) =>
+    `version: 1\npolicies: [{ name: calm, level: deny, reason: r, rule: { maxRestarts: ${most} } }]\n`
+  const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'espalier.policy.yaml': policy(0) })
+  const { run, fork, open: publish, requests } = world
+  fork.write('espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }'))
+  fork.write('espalier.policy.yaml', policy(9))
+  fork.commit('head')
+  publish()
+  expect((await run()).outputs).toMatchObject({ 'failure-reason': 'policy-denied', 'policies-denied': 'calm' })
   // Attributes and submodules that the pull request adds do not affect the plan.
   fork.write('espalier.yaml', manifest())
   fork.write('.gitattributes', '*.yaml filter=evil diff=evil merge=evil\n')

@@ -26,7 +26,7 @@ test('a policy is read with its name, level, reason, selectors and rule', () => 
       branches: ['preview/**'],
       except: ['preview/load-*'],
       computes: 'any',
-      rule: { kind: 'maxSize', cu: 0.25 },
+      rule: { kind: 'maxSize', limit: 0.25 },
       source: { file: 'espalier.policy.yaml', line: 3, column: 11, length: 12 },
     },
     {
@@ -35,7 +35,7 @@ test('a policy is read with its name, level, reason, selectors and rule', () => 
       reason: 'Costs.',
       except: [],
       computes: 'primary',
-      rule: { kind: 'maxScaleToZero', seconds: 600 },
+      rule: { kind: 'maxScaleToZero', limit: 600 },
       source: { file: 'espalier.policy.yaml', line: 9, column: 13, length: 5 },
     },
   ])
@@ -46,7 +46,7 @@ test('a policy file can be JSON', () => {
     version: 1,
     policies: [{ name: 'a', level: 'warn', reason: 'r', rule: { prune: 'forbidden' } }],
   })
-  expect(read(text).policies).toMatchObject([{ rule: { kind: 'prune', is: 'forbidden' } }])
+  expect(read(text).policies).toMatchObject([{ rule: { kind: 'prune', limit: 0 } }])
 })
 
 describe('mistakes in a policy file', () => {

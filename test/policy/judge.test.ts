@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { type Policy, type PolicyRule, SCALE_TO_ZERO_NEVER } from '../../src/model/index.ts'
 import {
-  checkOverrideNames,
-  judgePolicies,
+  type Policy,
   type PolicyBranch,
   type PolicyCompute,
   type PolicyProject,
-  parseOverrides,
-  unusedOverrides,
-} from '../../src/policy/index.ts'
+  type PolicyRule,
+  SCALE_TO_ZERO_NEVER,
+} from '../../src/model/index.ts'
+import { checkOverrideNames, judgePolicies, parseOverrides, unusedOverrides } from '../../src/policy/index.ts'
 
 const policy = (rule: PolicyRule, more: Partial<Policy> = {}): Policy => ({
   name: 'limit',
@@ -50,63 +49,68 @@ const judge = (rule: PolicyRule, after: PolicyProject, before?: PolicyProject, m
 
 const outcomes = (...parameters: Parameters<typeof judge>) => judge(...parameters).map(({ outcome }) => outcome)
 
-const MOST_2 = { kind: 'maxSize', cu: 2 } as const
+const MOST_2 = { kind: 'maxSize', limit: 2 } as const
 
 describe('rules', () => {
   const fine = project([sized(2)])
   test.each<[PolicyRule, PolicyProject, PolicyProject, string]>([
     [MOST_2, fine, project([sized(4)]), '`limit` denies 4 CU for primary on main (at most 2 CU)'],
-    [{ kind: 'minSize', cu: 2 }, fine, project([sized(1)]), '`limit` denies 1 CU for primary on main (at least 2 CU)'],
     [
-      { kind: 'maxProjectCu', cu: 2 },
+      { kind: 'minSize', limit: 2 },
+      fine,
+      project([sized(1)]),
+      '`limit` denies 1 CU for primary on main (at least 2 CU)',
+    ],
+    [
+      { kind: 'maxProjectCu', limit: 2 },
       fine,
       project([sized(2), replica('a')]),
       '`limit` denies 3 CU in project shop (at most 2 CU)',
     ],
     [
-      { kind: 'maxReplicas', count: 1 },
+      { kind: 'maxReplicas', limit: 1 },
       project([replica('a')]),
       project([replica('a'), replica('b')]),
       '`limit` denies 2 replicas on main (at most 1)',
     ],
     [
-      { kind: 'scaleToZero', is: 'required' },
+      { kind: 'scaleToZero', limit: 1 },
       project([sleeping(300)]),
       project([sleeping(SCALE_TO_ZERO_NEVER)]),
       '`limit` denies `scaleToZero: never` for primary on main (required)',
     ],
     [
-      { kind: 'scaleToZero', is: 'forbidden' },
+      { kind: 'scaleToZero', limit: 0 },
       project([sleeping(SCALE_TO_ZERO_NEVER)]),
       project([sleeping(0)]),
       '`limit` denies `scaleToZero: default (5m)` for primary on main (must be never)',
     ],
     [
-      { kind: 'maxScaleToZero', seconds: 600 },
+      { kind: 'maxScaleToZero', limit: 600 },
       project([sleeping(0)]),
       project([sleeping(900)]),
       '`limit` denies `scaleToZero: 15m` for primary on main (at most 10m)',
     ],
     [
-      { kind: 'restartWindow', is: 'required' },
+      { kind: 'restartWindow', limit: 1 },
       project([sized(1, { hasWindow: true })]),
       project([sized(1, { hasWindow: false })]),
       '`limit` denies primary on main without a restart window (required)',
     ],
     [
-      { kind: 'protect', is: 'required' },
+      { kind: 'protect', limit: 1 },
       project([], {}, { protect: true }),
       project([], {}, { protect: false }),
       '`limit` denies main without `protect: true` (required)',
     ],
     [
-      { kind: 'prune', is: 'forbidden' },
+      { kind: 'prune', limit: 0 },
       project([], { prune: false }),
       project([], { prune: true }),
       '`limit` denies `prune: true` for project shop (forbidden)',
     ],
     [
-      { kind: 'maxCuHours', cuHours: 600 },
+      { kind: 'maxCuHours', limit: 600 },
       project([], { cuHours: { known: 600, isComplete: true } }),
       project([], { cuHours: { known: 601, isComplete: false } }),
       '`limit` denies the CU-hours expected for project shop (at most 600 a month)',
@@ -144,14 +148,14 @@ describe('outcomes', () => {
 
   test('a CU-hours limit cannot be judged for a compute without history', () => {
     const isComplete = false
-    expect(
-      outcomes({ kind: 'maxCuHours', cuHours: 600 }, project([], { cuHours: { known: 600, isComplete } })),
-    ).toEqual(['unknown'])
+    expect(outcomes({ kind: 'maxCuHours', limit: 600 }, project([], { cuHours: { known: 600, isComplete } }))).toEqual([
+      'unknown',
+    ])
   })
 
   test('policies that a manifest alone cannot decide are left to the plan', () => {
     const { results, undecided } = judgePolicies(
-      [policy(MOST_2), policy({ kind: 'maxReplicas', count: 0 }, { name: 'few' })],
+      [policy(MOST_2), policy({ kind: 'maxReplicas', limit: 0 }, { name: 'few' })],
       [{ after: project([sized(1, { settings: {} })], { isComplete: false }) }],
       { isComplete: false },
     )

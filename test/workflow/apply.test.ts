@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
+import { exitCodeOf } from '../../src/apply/index.ts'
 import { systemClock } from '../../src/base/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
+import { EXIT } from '../../src/model/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
-import { type ApplyRequest, apply } from '../../src/workflow/index.ts'
+import { type ApplyRequest, apply, planLive, savedPlanOf, withReview } from '../../src/workflow/index.ts'
 
-const stage = async (size: string) => {
+const stage = async (size: string, state: 'active' | 'idle' = 'active') => {
   const sandbox = await startSandbox({
     timeScale: 100,
-    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ size: 1 }] }] }] },
+    seed: { projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', size: 1, state }] }] }] },
   })
   onTestFinished(() => sandbox.close())
   const real = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey })
@@ -35,7 +37,8 @@ const stage = async (size: string) => {
     consent: { allow: new Set(['restart']) },
     watch: () => ({ event: ({ type }) => void seen.push(type), end: async () => void seen.push('end') }),
   }
-  return { request, seen }
+  const wake = () => real.send({ method: 'POST', path: '/projects/shop/endpoints/ep-main/start' } as never)
+  return { request, seen, wake, api }
 }
 
 test('without a prompt, each project is read once before its first step', async () => {
@@ -66,18 +69,50 @@ test.each([
   expect(seen).toEqual(calls)
 })
 
-test('a plan that exceeds a budget is rejected before the user is asked', async () => {
+const limited = async (request: ApplyRequest, maxRestarts: number): Promise<ApplyRequest> => ({
+  ...request,
+  manifests: await withReview(request.manifests, { maxRestarts }, { env: {} }),
+})
+
+test('a plan that exceeds a limit is not applied, and the user is not asked', async () => {
   const { request, seen } = await stage('2')
-  const asked = apply({
-    ...request,
-    budgets: { maxRestarts: 0 },
+  const applied = await apply({
+    ...(await limited(request, 0)),
     consent: async () => {
       seen.push('asked')
       return undefined
     },
   })
-  await expect(asked).rejects.toMatchObject({ code: 'E_BUDGET' })
-  expect(seen).toEqual(['open', 'snapshot'])
+  if (applied.kind !== 'ended') throw new Error(applied.kind)
+  expect(applied.outcome.steps).toMatchObject([{ status: 'not-allowed', reason: 'protected' }])
+  expect(exitCodeOf(applied.outcome, applied.plan)).toBe(EXIT.error)
+  expect(seen).not.toContain('asked')
+  expect(seen).not.toContain('step-start')
+})
+
+test('a compute that wakes while the user is asked counts as a restart', async () => {
+  const { request, seen, wake } = await stage('2', 'idle')
+  const applied = await apply({
+    ...(await limited(request, 0)),
+    consent: async () => {
+      seen.push('asked')
+      await wake()
+      return { allow: new Set(['restart']) }
+    },
+  })
+  if (applied.kind !== 'ended') throw new Error(applied.kind)
+  expect(applied.plan.policies?.results).toMatchObject([{ policy: 'max-restarts', outcome: 'denied' }])
+  expect(exitCodeOf(applied.outcome, applied.plan)).toBe(EXIT.error)
+  expect(seen.filter((one) => one === 'asked')).toHaveLength(1)
+  expect(seen).not.toContain('step-start')
+})
+
+test('a saved plan is denied by `--max-restarts`, which is not part of it, and is not stale', async () => {
+  const { request, seen, api } = await stage('2')
+  const saved = savedPlanOf(await planLive(api, request.manifests))
+  const applied = await apply({ ...(await limited(request, 0)), saved })
+  expect(applied).toMatchObject({ kind: 'ended', outcome: { steps: [{ reason: 'protected' }] } })
+  expect(seen).not.toContain('step-start')
 })
 
 test('an override is written to the outcome and, before the first step, to the journal, and without an override no step runs', async () => {

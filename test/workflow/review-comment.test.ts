@@ -97,39 +97,40 @@ const commentOf = (overrides?: ReadonlyMap<string, string>, costThreshold?: numb
   })
 }
 
+const OVERRIDES = new Map([['preview-size', 'load test until Friday']])
+
 test('the comment shows restarts first, then one line each for cost, checks and policies', async () => {
-  const text = commentOf()
+  const text = commentOf(OVERRIDES)
   await expect(text).toMatchFileSnapshot('golden/review-comment.md')
-  const parts = [
-    '### Espalier',
-    '[!WARNING]',
-    '[!CAUTION]',
-    '**Cost:**',
-    '**Checks:**',
-    '**Policies, after the merge:**',
-    '| --- |',
-  ]
+  const parts = ['### Espalier', '[!WARNING]', '**Cost:**', '**Checks:**', '**Policies, after the merge:**', '| --- |']
   const places = parts.map((part) => text.indexOf(part))
   expect(places).toEqual(places.toSorted((a, b) => a - b))
   expect(places).not.toContain(-1)
 })
 
+test('the comment shows a denial below the restarts, and the denied changes cost nothing', () => {
+  const text = commentOf()
+  expect(text.indexOf('[!CAUTION]')).toBeGreaterThan(text.indexOf('[!WARNING]'))
+  expect(text).toContain('### Espalier: 4 computes are refused.')
+  expect(text).not.toContain('**Cost:**')
+})
+
 test('the comment shows an override with its reason and author', () => {
-  const text = commentOf(new Map([['preview-size', 'load test until Friday']]))
+  const text = commentOf(OVERRIDES)
   expect(text).toContain('policy `preview-size` overridden by octocat: load test until Friday')
   expect(text).not.toContain('denies this plan')
 })
 
 test('the comment omits a cost below the threshold', () => {
-  expect(commentOf(undefined, 100_000)).not.toContain('**Cost:**')
-  expect(commentOf(undefined, 1)).toContain('**Cost:**')
+  expect(commentOf(OVERRIDES, 100_000)).not.toContain('**Cost:**')
+  expect(commentOf(OVERRIDES, 1)).toContain('**Cost:**')
 })
 
 test('the HTML page shows cost, policy results and skipped changes', () => {
   const base = manifest({ main: '{ min: 1, max: 4 }', preview: 0.25, most: 0.5 })
   const head = manifest({ main: '{ min: 2, max: 8 }', preview: 1, most: 2 })
   const observed = live()
-  const { result } = planSnapshot(observed, head, { base })
+  const { result } = planSnapshot(observed, { ...head, review: { ...head.review, overrides: OVERRIDES } }, { base })
   const page = planPage(result.plan, { version: '1', sha256: () => 'x', observed })
   for (const words of [
     'Cost and service updates',

@@ -3,7 +3,6 @@ import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkBudgets } from '../../src/apply/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { Observed, Plan, ProjectSettings } from '../../src/model/index.ts'
 import { planPage } from '../../src/report/html/index.ts'
@@ -124,14 +123,6 @@ test('a size that the tier does not allow excludes the project, unless the manif
   expect(planOf(`${RESIZE}tier: none\n`, {}, free).ok).toBe(true)
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
     { code: 'W_TIER_UNKNOWN' },
-  ])
-})
-
-test('the error for a CU-hours budget names computes whose usage is unknown', () => {
-  const check = (branches: string) => checkBudgets(planOf(branches).plan, { maxCuHoursIncrease: 10 })
-  expect(check(RESIZE)).toEqual(['The plan adds 2190 CU-hours a month; --max-cu-hours-increase allows 10.'])
-  expect(check('  main: { replicas: { r: { size: 2, scaleToZero: 5m } } }\n')).toEqual([
-    'The plan may add up to 1460 CU-hours a month (unknown: replica "r" on main); --max-cu-hours-increase allows 10.',
   ])
 })
 
@@ -257,7 +248,7 @@ test("an error in the base's policies fails the plan", () => {
 test('the comment shows planned service updates in two lines below the restarts', () => {
   const { plan } = planOf(
     `${RESIZE}${PREVIEW}${PRICE}`,
-    { policies: policies(SMALL) },
+    { policies: policies(SMALL), overrides: new Map([['preview-size', 'load test']]) },
     live({ maintenanceScheduledFor: '2026-11-22T02:00:00Z' }),
   )
   const text = planComment({

@@ -1,10 +1,11 @@
 /** Computes the new contents of a project's file after a refresh, before a step, and before and after an apply. */
-import type { Budgets } from '../../apply/index.ts'
 import {
   type Desired,
   type ObservedProject,
   type Outcome,
   type Plan,
+  type PlanUse,
+  planUseOf,
   type Step,
   type StepOutcome,
   stepTitle,
@@ -57,7 +58,6 @@ export const afterRefresh = (file: ProjectFile, refresh: Refresh): ProjectFile =
     }),
     reverts: file.reverts.filter(({ at }) => at > now - WEEK),
     attempts: file.attempts.filter(({ at }) => at > now - DAY),
-    growth: file.growth.filter(({ at }) => at > now - DAY),
   }
 }
 
@@ -78,28 +78,41 @@ const withOwnMoves = (
   return { ...record, entries: Object.fromEntries(entries) }
 }
 
+type Attempt = ProjectFile['attempts'][number]
+
 /** Records a step before its first request, because a step that is not recorded must not run. */
-export const beforeStep = (file: ProjectFile, step: Step, now: number): ProjectFile => {
-  const [interrupts, deletes] = [step.impact !== 'none', step.kind === 'delete']
-  if (!interrupts && !deletes) return file
-  return { ...file, attempts: [...file.attempts, { at: now, compute: subjectOf(step), interrupts, deletes }] }
+export const beforeStep = (file: ProjectFile, step: Step, { changes, cost }: Plan, now: number): ProjectFile => {
+  const isFirst = !file.attempts.some(({ open }) => open?.change === step.change)
+  const change = isFirst ? changes.find(({ id }) => id === step.change) : undefined
+  const used = change && planUseOf({ change, cost: cost?.computes.find((one) => one.change === change.id) })
+  const interrupts = step.impact !== 'none'
+  if (!interrupts && !Object.values(used ?? {}).some((amount) => amount !== 0)) return file
+  const attempt: Attempt = {
+    at: now,
+    compute: subjectOf(step),
+    interrupts,
+    used: used ?? {},
+    open: { step: step.id, change: step.change },
+  }
+  return { ...file, attempts: [...file.attempts, attempt] }
 }
 
-export const beforeApply = (
-  before: ProjectFile,
-  { summary, cost }: Plan,
-  applying: NonNullable<ProjectFile['applying']>,
-  now: number,
-): ProjectFile => {
-  const file = { ...before, applying }
-  const cu = summary.capacity.after.maxCu - summary.capacity.before.maxCu
-  const cuHours = sum((cost?.computes ?? []).map(({ delta }) => delta.expected ?? delta.high ?? 0))
-  return cu === 0 && cuHours === 0 ? file : { ...file, growth: [...file.growth, { at: now, cu, cuHours }] }
+/** A step that the service rejected, or that was not sent, has used up nothing. */
+const settled = ({ open, ...attempt }: Attempt, steps: readonly StepOutcome[]): Attempt => {
+  const outcome = steps.find(({ step }) => step === open?.step)
+  return outcome !== undefined && isRejected(outcome) ? { ...attempt, used: {} } : attempt
 }
+
+const isRejected = ({ status, httpStatus = 500, operations }: StepOutcome): boolean =>
+  status === 'failed' ? httpStatus < 500 && operations.length === 0 : status !== 'done'
+
+/** Closes the attempts of an apply. Without an outcome, everything that was started counts. */
+export const withSettled = (file: ProjectFile, steps: readonly StepOutcome[] = []): ProjectFile => ({
+  ...file,
+  attempts: file.attempts.map((attempt) => settled(attempt, steps)),
+})
 
 const subjectOf = ({ compute, change }: Step): string => compute.id ?? change
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 const INTERRUPTIONS_A_DAY = 3
 
@@ -108,18 +121,14 @@ export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: 
   attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
   INTERRUPTIONS_A_DAY
 
-/** The part of each budget that the applies of the last 24 hours have left. */
-export const budgetsLeft = (budgets: Budgets, { attempts, growth }: ProjectFile, now: number): Budgets => {
-  const recent = attempts.filter(({ at }) => at > now - DAY)
-  const grown = growth.filter(({ at }) => at > now - DAY)
-  const less = (limit: number | undefined, used: number): number | undefined =>
-    limit === undefined ? undefined : limit - used
-  return {
-    maxRestarts: less(budgets.maxRestarts, recent.filter(({ interrupts }) => interrupts).length),
-    maxDeletes: less(budgets.maxDeletes, recent.filter(({ deletes }) => deletes).length),
-    maxCuIncrease: less(budgets.maxCuIncrease, sum(grown.map(({ cu }) => cu))),
-    maxCuHoursIncrease: less(budgets.maxCuHoursIncrease, sum(grown.map(({ cuHours }) => cuHours))),
+/** What was used up in the last 24 hours. */
+export const usedIn = ({ attempts }: Pick<ProjectFile, 'attempts'>, now: number): PlanUse => {
+  const total: Record<string, number> = {}
+  for (const { at, used } of attempts) {
+    if (at <= now - DAY) continue
+    for (const [rule, amount] of Object.entries(used)) total[rule] = (total[rule] ?? 0) + amount
   }
+  return total
 }
 
 /** What was applied, or `undefined` if no step completed. */
@@ -212,7 +221,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
   )
   const isAllDone = done.length === steps.length
   return {
-    ...file,
+    ...withSettled(file, steps),
     applying: undefined,
     moving: isAllDone ? file.moving : movedBy({ plan, started: idsOf(steps) }),
     chain: chain.length === 0 ? undefined : chain,

@@ -41,8 +41,7 @@ interface RoundInput {
   readonly plan: (select?: (change: Change) => Selected) => Plan
   readonly known: Known
   readonly situation: Situation
-  readonly steps: Omit<StepContext, 'policy' | 'isDenied' | 'isOverBudget'>
-  readonly isOverBudget: (plan: Plan) => boolean
+  readonly steps: Omit<StepContext, 'policy' | 'isDenied'>
 }
 
 export interface Round {
@@ -62,7 +61,7 @@ export interface Round {
  * Decides how to treat each difference, and then plans again without the differences on hold. Planning again means that
  * no step ever has to be removed from a plan.
  */
-export const decideRound = ({ plan, known, situation, steps, isOverBudget }: RoundInput): Round => {
+export const decideRound = ({ plan, known, situation, steps }: RoundInput): Round => {
   const whole = plan()
   const verdicts = new Map(
     whole.changes.flatMap((change) =>
@@ -84,7 +83,7 @@ export const decideRound = ({ plan, known, situation, steps, isOverBudget }: Rou
   const { policy } = situation
   const decide = (left: Plan) => {
     const isDenied = left.policies?.results.some(({ outcome }) => outcome === 'denied') === true
-    return decideSteps(left.steps, { ...steps, policy, isDenied, isOverBudget: isOverBudget(left) })
+    return decideSteps(left.steps, { ...steps, policy, isDenied })
   }
   const held = [...verdicts.values()].filter(({ action }) => action !== 'plan')
   const first = held.length === 0 ? whole : plan(select)

@@ -91,10 +91,8 @@ export interface StepContext {
   readonly policy: AgentPolicy
   /** Milliseconds since the epoch. */
   readonly now: number
-  /** Whether a policy denies the planned state of the project. */
+  /** Whether a policy denies the plan. */
   readonly isDenied: boolean
-  /** Whether the plan, together with the applies of the last 24 hours, exceeds a budget. */
-  readonly isOverBudget: boolean
   /** Whether a project in an earlier wave is not complete. */
   readonly isWaveHeld: boolean
   /** Whether the number of attempts on the step's compute in the last 24 hours is below the limit. */
@@ -116,14 +114,13 @@ export const decideSteps = (steps: readonly Step[], context: StepContext): Reado
 }
 
 const decideStep = (step: Step, context: StepContext): StepVerdict => {
-  const { policy, now, isDenied, isOverBudget, isWaveHeld, mayInterrupt, continuing } = context
+  const { policy, now, isDenied, isWaveHeld, mayInterrupt, continuing } = context
   const run = (row: number): StepVerdict => ({ row, action: 'run', state: 'Progressing' })
   const skip = (row: number, reason: AgentReason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
   const { windows = [] } = step
   if (isDenied) return skip(10, 'Policy')
   if (step.refused !== undefined) return skip(10, 'Protected')
   if (step.consents.some((consent) => !policy.allow.has(consent))) return skip(10, 'NotAllowed')
-  if (isOverBudget) return skip(11, 'Budget')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
   // A chain is continued only while its branch has no primary, and then there are no connections to disrupt.

@@ -1,6 +1,6 @@
 /** Finds the computes that were replaced, and the pins that are out of date because of that. */
-import { groupBy } from '../../base/index.ts'
-import type { Plan, StepOutcome } from '../../model/index.ts'
+import { defined, groupBy } from '../../base/index.ts'
+import type { ApplyEvent, Plan, StepOutcome } from '../../model/index.ts'
 
 /** Maps the ids of replaced computes to the ids of their successors. */
 export const successors = (
@@ -40,13 +40,7 @@ export const pinNotes = (
 
 // Lists the policies that were overridden, for the journal and the outcome.
 
-interface Overridden {
-  readonly policy: string
-  readonly project: string
-  readonly reason: string
-  readonly by: string
-  readonly violations: readonly string[]
-}
+type Overridden = Omit<Extract<ApplyEvent, { readonly type: 'policy-overridden' }>, 'type' | 'time'>
 
 /** One entry for each policy and project. */
 export const overriddenOf = ({ policies }: Pick<Plan, 'policies'>): readonly Overridden[] => {
@@ -55,11 +49,12 @@ export const overriddenOf = ({ policies }: Pick<Plan, 'policies'>): readonly Ove
     const [first] = all
     if (first?.override === undefined) return []
     const { policy, project, override: reason, overriddenBy: by = 'unknown' } = first
-    return [{ policy, project, reason, by, violations: all.map(({ message }) => message) }]
+    return [{ policy, ...defined({ project }), reason, by, violations: all.map(({ message }) => message) }]
   })
 }
 
 export const overrideNotes = (plan: Pick<Plan, 'policies'>): readonly string[] =>
   overriddenOf(plan).map(
-    ({ policy, project, by, reason }) => `${by} overrode policy \`${policy}\` in ${project}: ${reason}`,
+    ({ policy, project, by, reason }) =>
+      `${by} overrode policy \`${policy}\`${project === undefined ? '' : ` in ${project}`}: ${reason}`,
   )

@@ -35,6 +35,10 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 
-/** Whether the windows allow any of the steps to run at `at`, which is in milliseconds since the epoch. */
-export const isAnyDue = ({ steps }: Plan, at: number): boolean =>
-  steps.some(({ windows, impact }) => windows === undefined || impact === 'none' || openingOf(windows, at).isOpen)
+/** Whether any of the steps may run at `at`, which is in milliseconds since the epoch. */
+export const isAnyDue = ({ steps }: Plan, at: number, ignoreWindows: boolean): boolean =>
+  steps.some(
+    ({ windows, impact, refused }) =>
+      refused === undefined &&
+      (ignoreWindows || windows === undefined || impact === 'none' || openingOf(windows, at).isOpen),
+  )

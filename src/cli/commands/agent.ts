@@ -1,6 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
-import { duration, text, toggle } from '../flag.ts'
-import { BUDGET_FLAGS, CONNECTION_FLAGS, formatFlag, PATHS, REVIEW_FLAGS, TIMEOUT_FLAG } from '../flags.ts'
+import { duration, number, text, toggle } from '../flag.ts'
+import { CONNECTION_FLAGS, formatFlag, PATHS, REVIEW_FLAGS, TIMEOUT_FLAG } from '../flags.ts'
 
 const DATA_FLAG = {
   data: text('Agent:', 'Data folder, which only one agent can use at a time', {
@@ -52,7 +52,7 @@ export const runCommand = {
       value: 'LIST',
       array: true,
     }),
-    ...BUDGET_FLAGS,
+    'max-restarts': number('Decisions:', 'Limit the restarts of each project in 24 hours, as a policy'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: REVIEW_FLAGS.policy,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
@@ -81,8 +81,6 @@ export const runCommand = {
     ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
   notes: `After SIGTERM or Ctrl-C, running steps complete first. A second signal stops the agent immediately.
-
-The --max-… flags limit what the agent does to each project in 24 hours.
 
 ${STATE_CODES}
   Without --once, 0 if the agent was stopped, and 1 if it cannot start or continue.`,

@@ -1,7 +1,6 @@
 import type { Command, ValuesOf } from '../command.ts'
 import { number, text, toggle } from '../flag.ts'
 import {
-  BUDGET_FLAGS,
   CONNECTION_FLAGS,
   EXIT_ERROR,
   formatFlag,
@@ -31,7 +30,7 @@ export const applyCommand = {
     }),
     now: toggle('Consent:', 'Also run disruptive steps outside their restart windows'),
     'keep-going': toggle('Consent:', 'If some projects have problems, apply the others'),
-    ...BUDGET_FLAGS,
+    'max-restarts': number('Consent:', 'Apply nothing if more computes than this may restart'),
     'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
     ...TIMEOUT_FLAG,
     journal: text('Output:', 'Append each event to FILE before acting on it', { value: 'FILE' }),
@@ -43,10 +42,7 @@ export const applyCommand = {
   examples: [
     ['$0 apply', 'Show the plan, ask, and apply it'],
     ['$0 apply plan.json', 'Apply a plan that plan --out saved'],
-    [
-      '$0 apply --auto-approve --allow delete --max-deletes 2',
-      'Apply without a prompt, and delete at most two computes',
-    ],
+    ['$0 apply --auto-approve --allow delete', 'Apply without a prompt, and allow deletes'],
     ['$0 apply --base origin/main --introduced', 'Apply only what this git branch introduces'],
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
@@ -56,8 +52,9 @@ continue, run the command again. If CI is set, apply cannot ask, so --auto-appro
 
 Exit codes:
   0   done, or nothing to do
-  ${EXIT_ERROR}
-  3   applied in part: a step failed or was not allowed, or a project was left out or still differs
+  ${EXIT_ERROR},
+      or everything is refused or denied
+  3   not everything is as declared: a step failed or was not allowed, or a project was left out
   4   the saved plan is stale or was edited, so nothing was changed
   5   done, except for steps that wait for their restart window
   130 interrupted`,

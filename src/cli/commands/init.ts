@@ -4,14 +4,17 @@ import { CONNECTION_FLAGS } from '../flags.ts'
 
 export const initCommand = {
   command: 'init',
-  summary: 'Start here: write your first manifests, editor settings and workflows',
+  summary: 'Start here: write your first manifests, editor settings, workflows and policies',
   flags: {
     project: text(
       '',
       'Only projects whose id or name matches this glob; repeatable (default: every project that the key can access)',
       { value: 'GLOB', array: true },
     ),
-    'manifests-only': toggle('', 'Write neither editor settings (.vscode/) nor workflows (.github/workflows/)'),
+    'manifests-only': toggle(
+      '',
+      'Write neither editor settings (.vscode/) nor workflows (.github/workflows/) with their policy file',
+    ),
     ...CONNECTION_FLAGS,
   },
   examples: [

@@ -50,7 +50,8 @@ export const planCommand = {
   notes: `Exit codes:
   0   planned; with --detailed-exitcode, there is also nothing to do
   ${EXIT_ERROR},
-      or a project cannot be planned, in which case the other projects are shown
+      or a policy denies a change, or a project cannot be planned, in which case the
+      other projects are shown
   2   with --detailed-exitcode, there are changes`,
 } as const satisfies Command
 

@@ -2,7 +2,12 @@
 import { git } from '../../base/index.ts'
 import { REPOSITORY } from '../../model/index.ts'
 import { RELEASE_COMMIT } from '../../model/version.ts'
-import workflows from './generated/workflows.json' with { type: 'json' }
+import files from './generated/workflows.json' with { type: 'json' }
+
+const { policy, ...workflows } = files
+
+/** A policy file with limits on what the workflows apply. */
+export const POLICY_EXAMPLE = policy
 
 /** @returns the contents of the workflow files, by name. */
 export const workflowsFor = async (

@@ -98,10 +98,9 @@ const untilStopped = async (stop: () => void, io: Io, run: () => Promise<void>):
 const settingsOf = (flags: AgentRunFlags) => {
   if (flags.interval < 60_000) throw usageError('--interval must be at least 60s.')
   const { onGit, onDrift, interval, gitInterval, listenPublic } = flags
-  const { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease } = flags
   return {
     policy: { onGit, onDrift, allow: allowed(flags.allow ?? []) },
-    budgets: { maxRestarts, maxDeletes, maxCuIncrease, maxCuHoursIncrease },
+    maxRestarts: flags.maxRestarts,
     interval,
     gitInterval,
     operationTimeoutMs: flags.timeout,

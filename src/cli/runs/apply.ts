@@ -52,7 +52,6 @@ export const runApply = async (flags: ApplyFlags, io: Io): Promise<ExitCode> => 
     open: () => openWriteApi(flags, flags.timeout, io, reading),
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
-    budgets: flags,
     maxFailures: flags.maxFailures,
     keepGoing: flags.keepGoing,
     ignoreWindows: flags.now,

@@ -6,14 +6,14 @@ import type { Project, ReadApi } from '../../api/index.ts'
 import { counted, git, makeFolder, plainText, replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, schemaAddress } from '../../model/index.ts'
-import { DEFAULT_PATHS } from '../../workflow/index.ts'
+import { DEFAULT_PATHS, POLICY_FILES } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
 import type { InitFlags } from '../commands/init.ts'
 import { withReadApi } from '../connect.ts'
 import { usageError } from '../flags.ts'
 import { exportChecked, importProjects, observeOne, printNotes } from '../imported-manifest.ts'
 import { SCHEMA_FILE, withExtension, withSchema } from '../init/editor-settings.ts'
-import { workflowsFor } from '../init/workflows.ts'
+import { POLICY_EXAMPLE, workflowsFor } from '../init/workflows.ts'
 import type { Io } from '../io.ts'
 import { hasKey } from '../key.ts'
 import { checkGlobs, liveProjects, visibleProjects } from '../live-projects.ts'
@@ -164,7 +164,7 @@ const writeEditorSettings = async (io: Io): Promise<void> => {
   }
 }
 
-/** @returns whether the workflow files exist now. */
+/** Also writes limits on what the workflows apply. @returns whether the workflow files exist now. */
 const writeWorkflows = async (io: Io): Promise<boolean> => {
   const why = await noWorkflows(io)
   if (why !== undefined) {
@@ -173,6 +173,9 @@ const writeWorkflows = async (io: Io): Promise<boolean> => {
   }
   for (const [name, text] of Object.entries(await workflowsFor(io.cwd)))
     await writeNew(io, `.github/workflows/espalier-${name}.yml`, text)
+  const policies = POLICY_FILES.find((file) => existsSync(io.locate(file)))
+  if (policies === undefined) await writeNew(io, POLICY_FILES[0], POLICY_EXAMPLE)
+  else report(io, 'exists', policies)
   return true
 }
 

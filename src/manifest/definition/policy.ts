@@ -1,46 +1,14 @@
 /** The definition of a policy file. Its schema, types and validator are derived from it. */
-import { type JsonSchema, list, map, number, oneOf, only, text, type ValueOf } from '../../base/index.ts'
-import { schemaAddress } from '../../model/index.ts'
-
-export const DURATION_PATTERN = '^(?=.)(\\d{1,7}d)?(\\d{1,7}h)?(\\d{1,7}m)?(\\d{1,7}s)?$'
+import { type JsonSchema, list, map, oneOf, only, type Schema, text, type ValueOf } from '../../base/index.ts'
+import { POLICY_RULE_NAMES, type PolicyRuleName, policyRuleRow, schemaAddress } from '../../model/index.ts'
 
 const globs = (description: string, examples: readonly unknown[]) =>
   list(text({ minLength: 1, $comment: 'E_GLOB' }), { minItems: 1, description, examples })
-const cu = (description: string, example: number) =>
-  number({ exclusiveMinimum: 0, maximum: 100_000, description, examples: [example] })
 
-const RULE = map(
-  {
-    maxSize: cu('The maximum size of a compute, in CU. For a range, its upper limit.', 0.25),
-    minSize: cu('The minimum size of a compute, in CU. For a range, its lower limit.', 1),
-    maxProjectCu: cu(
-      'The maximum total size of the computes of a project, in CU. For ranges, the upper limits count.',
-      24,
-    ),
-    maxReplicas: number({
-      minimum: 0,
-      multipleOf: 1,
-      description: 'The maximum number of read replicas of a branch.',
-      examples: [2],
-    }),
-    scaleToZero: oneOf(['required', 'forbidden'], {
-      description: 'Whether computes must or must not scale to zero.',
-      examples: ['forbidden'],
-    }),
-    maxScaleToZero: text({
-      pattern: DURATION_PATTERN,
-      description: 'Computes must scale to zero within this time.',
-      examples: ['10m'],
-      $comment: 'E_POLICY_DURATION',
-    }),
-    restartWindow: only('required', { description: 'Computes must have a restart window.', examples: ['required'] }),
-    protect: only('required', { description: 'Branches must have `protect: true`.', examples: ['required'] }),
-    prune: only('forbidden', { description: '`prune: true` is not allowed.', examples: ['forbidden'] }),
-    maxCuHours: cu(
-      'The maximum expected CU-hours per month (docs/cost.md): per branch with `branches`, otherwise per project.',
-      600,
-    ),
-  },
+type RuleValue = Readonly<Partial<Record<PolicyRuleName, number | string>>>
+
+const RULE: Schema<RuleValue> = map(
+  Object.fromEntries(POLICY_RULE_NAMES.map((name) => [name, policyRuleRow(name).schema])),
   { minProperties: 1, maxProperties: 1, $comment: 'E_POLICY_RULE', description: 'Exactly one rule.' },
 )
 
@@ -52,7 +20,8 @@ export const POLICY = map(
       examples: ['preview-size'],
     }),
     level: oneOf(['warn', 'deny'], {
-      description: '`deny` blocks the project, `warn` only reports.',
+      description:
+        '`deny` blocks the project, or the whole plan if the rule limits what a plan can do. `warn` only reports.',
       examples: ['deny'],
     }),
     reason: text({
@@ -69,7 +38,12 @@ export const POLICY = map(
       description: 'The computes that the policy applies to.',
       examples: ['primary'],
     }),
-    rule: { ...RULE, examples: [{ maxSize: 0.25 }] },
+    rule: { ...RULE, examples: [{ maxSize: 0.25 }] } as typeof RULE,
+    per: only('day', {
+      description:
+        'Apply a limit on plans, such as `maxRestarts`, to everything that the agent does to a project in 24 hours. Only the agent accepts this.',
+      examples: ['day'],
+    }),
   },
   { required: ['name', 'level', 'reason', 'rule'] },
 )
@@ -101,7 +75,7 @@ export const POLICY_SCHEMA: JsonSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   $id: schemaAddress('policy'),
   title: 'Espalier policies',
-  description: 'Limits on what manifests can declare for projects and branches.',
+  description: 'Limits on what manifests can declare for projects and branches, and on what a plan can change.',
   ...FILE,
   $defs: { policy: POLICY },
 }

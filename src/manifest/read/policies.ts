@@ -5,9 +5,11 @@ import {
   type Desired,
   type Diagnostic,
   globProblem,
+  POLICY_RULE_NAMES,
   type Policy,
   type PolicyRule,
-  parseDuration,
+  type PolicyRuleName,
+  policyRuleRow,
   problem,
 } from '../../model/index.ts'
 import type { PolicyFileValue, PolicyValue } from '../definition/policy.ts'
@@ -53,22 +55,19 @@ export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): rea
 
 /** Returns `undefined` if a required part is invalid, which has already been reported. */
 export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined => {
-  const { name, level, reason, projects, branches, except = [], computes = 'any' } = value
+  const { name, level, reason, projects, branches, except = [], computes = 'any', per } = value
   const rule = toRule(value.rule)
   // Invalid parts were removed and reported.
   if (rule === undefined || name === undefined || level === undefined || reason === undefined) return undefined
   for (const globs of [projects ?? [], branches ?? [], except]) {
     for (const [index, glob] of globs.entries()) checkGlob(tree, globs, index, glob)
   }
-  if (branches !== undefined && (rule.kind === 'maxProjectCu' || rule.kind === 'prune')) {
-    const message = `\`${rule.kind}\` applies to whole projects, so the policy cannot have \`branches\`.`
-    tree.report('E_POLICY_RULE', tree.source(value, 'branches'), message, 'Select projects with `projects` instead.')
-  }
+  checkSelectors(tree, value, rule.kind)
   return {
     name,
     level,
     reason,
-    ...defined({ projects, branches }),
+    ...defined({ projects, branches, per }),
     except,
     computes,
     rule,
@@ -77,17 +76,26 @@ export const readPolicy = (tree: Tree, value: PolicyValue): Policy | undefined =
 }
 
 const toRule = (value: PolicyValue['rule'] | undefined): PolicyRule | undefined => {
-  const { maxSize, minSize, maxProjectCu, maxReplicas, scaleToZero, maxScaleToZero, maxCuHours } = value ?? {}
-  if (maxSize !== undefined) return { kind: 'maxSize', cu: maxSize }
-  if (minSize !== undefined) return { kind: 'minSize', cu: minSize }
-  if (maxProjectCu !== undefined) return { kind: 'maxProjectCu', cu: maxProjectCu }
-  if (maxReplicas !== undefined) return { kind: 'maxReplicas', count: maxReplicas }
-  if (scaleToZero !== undefined) return { kind: 'scaleToZero', is: scaleToZero }
-  if (maxScaleToZero !== undefined) return { kind: 'maxScaleToZero', seconds: parseDuration(maxScaleToZero) ?? 0 }
-  if (maxCuHours !== undefined) return { kind: 'maxCuHours', cuHours: maxCuHours }
-  if (value?.restartWindow !== undefined) return { kind: 'restartWindow', is: 'required' }
-  if (value?.protect !== undefined) return { kind: 'protect', is: 'required' }
-  return value?.prune === undefined ? undefined : { kind: 'prune', is: 'forbidden' }
+  const kind = POLICY_RULE_NAMES.find((name) => value?.[name] !== undefined)
+  const limit = kind === undefined ? undefined : value?.[kind]
+  return kind === undefined || limit === undefined ? undefined : { kind, limit: policyRuleRow(kind).read(limit) }
+}
+
+/** Reports keys that would have no effect on the rule. */
+const checkSelectors = (tree: Tree, value: PolicyValue, kind: PolicyRuleName): void => {
+  const { of } = policyRuleRow(kind)
+  if (value.per !== undefined && of !== 'plan') {
+    const message = `\`per: day\` limits what is done in a day, but \`${kind}\` limits what is declared.`
+    tree.report('E_POLICY_RULE', tree.source(value, 'per'), message, 'Remove `per`.')
+  }
+  const [selectors, whole] =
+    of === 'plan'
+      ? ([['branches', 'except', 'computes'], 'the whole plan'] as const)
+      : ([['branches'], 'whole projects'] as const)
+  const wrong = of === 'plan' || of === 'project' ? selectors.find((key) => value[key] !== undefined) : undefined
+  if (wrong === undefined) return
+  const message = `\`${kind}\` applies to ${whole}, so the policy cannot have \`${wrong}\`.`
+  tree.report('E_POLICY_RULE', tree.source(value, wrong), message, 'Select projects with `projects` instead.')
 }
 
 const duplicateNames = (policies: readonly Policy[]): readonly Diagnostic[] =>
@@ -103,8 +111,8 @@ const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
   return policies.flatMap((minimum) =>
     policies.flatMap((maximum): readonly Diagnostic[] => {
       if (minimum.rule.kind !== 'minSize' || maximum.rule.kind !== 'maxSize') return []
-      if (minimum.rule.cu <= maximum.rule.cu || selector(minimum) !== selector(maximum)) return []
-      const message = `\`${minimum.name}\` requires at least ${minimum.rule.cu} CU, but \`${maximum.name}\` allows at most ${maximum.rule.cu} CU for the same computes.`
+      if (minimum.rule.limit <= maximum.rule.limit || selector(minimum) !== selector(maximum)) return []
+      const message = `\`${minimum.name}\` requires at least ${minimum.rule.limit} CU, but \`${maximum.name}\` allows at most ${maximum.rule.limit} CU for the same computes.`
       const hint = 'Exclude branches with `except` in one of the two.'
       return [problem('E_POLICY_RULE', message, hint, minimum.source)]
     }),

@@ -8,7 +8,6 @@ export type DiagnosticCode =
   | 'E_BASE_URL'
   | 'E_BRANCH_AMBIGUOUS'
   | 'E_BRANCH_UNKNOWN'
-  | 'E_BUDGET'
   | 'E_COMMENT'
   | 'E_CONSENT'
   | 'E_DISABLED'

@@ -115,7 +115,9 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: PlanNames): str
   const owner = (id: string): string => (names?.isMixed === true ? paint.dim(`  ${names.stepById(id)}`) : '')
   switch (event.type) {
     case 'policy-overridden':
-      return paint.yellow(`${event.by} overrides policy ${event.policy} in ${event.project}: ${event.reason}`)
+      return paint.yellow(
+        `${event.by} overrides policy ${event.policy}${event.project === undefined ? '' : ` in ${event.project}`}: ${event.reason}`,
+      )
     case 'window-overridden':
       return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
     case 'step-start': {

@@ -27,7 +27,6 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   Policy: 'a policy denies it',
   Protected: 'the branch or compute is protected',
   NotAllowed: 'it is not permitted by --allow',
-  Budget: 'it exceeds a budget',
   Wave: 'a project in an earlier wave is not synced yet',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   NoCommonWindow: 'its restart windows are never open at the same time',

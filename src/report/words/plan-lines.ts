@@ -6,6 +6,8 @@ import {
   type Change,
   type ChangeKind,
   type Impact,
+  isRefused,
+  isRestart,
   type Origin,
   type Plan,
   type PlanSummary,
@@ -105,11 +107,7 @@ export const waveLines = ({ waves = [], projects, steps }: Plan): readonly strin
 
 /** The wording for one compute, the wording for several, and a test for the changes that it describes. */
 const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
-  [
-    'restarts',
-    'restart',
-    ({ impact, attributes }) => impact === 'restart' || attributes.some((one) => one.impact === 'restart'),
-  ],
+  ['restarts', 'restart', isRestart],
   ['may restart', 'may restart', ({ impact }) => impact === 'may-restart'],
   ['disconnects', 'disconnect', ({ impact }) => impact === 'disconnect'],
   ['moves', 'move', ({ kind }) => kind === 'move'],
@@ -126,15 +124,17 @@ const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])
     'wait for their restart windows',
     ({ windows, impact }) => windows !== undefined && impact !== 'none',
   ],
-  ['is refused', 'are refused', ({ refused }) => refused !== undefined],
 ]
 
 /** `2 computes restart, 1 is created, none is deleted.` */
 export const verdict = (changes: readonly Change[]): string => {
-  const found = EFFECTS.map(([one, many, test]) => ({ one, many, count: changes.filter(test).length })).filter(
-    // Deletions are mentioned even if there are none.
-    ({ one, count }) => count > 0 || one === 'is deleted',
-  )
+  const made = changes.filter((change) => !isRefused(change))
+  const refused = changes.length - made.length
+  const found = [
+    ...EFFECTS.map(([one, many, test]) => ({ one, many, count: made.filter(test).length })),
+    { one: 'is refused', many: 'are refused', count: refused },
+    // Deletions are mentioned even if there are none, unless everything is refused.
+  ].filter(({ one, count }) => count > 0 || (one === 'is deleted' && (made.length > 0 || refused === 0)))
   const phrases = found.map(({ one, many, count }, index) => {
     if (count === 0) return `none ${one}`
     return `${index === 0 ? counted(count, 'compute') : group(count)} ${count === 1 ? one : many}`

@@ -9,7 +9,7 @@ export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
   const title = projectTitle(plan)
   // A message about a whole project already contains the project's name.
   const start = ({ project, branch }: PolicyResult): string =>
-    isFleet && branch !== undefined ? `${title(project)}: ` : ''
+    isFleet && project !== undefined && branch !== undefined ? `${title(project)}: ` : ''
   return [...results]
     .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
     .map((result) => ({ text: start(result) + policyText(result), isDenied: result.outcome === 'denied' }))
@@ -43,10 +43,11 @@ export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly 
 ]
 
 /** The names of the policies that deny something, and the titles of the projects that this blocks. */
-export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
+export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames' | 'projects'>) => {
   const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
+  const projects = denied.flatMap(({ project }) => project ?? plan.projects)
   return {
     policies: [...new Set(denied.map(({ policy }) => policy))],
-    projects: [...new Set(denied.map(({ project }) => project))].map(projectTitle(plan)),
+    projects: [...new Set(projects)].map(projectTitle(plan)),
   }
 }

@@ -1,5 +1,9 @@
 /** The state of a project, current or planned, on which policies are evaluated. */
-import type { ComputeSettings, ComputeType, Source } from '../model/index.ts'
+import type { ComputeSettings } from './compute-settings.ts'
+import type { ChangeCost } from './cost.ts'
+import type { Source } from './diagnostic.ts'
+import type { ComputeType } from './observed.ts'
+import type { Change } from './plan.ts'
 
 export interface ExpectedCuHours {
   /** CU-hours per month of the computes whose usage can be estimated. */
@@ -41,4 +45,10 @@ export interface PolicyCompute {
   readonly source?: Source
   /** Where the compute's values are declared. */
   readonly sources?: { readonly size?: Source; readonly scaleToZero?: Source }
+}
+
+/** A change that a plan makes, and its cost. */
+export interface CostedChange {
+  readonly change: Change
+  readonly cost: ChangeCost | undefined
 }
