@@ -68,7 +68,7 @@ export const createStep = (
 ): StepDraft => {
   const { settings, deletion } = replaced ?? {}
   const attributes = attributesToWire(desired.attributes, managedKeys(desired), { attributes: {}, settings })
-  const carried = isEmptySettings(settings) ? {} : { settings }
+  const carried = isEmptySettings(settings) ? {} : { settings: { pg_settings: {}, ...settings } }
   return {
     step: stepOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
       kind: 'create',

@@ -70,6 +70,17 @@ describe('the request body', () => {
     })
   })
 
+  test.each([undefined, {}, { preload_libraries: { use_defaults: true } }])(
+    'always contains `pg_settings` in `settings`, because the service requires it: %j',
+    (settings) => {
+      const request = attributesToWire({ postgresPreload: ['a'] }, ['postgresPreload'], { attributes: {}, settings })
+      expect(request.settings).toEqual({
+        pg_settings: {},
+        preload_libraries: { ...settings?.preload_libraries, enabled_libraries: ['a'] },
+      })
+    },
+  )
+
   // promise: unknown-settings
   test('contains undeclared settings unchanged, including unknown keys', () => {
     const settings = {

@@ -43,11 +43,17 @@ describe('requests', () => {
     ])
   })
 
+  const shown = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
   test.each([
-    ['no setting is declared', {}, {}],
-    ['a setting is declared', { settings: { work_mem: '8MB' } }, { pg_settings: { jit: 'off', work_mem: '8MB' } }],
-  ])('a replacement keeps the settings of the old compute when %s', (_name, declared, changed) => {
-    const settings = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
+    ['no setting is declared', {}, shown, {}],
+    [
+      'a setting is declared',
+      { settings: { work_mem: '8MB' } },
+      shown,
+      { pg_settings: { jit: 'off', work_mem: '8MB' } },
+    ],
+    ['it has no Postgres settings', {}, { preload_libraries: { enabled_libraries: ['a'] } }, { pg_settings: {} }],
+  ])('a replacement keeps the settings of the old compute when %s', (_name, declared, settings, changed) => {
     const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
     const observed: Observed = {
       ...seen,

@@ -81,6 +81,14 @@ test.each<readonly [string, Case]>([
       ],
     },
   ],
+  [
+    'a compute is created with preloaded libraries and without Postgres settings',
+    {
+      live: { main: { primary: {} } },
+      manifest: { branches: { main: { replicas: { a: { preload: ['pg_cron'] } } } } },
+      faults: [],
+    },
+  ],
 ])('%s', async (_name, { live, manifest, faults, status = 'done' }) => {
   const stage = await openStage({ onHandled: (method, path) => trial.watch(method, path) })
   const trial = new Trial(stage, world(live), manifest)

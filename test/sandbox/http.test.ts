@@ -71,6 +71,15 @@ test.each([
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { pooler_mode: 'session' } }, 'endpoint.pooler_mode'],
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { provisioner: 'vm' } }, 'endpoint.provisioner'],
   ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { settings: { pg_settings: { a: 1 } } } }, 'pg_settings.a'],
+  ['PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { settings: {} } }, 'settings must not be nil'],
+  [
+    'POST',
+    `${P}/endpoints`,
+    {
+      endpoint: { branch_id: EMPTY, type: 'read_only', settings: { preload_libraries: { enabled_libraries: ['a'] } } },
+    },
+    'settings must not be nil',
+  ],
   [
     'PATCH',
     `${P}/endpoints/${PRIMARY}`,

@@ -65,12 +65,10 @@ export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField> = {
 const sorted = <T>(map: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 
-/** The complete `settings` with the changes applied. */
+/** The complete `settings` with the changes applied. The service rejects `settings` without `pg_settings`. */
 export const mergeSettings = (live: WireSettings, changes: WireSettings): WireSettings => ({
   ...sorted(live),
-  ...(live.pg_settings === undefined && changes.pg_settings === undefined
-    ? {}
-    : { pg_settings: sorted({ ...live.pg_settings, ...changes.pg_settings }) }),
+  pg_settings: sorted({ ...live.pg_settings, ...changes.pg_settings }),
   ...(changes.preload_libraries === undefined
     ? {}
     : { preload_libraries: { ...live.preload_libraries, ...changes.preload_libraries } }),

@@ -22,6 +22,7 @@ const settings = z
     pgbouncer_settings: unsupported('it is deprecated'),
   })
   .partial()
+  .refine(({ pg_settings }) => pg_settings !== undefined, 'settings must not be nil: `pg_settings` is missing')
 
 const size = { autoscaling_limit_min_cu: z.number().min(0.25), autoscaling_limit_max_cu: z.number().min(0.25) }
 const suspend_timeout_seconds = z.int().min(-1).max(604_800)
