@@ -46,7 +46,7 @@ test('a saved plan is applied exactly, and rejected once the project has changed
   const saved = join(folder, 'plan.json')
   expect((await espalier(['plan', MANIFEST, '--out', saved], sandbox.env)).code).toBe(0)
   expect((await espalier(['apply', saved, '--auto-approve'], sandbox.env)).code).toBe(0)
-  const again = await espalier(['apply', '--plan', saved, '--auto-approve'], sandbox.env)
+  const again = await espalier(['apply', saved, '--auto-approve'], sandbox.env)
   expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining('is stale; nothing was changed') })
 })
 
