@@ -1,7 +1,10 @@
 /** What the Action's commands share: the job, its names and links, and the connection to the service. */
-import { posix, relative, resolve, sep } from 'node:path'
+
+import { mkdirSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import type { ReadApi } from '../api/index.ts'
-import { defined, encodePath, type OnSignal } from '../base/index.ts'
+import { defined, encodePath, type OnSignal, PRIVATE, replaceFile } from '../base/index.ts'
 import { type Clock, EspalierError } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type Connection, connect as connectTo, openReadClient, withClient } from '../workflow/index.ts'
@@ -89,3 +92,22 @@ export const connect = async ({ inputs, clock, cwd, key }: Job): Promise<Connect
 /** Calls `use` with a client that cannot write, and then closes the client. */
 export const withReadClient = <T>(job: Job, use: (api: ReadApi) => Promise<T>): Promise<T> =>
   withClient(connect(job).then(openReadClient), use)
+
+// Chooses the paths of the files that a step writes.
+
+/**
+ * Returns the paths of the plan as JSON and of the saved plan. The input `plan-file` overrides the latter. The names
+ * contain the label, so that artifacts of several jobs can be downloaded into one folder.
+ */
+export const stepFiles = ({ env, inputs: { label } }: Job): { readonly plan: string; readonly view: string } => {
+  const root = env.RUNNER_TEMP || tmpdir()
+  mkdirSync(root, { recursive: true })
+  const folder = mkdtempSync(join(root, 'espalier-'))
+  const name = label || 'espalier'
+  return { plan: join(folder, `${name}.plan.json`), view: join(folder, `${name}.json`) }
+}
+
+export const writeFile = async (path: string, text: string): Promise<void> => {
+  mkdirSync(dirname(path), { recursive: true })
+  await replaceFile(path, text, 'The plan', PRIVATE)
+}

@@ -1,10 +1,10 @@
 /** Reports that a run failed. The report replaces the one from an earlier run. */
 import { defined, messageOf, plainText } from '../base/index.ts'
-import { EspalierError } from '../model/index.ts'
-import { failureComment, SUMMARY_LIMIT } from '../report/index.ts'
+import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
+import { diagnosticAnnotations, failureComment, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'
-import { frameOf, type Job } from './job.ts'
+import { type Ending, frameOf, type Job } from './job.ts'
 import { publish } from './publish.ts'
 import type { Runner } from './runner.ts'
 
@@ -60,4 +60,26 @@ const runAddress = ({ env, event }: Job): { readonly run?: string } => {
   const { GITHUB_SERVER_URL: server = '', GITHUB_RUN_ID: id = '' } = env
   const isKnown = URL.canParse(server) && /^\d+$/.test(id) && event.repository !== ''
   return isKnown ? { run: `${server}/${event.repository}/actions/runs/${id}` } : {}
+}
+
+// Reports problems in the manifests as annotations, in the summary and in the comment.
+
+/** @param notes trusted Markdown, one sentence each. */
+export const reportProblems = async (
+  job: Job,
+  diagnostics: readonly Diagnostic[],
+  notes: readonly string[] = [],
+): Promise<Ending> => {
+  const kind = job.inputs.command === 'apply' ? 'outcome' : 'plan'
+  const view = { ...frameOf(job, kind), diagnostics, notes }
+  job.runner.summary(problemComment(view, SUMMARY_LIMIT))
+  const isFailed = hasErrors(diagnostics)
+  await publish(job, {
+    kind,
+    body: (limit) => problemComment(view, limit),
+    // If there are no errors, only an existing comment is updated, and no new one is created.
+    onlyUpdate: !isFailed,
+    annotations: diagnosticAnnotations(diagnostics),
+  })
+  return isFailed ? 'validation-failed' : ''
 }

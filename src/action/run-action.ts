@@ -1,23 +1,23 @@
 /** Runs one step that uses the GitHub Action. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { OnSignal } from '../base/index.ts'
+import { type OnSignal, parentsOf } from '../base/index.ts'
 import { CHANGE_KINDS, type Clock, EspalierError } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
+import type { GitHubError } from './github.ts'
 import { type Environment, type Inputs, readDescribingInputs, readInputs, secretsOf } from './inputs.ts'
-import { type Ending, type Job, prefixOf } from './job.ts'
-import { reportKeyKind } from './key-kind.ts'
-import { forNamedPullRequest } from './named-pull-request.ts'
+import { type Ending, type Job, prefixOf, withReadClient } from './job.ts'
 import { annotateError, reportFailure } from './report-failure.ts'
 import { runApply } from './run-apply.ts'
 import { runImport } from './run-import.ts'
 import { runPlan } from './run-plan.ts'
 import { runValidate } from './run-validate.ts'
 import { openRunner, type Runner } from './runner.ts'
+import { withGitHub } from './with-github.ts'
 
 /** All of the Action's access to the outside world goes through this interface. Only main.ts uses `process`. */
-export interface ActionIo {
+interface ActionIo {
   readonly env: Environment
   /** The absolute path of the folder that the step runs in. */
   readonly cwd: string
@@ -117,3 +117,70 @@ const end = (runner: Runner, ending: Ending): 0 | 1 => {
   runner.output('failure-reason', ending)
   return ending === '' ? 0 : 1
 }
+
+// Reports the kind of API key, so that reviewers see what the workflow has access to.
+
+const KINDS = {
+  personal: 'It can write to every project of its owner. A project-scoped key is enough.',
+  organization: 'It belongs to an organization. The service does not report whether it covers all projects or one.',
+  unknown: 'The service does not report its kind.',
+} as const
+
+/** Writes the kind of key to the summary and to an output. Called at the end, so that it does not delay the plan. */
+const reportKeyKind = async (job: Job): Promise<void> => {
+  const { runner, key } = job
+  if (!key.isUsed) return
+  const account = await withReadClient(job, (api) => api.account())
+  const kind = account?.keyKind ?? 'unknown'
+  runner.output('key-kind', kind)
+  runner.summary(`<sub>API key: ${kind}. ${KINDS[kind]} No kind of key is read-only.</sub>`)
+}
+
+// Implements the input `pull-request`, which names the pull request to plan. It is for workflows that run for another
+// event, such as the merge of another pull request.
+
+/**
+ * Returns the job as if the pull request had triggered it.
+ *
+ * @throws {EspalierError} `E_INPUT` if the checked-out commit is not the pull request's merge commit, `E_PULL_REQUEST`
+ *   if GitHub could not be read.
+ */
+const forNamedPullRequest = async (job: Job): Promise<Job> => {
+  const { inputs, event, cwd } = job
+  const { pullRequest: number } = inputs
+  if (number === undefined || event.pullRequest !== undefined) return job
+  if (inputs.githubToken === '') {
+    throw new EspalierError('E_INPUT', 'The input pull-request requires the input github-token.', {
+      hint: 'Remove the empty value: the default is the token of the job.',
+    })
+  }
+  const reading = {
+    warning: `Pull request #${number} could not be read`,
+    permission: 'pull-requests: read',
+    onRefused: (message: string, cause: GitHubError): never => {
+      throw new EspalierError('E_PULL_REQUEST', message, {
+        hint: isTemporary(cause) ? 'Run the job again.' : undefined,
+        cause,
+      })
+    },
+  }
+  const found = await withGitHub(job, reading, (github) => github.pullRequest(number))
+  if (found === undefined) {
+    throw new EspalierError(
+      'E_INPUT',
+      `${event.repository} has no pull request #${number}, or the job cannot read it.`,
+      {
+        hint: 'Check the number. The job needs the permission `pull-requests: read`.',
+      },
+    )
+  }
+  const [baseSha, headSha] = await parentsOf(cwd, 'HEAD')
+  if (baseSha === undefined || headSha !== found.headSha) {
+    throw new EspalierError('E_INPUT', `The checked-out commit is not the merge of pull request #${number}.`, {
+      hint: `Check out with \`ref: refs/pull/${number}/merge\` and \`fetch-depth: 2\`. A pull request with conflicts has no merge commit.`,
+    })
+  }
+  return { ...job, event: { ...event, sha: headSha, pullRequest: { ...found, baseSha } } }
+}
+
+const isTemporary = ({ status }: GitHubError): boolean => status === 429 || (status !== undefined && status >= 500)

@@ -28,9 +28,9 @@ import {
 } from '../workflow/index.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { connect, type Ending, frameOf, type Job } from './job.ts'
-import { reportProblems } from './problems.ts'
 import { comment } from './publish.ts'
-import { findReview, refuseUnreviewed, selectReviewed } from './require-reviewed.ts'
+import { reportProblems } from './report-failure.ts'
+import { findReview, refuseUnreviewed, selectReviewed } from './reviewed.ts'
 import { deniedPolicies, setOutputs } from './run-plan.ts'
 import type { Runner } from './runner.ts'
 

@@ -5,7 +5,7 @@ import { counted, replaceFile } from '../base/index.ts'
 import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
 import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
 import { type Ending, type Job, withReadClient } from './job.ts'
-import { reportProblems } from './problems.ts'
+import { reportProblems } from './report-failure.ts'
 
 /** Only branches with drift are imported, so unmanaged computes on other branches stay unmanaged. */
 export const runImport = async (job: Job): Promise<Ending> => {

@@ -2,7 +2,7 @@
 import { hasErrors } from '../model/index.ts'
 import { checkOffline, fileNotes, type Manifests, readManifests, withReview } from '../workflow/index.ts'
 import type { Ending, Job } from './job.ts'
-import { reportProblems } from './problems.ts'
+import { reportProblems } from './report-failure.ts'
 import { findBase, setProjects } from './run-plan.ts'
 import { isUntrusted, readUntrusted } from './untrusted-pull-request.ts'
 
