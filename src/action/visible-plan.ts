@@ -8,15 +8,14 @@
  */
 import {
   type AttributeChange,
+  addCapacity,
   type BranchName,
-  type Capacity,
-  type CapacityTotal,
   type Change,
-  countChanges,
   type Desired,
   type Diagnostic,
   type ExpiringChange,
   type LeftOutProject,
+  NO_CAPACITY,
   type Observed,
   type Origin,
   type Plan,
@@ -29,6 +28,7 @@ import {
   type SkippedChange,
   type Step,
   type StepRequest,
+  summaryOf,
 } from '../model/index.ts'
 import { HIDDEN, type PublicNames, publicNames } from './public-names.ts'
 
@@ -71,7 +71,7 @@ export const visibleTo = (base: Desired, head: Desired, observed: Observed) => {
       const claimed = plan.changes
         .filter(({ source }) => source !== undefined)
         .flatMap(({ compute }) => compute.id ?? [])
-      const views = viewsOf(names, new Set(claimed))
+      const views = viewsOf(names, new Set(claimed), plan)
       return names.withAliases({ plan: views.plan(plan), origin: views.origin(origin) })
     },
   }
@@ -82,11 +82,22 @@ const diagnosticView = (names: PublicNames, claimed: ReadonlySet<string>) => {
   return record<Diagnostic>({ severity: shown, code: shown, message: text, hint: text, source: shown })
 }
 
+const UNNAMED = 'concerns computes that are hidden here'
+
 /** The prefix of the paths of Postgres settings and preloaded libraries. */
 const POSTGRES = 'postgres.'
 
-const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
-  const text = (words: string): string => names.withoutNames(words, claimed)
+const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>, { policies }: Plan) => {
+  const hiddenResults = policies?.results.filter((one) => !isPublicResult(one, names)) ?? []
+  const text = (words: string): string =>
+    names.withoutNames(
+      // A refused change repeats the message of the policy that denies it.
+      hiddenResults.reduce(
+        (shown, { policy, message }) => shown.replaceAll(message, `\`${policy}\` ${UNNAMED}`),
+        words,
+      ),
+      claimed,
+    )
   const branch: View<BranchName> = ({ id, name }) => ({ id, name: names.hasBranchId(id) ? name : id })
   const compute: View<PlannedCompute> = (one) =>
     record<PlannedCompute>({
@@ -157,11 +168,7 @@ const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
   })
   const diagnostics = each(diagnosticView(names, claimed))
   const policyResult: View<PolicyResult> = (one) => {
-    const { project, branch: name, compute: title } = one
-    // A result about a whole project measures computes that are hidden. Branch results can name hidden replicas.
-    const isPublic =
-      project === undefined ||
-      (name !== undefined && names.hasBranch(project, name) && (title === undefined || isPublicTitle(title, names)))
+    const isPublic = isPublicResult(one, names)
     return record<PolicyResult>({
       policy: shown,
       rule: shown,
@@ -170,7 +177,7 @@ const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
       project: shown,
       branch: isPublic ? shown : hidden,
       compute: isPublic ? shown : hidden,
-      message: isPublic ? text : () => `\`${one.policy}\` concerns computes that are hidden here`,
+      message: text,
       reason: shown,
       override: shown,
       overriddenBy: shown,
@@ -188,7 +195,7 @@ const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
       steps: each(step),
       unmanaged: () => [],
       estimates: shown,
-      summary: () => summaryOf(all),
+      summary: () => visibleSummary(all),
       warnings: diagnostics,
       skipped: each((one) =>
         record<SkippedChange>({
@@ -216,6 +223,15 @@ const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>) => {
   })
   return { plan, origin }
 }
+
+/** Results about a whole project, or about CU-hours, measure computes that are hidden. */
+const isPublicResult = ({ project, branch, compute, rule }: PolicyResult, names: PublicNames): boolean =>
+  project === undefined
+    ? rule !== 'maxCuHoursIncrease'
+    : branch !== undefined &&
+      rule !== 'maxCuHours' &&
+      names.hasBranch(project, branch) &&
+      (compute === undefined || isPublicTitle(compute, names))
 
 /** @param title `primary`, or `replica NAME`. */
 const isPublicTitle = (title: string, names: PublicNames): boolean =>
@@ -246,22 +262,8 @@ const requestView = (names: PublicNames): View<StepRequest> => {
 }
 
 /** Counts what is visible: the totals of a project include computes that are hidden. */
-const summaryOf = ({ changes, summary }: Plan): PlanSummary => ({
-  ...countChanges(changes),
-  managed: summary.managed,
-  unmanaged: 0,
-  capacity: { before: totalOf(changes, 'before'), after: totalOf(changes, 'after') },
-  calls: summary.calls,
-})
-
-const totalOf = (changes: readonly Change[], side: 'before' | 'after'): CapacityTotal => {
-  const all = changes.flatMap((change) => change[side] ?? [])
-  const sum = (pick: (one: Capacity) => number): number => all.reduce((total, one) => total + pick(one), 0)
-  return {
-    computes: all.length,
-    minCu: sum(({ size }) => size.min),
-    maxCu: sum(({ size }) => size.max),
-    ramGb: sum(({ ramGb }) => ramGb),
-    maxConnections: sum(({ maxConnections }) => maxConnections),
-  }
+const visibleSummary = ({ changes, summary: { managed, calls } }: Plan): PlanSummary => {
+  const live = changes.flatMap(({ before }) => before ?? [])
+  const before = live.reduce((total, one) => addCapacity(total, one, 1), NO_CAPACITY)
+  return { ...summaryOf(changes, before), managed, unmanaged: 0, calls }
 }

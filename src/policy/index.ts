@@ -1,4 +1,3 @@
 export * from './changes.ts'
 export * from './judge.ts'
 export type { PolicyPlan } from './measure.ts'
-export * from './overrides.ts'

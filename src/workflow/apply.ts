@@ -9,11 +9,12 @@ import {
   overriddenOf,
   type Replan,
 } from '../apply/index.ts'
-import { defined, type OnSignal } from '../base/index.ts'
+import { abortWith, defined, type OnSignal } from '../base/index.ts'
 import {
   type ApplyEvent,
   type Clock,
   CONSENTS,
+  type Consent,
   type Diagnostic,
   EspalierError,
   EXIT,
@@ -25,7 +26,6 @@ import {
 } from '../model/index.ts'
 import { VERSION } from '../model/version.ts'
 import { type OpenClient, withClient } from './connect.ts'
-import { onInterrupt } from './interruption.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 import { type Planned, planLive } from './plan.ts'
 import { checkSavedPlan, type SavedPlan } from './saved-plan.ts'
@@ -246,4 +246,73 @@ export const nothingChanged = ({ projects }: Plan, option: string): string => {
   if (count === 0) return 'Nothing was changed.'
   const [others, them] = count === 1 ? ['project has', 'it'] : ['projects have', 'them']
   return `Nothing was changed. ${count} other ${others} no problem: ${option} applies ${them}.`
+}
+
+// Handles the first and the second Ctrl-C. SIGTERM is treated like Ctrl-C.
+
+interface Interruption {
+  /** Aborted by the first Ctrl-C. From then on, no new step starts. */
+  readonly stop: AbortSignal
+  /** Aborted by the second Ctrl-C, which stops everything immediately. */
+  readonly abort: AbortSignal
+  /** Restores Node's own handling of signals. */
+  release(): void
+}
+
+/**
+ * @param onSignal intercepts signals. If absent, signals are not handled here.
+ * @param stopping has the same effect as the first Ctrl-C when it is aborted, but shows no message.
+ */
+const onInterrupt = (
+  notify: (message: string) => void,
+  onSignal: OnSignal | undefined,
+  stopping?: AbortSignal,
+): Interruption => {
+  const stop = new AbortController()
+  const abort = new AbortController()
+  const handle = (): void => {
+    if (!stop.signal.aborted) {
+      notify('Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.')
+      stop.abort()
+    } else if (!abort.signal.aborted) {
+      notify('Stopping immediately. Run the same command again to continue.')
+      abort.abort()
+    }
+  }
+  const releases = [
+    abortWith(stop, stopping),
+    ...(onSignal === undefined ? [] : [onSignal('SIGINT', handle), onSignal('SIGTERM', handle)]),
+  ]
+  return {
+    stop: stop.signal,
+    abort: abort.signal,
+    release: () => {
+      for (const release of releases) release()
+    },
+  }
+}
+
+// Parses consents from flags and inputs.
+
+const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
+
+/**
+ * Parses a list of consents. `restart` is always allowed, unless the list contains `none`.
+ *
+ * @param name the name of the flag or input.
+ * @throws {EspalierError} `E_USAGE` for an unknown word.
+ */
+export const allowed = (values: readonly string[], name = '--allow'): ReadonlySet<Consent> => {
+  const words = values
+    .flatMap((value) => value.split(','))
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
+  const wrong = words.find((word) => word !== 'none' && !isConsent(word))
+  if (wrong !== undefined) {
+    throw new EspalierError(
+      'E_USAGE',
+      `${name} cannot be "${wrong}": it must be ${CONSENTS.join(', ')} or none, separated by commas.`,
+    )
+  }
+  return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
 }

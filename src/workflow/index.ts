@@ -1,5 +1,13 @@
 export { type Adoption, adoptFile, nothingToImport } from './adopt.ts'
-export { type Applied, type ApplyRequest, apply, nothingChanged, type PlannedApply, type Watcher } from './apply.ts'
+export {
+  type Applied,
+  type ApplyRequest,
+  allowed,
+  apply,
+  nothingChanged,
+  type PlannedApply,
+  type Watcher,
+} from './apply.ts'
 export { manifestsAt } from './at-ref.ts'
 export { isUsableBase, planOfBase } from './base.ts'
 export {
@@ -12,7 +20,6 @@ export {
   type Target,
   withClient,
 } from './connect.ts'
-export { allowed } from './consents.ts'
 export { costLive } from './cost.ts'
 export {
   DEFAULT_PATHS,

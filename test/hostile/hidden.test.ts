@@ -121,6 +121,14 @@ test.each(['warn', 'deny'])('the base’s policies (%s) reveal no name, and no t
 })
 
 // promise: hidden-names
+test('a denial of a whole project does not reveal its total, also where it refuses a change', async () => {
+  const base = BASE + policies(['maxProjectCu: 1', 'maxCuHours: 1'], 'deny')
+  const { plan, everything } = await planOf(base.replace('size: 1', 'size: 2'), base)
+  expect(plan.changes[0].refused).toMatch(/^`p\d` concerns computes that are hidden here/)
+  expect(everything).not.toContain('SECRET')
+  expect(everything).not.toMatch(/denies \d/)
+})
+
 test('a change that is skipped because its branch expires does not reveal the branch', async () => {
   const expireSoon = async ({ sandbox: { apiUrl, control } }: ForkWorld) => {
     const branch = (await control.computes()).find(({ branchName }) => branchName === 'SECRET-acquisition')
