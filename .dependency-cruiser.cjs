@@ -3,7 +3,6 @@ const inModule = (name) => `^src/${name}/`
 const modules = [
   'base',
   'model',
-  'windows',
   'manifest',
   'planner',
   'cost',
@@ -22,22 +21,20 @@ const modules = [
 const mayImport = {
   base: [],
   model: [],
-  windows: ['model'],
   manifest: ['model'],
   planner: ['model'],
   cost: ['model'],
   service: ['model'],
   policy: ['model'],
   api: ['model'],
-  apply: ['model', 'windows', 'api', 'planner'],
-  report: ['model', 'windows', 'cost', 'service'],
-  workflow: ['model', 'windows', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
-  agent: ['model', 'windows', 'planner', 'api', 'apply', 'workflow', 'report'],
+  apply: ['model', 'api', 'planner'],
+  report: ['model', 'cost', 'service'],
+  workflow: ['model', 'manifest', 'planner', 'cost', 'service', 'policy', 'api', 'apply', 'sandbox'],
+  agent: ['model', 'planner', 'api', 'apply', 'workflow', 'report'],
   public: ['workflow', 'model', 'api', 'apply', 'report'],
   cli: [
     'workflow',
     'model',
-    'windows',
     'manifest',
     'planner',
     'cost',
@@ -77,7 +74,7 @@ module.exports = {
         from: { path: '^src/', pathNot: `${inModule(name)}|^src/index\\.ts$` },
         to: {
           path: inModule(name),
-          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/cli/main\\.ts$|^src/model/version\\.ts$`,
+          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/cli/main\\.ts$|^src/base/version\\.ts$`,
         },
       })),
     {

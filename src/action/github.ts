@@ -3,7 +3,7 @@ import { EnvHttpProxyAgent, errors, interceptors, type RetryHandler, request } f
 import { z } from 'zod'
 import { isLoopback, VERIFIED } from '../api/index.ts'
 import { messageOf } from '../base/index.ts'
-import { VERSION } from '../model/version.ts'
+import { VERSION } from '../base/version.ts'
 import type { PullRequest } from './event.ts'
 import type { Environment } from './inputs.ts'
 

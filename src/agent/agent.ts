@@ -1,8 +1,8 @@
 /** Runs the agent's loops, and provides the interface to control it. */
 import type { ApiOptions } from '../api/index.ts'
 import { compare, mapConcurrently } from '../base/index.ts'
+import { VERSION } from '../base/version.ts'
 import { type AgentView, EspalierError, type Plan, type ProjectView } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
 import { type AgentControl, type RoundView, suspend } from './control.ts'
 import type { AgentProject, ProjectHost } from './project.ts'
 import { Projects } from './projects.ts'

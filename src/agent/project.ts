@@ -1,18 +1,9 @@
 /** One project of the agent: runs its rounds, and holds its state between them. */
 import { join, relative } from 'node:path'
 import { ApiError, type WriteApi } from '../api/index.ts'
-import { EspalierError, type OnSignal } from '../base/index.ts'
-import type {
-  AgentStatus,
-  ApplyEvent,
-  Change,
-  Clock,
-  MissedWindowView,
-  Observed,
-  Plan,
-  ProjectView,
-} from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
+import { type Clock, EspalierError, type OnSignal } from '../base/index.ts'
+import { VERSION } from '../base/version.ts'
+import type { AgentStatus, ApplyEvent, Change, MissedWindowView, Observed, Plan, ProjectView } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { apply, type Manifests, maxRestartsPolicy, planSnapshot } from '../workflow/index.ts'
 import {

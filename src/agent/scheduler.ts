@@ -1,6 +1,5 @@
 /** Decides when projects are due, and runs them. Several run concurrently, but never two rounds of the same project. */
-import { compare } from '../base/index.ts'
-import type { Clock } from '../model/index.ts'
+import { type Clock, compare } from '../base/index.ts'
 import type { ProjectFile } from './data-folder.ts'
 import type { Round } from './decide/round.ts'
 

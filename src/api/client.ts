@@ -1,8 +1,7 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import { defined, systemClock } from '../base/index.ts'
+import { type Clock, defined, systemClock } from '../base/index.ts'
 import {
   apiPath,
-  type Clock,
   DEFAULT_CONCURRENCY,
   DEFAULT_TIMEOUT_MS,
   type ObservedBranch,

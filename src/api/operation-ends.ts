@@ -1,4 +1,4 @@
-import type { Clock } from '../model/index.ts'
+import type { Clock } from '../base/index.ts'
 import type { Operation } from './wire.ts'
 
 type OperationEnd = 'good' | 'bad'

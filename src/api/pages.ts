@@ -1,6 +1,5 @@
 /** Reads lists page by page. */
-import { onceEach } from '../base/index.ts'
-import type { Clock } from '../model/index.ts'
+import { type Clock, onceEach } from '../base/index.ts'
 import { ApiError } from './errors.ts'
 
 export interface Page<T> {

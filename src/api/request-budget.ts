@@ -1,4 +1,4 @@
-import type { Clock } from '../model/index.ts'
+import type { Clock } from '../base/index.ts'
 
 /** The service's public rate limits: 700 requests per minute per account, and bursts of 40 per second per route. */
 const ACCOUNT = { limit: 700, ms: 60_000 }

@@ -1,6 +1,7 @@
 /** Sends a request until there is a final response. Waits for locks and rate limits, and retries only safe requests. */
 import type { z } from 'zod'
-import { type Clock, formatDuration, projectOf } from '../model/index.ts'
+import type { Clock } from '../base/index.ts'
+import { formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import type { RequestBudget } from './request-budget.ts'
 import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'

@@ -1,7 +1,6 @@
 /** Reads the live state of projects. Plans are based on it. */
-import { defined, mapConcurrently, systemClock } from '../base/index.ts'
+import { type Clock, defined, mapConcurrently, systemClock } from '../base/index.ts'
 import {
-  type Clock,
   DEFAULT_CONCURRENCY,
   type Observed,
   type ObservedProject,

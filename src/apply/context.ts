@@ -1,7 +1,7 @@
 /** The context that all steps of a run share. */
 import type { WriteApi } from '../api/index.ts'
-import type { ApplyEvent, Clock, Consent, FailureReason, Step, StepOutcome } from '../model/index.ts'
-import type { Opening } from '../windows/index.ts'
+import type { Clock } from '../base/index.ts'
+import type { ApplyEvent, Consent, FailureReason, Opening, Step, StepOutcome } from '../model/index.ts'
 import type { ExpectedState } from './before/expected-state.ts'
 import type { Timings } from './wait/timings.ts'
 

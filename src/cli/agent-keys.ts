@@ -2,8 +2,8 @@
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { AgentKey } from '../agent/index.ts'
-import { readBoundedFile } from '../base/index.ts'
-import { EspalierError, globProblem } from '../model/index.ts'
+import { globProblem, readBoundedFile } from '../base/index.ts'
+import { EspalierError } from '../model/index.ts'
 import type { Io } from './io.ts'
 import { findKey } from './key.ts'
 

@@ -1,7 +1,6 @@
 /** Reports on stderr that the control API does not respond, or that requests to it are retried. */
 import type { RequestWatch } from '../api/index.ts'
-import { plainText } from '../base/index.ts'
-import type { Clock } from '../model/index.ts'
+import { type Clock, plainText } from '../base/index.ts'
 
 /** Failures that last less than this are not reported. */
 const FAILURE_MS = 2_000

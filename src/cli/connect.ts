@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { join, parse, resolve } from 'node:path'
 import type { OnReading, ReadApi, WriteApi } from '../api/index.ts'
-import { VERSION } from '../model/version.ts'
+import { VERSION } from '../base/version.ts'
 import {
   type Connection,
   connect as connectTo,

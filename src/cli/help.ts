@@ -1,8 +1,8 @@
 /** Renders the help with yargs, using the table of commands. */
 import yargs, { type Argv, type Options } from 'yargs'
 import { defined } from '../base/index.ts'
+import { VERSION } from '../base/version.ts'
 import { EXIT } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
 import type { Runnable } from './command.ts'
 import { CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'

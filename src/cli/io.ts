@@ -1,7 +1,6 @@
 /** Everything that connects a command to the outside world. Only main.ts uses `process`. */
 import type { Readable } from 'node:stream'
-import type { OnSignal } from '../base/index.ts'
-import type { Clock } from '../model/index.ts'
+import type { Clock, OnSignal } from '../base/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

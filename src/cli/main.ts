@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import module from 'node:module'
-import { VERSION } from '../model/version.ts'
+import { VERSION } from '../base/version.ts'
 import { cachedHelp } from './cached-help.ts'
 import type { Io } from './io.ts'
 

@@ -1,16 +1,17 @@
 /** Makes the `compute` commands respect protection and restart windows in the current folder's manifests. */
+
+import type { Clock } from '../base/index.ts'
 import {
-  type Clock,
   EspalierError,
   EXIT,
   formatWindow,
   hasErrors,
   type ObservedCompute,
   type ObservedProject,
+  openingOf,
   plainText,
 } from '../model/index.ts'
 import { type ComputePermissions, permissionsIn } from '../planner/index.ts'
-import { openingOf } from '../windows/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'

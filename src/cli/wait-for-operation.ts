@@ -1,5 +1,6 @@
 import { type Operation, OperationEnds, type ReadApi } from '../api/index.ts'
-import { type Clock, EspalierError } from '../model/index.ts'
+import type { Clock } from '../base/index.ts'
+import { EspalierError } from '../model/index.ts'
 
 const POLL_MS = 1_000
 

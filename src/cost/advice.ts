@@ -1,6 +1,7 @@
 /** The changes that would save the most. Counters only show averages, so no advice relies on peaks or idle times. */
+
+import { formatDay } from '../base/index.ts'
 import {
-  formatDay,
   formatDuration,
   formatScaleToZero,
   isFixed,

@@ -1,5 +1,7 @@
 /** Formats cost figures and their basis. */
-import { type CostBasis, type CostRange, formatDay, type Price } from '../model/index.ts'
+
+import { formatDay } from '../base/index.ts'
+import type { CostBasis, CostRange, Price } from '../model/index.ts'
 
 /** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
 export const formatCuHours = (value: number | null): string => (value === null ? 'unknown' : grouped(value))

@@ -1,6 +1,7 @@
 /** Branches that expire. */
+
+import { formatUtc } from '../base/index.ts'
 import type { ObservedBranch } from './observed.ts'
-import { formatUtc } from './utc.ts'
 
 /** Default: changes that interrupt are skipped on branches that expire within an hour. */
 export const SKIP_EXPIRING_SECONDS = 3600

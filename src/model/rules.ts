@@ -1,7 +1,8 @@
 /** Which rule of a manifest applies to a branch. */
+
+import { globFilter } from '../base/index.ts'
 import type { DesiredDocument, DesiredRule } from './desired.ts'
 import { compareSource } from './diagnostic.ts'
-import { globFilter } from './glob.ts'
 import type { ObservedBranch } from './observed.ts'
 
 type Branch = Pick<ObservedBranch, 'name' | 'expiresAt'>

@@ -1,4 +1,4 @@
-import { globMatches } from './glob.ts'
+import { globMatches } from '../base/index.ts'
 
 /** Restricts a run to a part of the manifests. */
 export interface Selection {

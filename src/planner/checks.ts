@@ -11,8 +11,7 @@ import {
   warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import type { Claim } from './match.ts'
-import { canBecome } from './match.ts'
+import { type Claim, canBecome } from './match.ts'
 
 export const checkMerged = (
   project: ObservedProject,

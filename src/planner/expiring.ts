@@ -11,8 +11,7 @@ import {
   warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import type { Draft } from './drafts.ts'
-import { selectDrafts } from './drafts.ts'
+import { type Draft, selectDrafts } from './drafts.ts'
 
 export interface WithoutExpiring {
   readonly drafts: readonly Draft[]

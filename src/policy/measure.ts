@@ -1,8 +1,8 @@
 /** The values that a policy checks, and how far each exceeds the limit. */
+
+import { globFilter, globMatcher } from '../base/index.ts'
 import {
   type CostedChange,
-  globFilter,
-  globMatcher,
   type Measured,
   type PlanUse,
   type Policy,

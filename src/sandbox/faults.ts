@@ -1,7 +1,7 @@
 /** The faults that are waiting to be injected. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { globMatches } from '../model/index.ts'
+import { globMatches } from '../base/index.ts'
 import type { OperationRecord } from './world/records.ts'
 import { attributeNames, changedEndpoint, newEndpoint } from './world/requests.ts'
 import { type FileKind, parseYaml, readYaml } from './yaml-file.ts'

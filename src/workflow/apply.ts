@@ -9,10 +9,10 @@ import {
   overriddenOf,
   type Replan,
 } from '../apply/index.ts'
-import { abortWith, defined, type OnSignal } from '../base/index.ts'
+import { abortWith, type Clock, defined, type OnSignal } from '../base/index.ts'
+import { VERSION } from '../base/version.ts'
 import {
   type ApplyEvent,
-  type Clock,
   CONSENTS,
   type Consent,
   type Diagnostic,
@@ -24,7 +24,6 @@ import {
   PLAN_FORMAT_VERSION,
   type Plan,
 } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
 import { type OpenClient, withClient } from './connect.ts'
 import { type Manifests, withoutProjects } from './manifests.ts'
 import { type Planned, planLive } from './plan.ts'

@@ -1,7 +1,8 @@
 /** Rehearses a plan: applies it to a copy of the projects in a sandbox, with injected faults. */
 import { createWriteApi } from '../api/index.ts'
 import { applyPlan } from '../apply/index.ts'
-import { type Clock, CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
+import type { Clock } from '../base/index.ts'
+import { CONSENTS, isAllDone, leftOutIds, type Outcome } from '../model/index.ts'
 import { startSandbox, worldOf } from '../sandbox/index.ts'
 import { replanner } from './apply.ts'
 import { withoutProjects } from './manifests.ts'

@@ -1,18 +1,20 @@
 /** Adds cost, limits, policies and planned service updates to a plan. */
+
+import { formatUtc } from '../base/index.ts'
 import { planCost } from '../cost/index.ts'
 import {
   type Change,
   type Desired,
   type DesiredDocument,
   type Diagnostic,
-  formatUtc,
   type Observed,
   type ObservedProject,
+  type Opening,
+  openingOf,
   type Plan,
   type PlannedUpdate,
 } from '../model/index.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
-import { type Opening, openingOf } from '../windows/index.ts'
 import { type JudgeOptions, judgePlan } from './policies.ts'
 
 export type ReviewOptions = JudgeOptions

@@ -1,10 +1,8 @@
 /** Plans and applies only some projects, branches or changes. */
-import { commitOf, counted, defined } from '../base/index.ts'
+import { commitOf, counted, defined, globMatcher, globProblem } from '../base/index.ts'
 import {
   type Change,
   EspalierError,
-  globMatcher,
-  globProblem,
   type Observed,
   type Plan,
   type PlanSelection,

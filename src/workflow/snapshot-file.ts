@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
 import { readBoundedFile } from '../base/index.ts'
+import { VERSION } from '../base/version.ts'
 import {
   EspalierError,
   ID,
@@ -11,7 +12,6 @@ import {
   plainJson,
   shapesByAttribute,
 } from '../model/index.ts'
-import { VERSION } from '../model/version.ts'
 
 const FORMAT = '1.0'
 const KIND = 'espalier-snapshot'

@@ -1,5 +1,5 @@
 /** Checks manifests offline, against the limits of a declared tier and against policies about declared values. */
-import { defined } from '../base/index.ts'
+import { defined, globFilter } from '../base/index.ts'
 import {
   computesDeclaredBy,
   type Desired,
@@ -7,7 +7,6 @@ import {
   type DesiredDocument,
   type DesiredRule,
   type Diagnostic,
-  globFilter,
   type Policy,
   type PolicyBranch,
   type PolicyCompute,

@@ -5,7 +5,7 @@
 import { promises } from 'node:fs'
 import { type FileHandle, symlink, unlink } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import type { Clock } from '../../src/model/index.ts'
+import type { Clock } from '../../src/base/index.ts'
 
 /** The process dies at this moment: just before its effect, or just after. */
 export interface Death {

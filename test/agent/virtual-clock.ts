@@ -1,6 +1,6 @@
 /** A clock that advances only when the test advances it. */
 import { setImmediate as settled } from 'node:timers/promises'
-import type { Clock } from '../../src/model/index.ts'
+import type { Clock } from '../../src/base/index.ts'
 
 interface Sleeper {
   readonly until: number

@@ -1,6 +1,7 @@
 /** An in-memory control plane that follows a script, and a clock that advances whenever code sleeps. */
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
-import { attributesFromWire, type Clock, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
+import type { Clock } from '../../src/base/index.ts'
+import { attributesFromWire, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
 
 export interface FakeClock extends Clock {
   readonly slept: readonly number[]

@@ -1,8 +1,9 @@
 /** Waves: each starts once the one before it is done. `--max-failures` stops a run. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createWriteApi } from '../../src/api/index.ts'
+import type { Clock } from '../../src/base/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
-import type { ApplyEvent, Clock, Plan, Step } from '../../src/model/index.ts'
+import type { ApplyEvent, Plan, Step } from '../../src/model/index.ts'
 import { terminalPlan } from '../../src/report/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { type ApplyRequest, apply, type Manifests, planLive, select } from '../../src/workflow/index.ts'

@@ -1,7 +1,7 @@
 /** A sandbox and the apply engine in shared virtual time, over real HTTP: ten minutes of waiting take no time. */
 import { subscribe } from 'node:diagnostics_channel'
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../src/api/index.ts'
-import type { Clock } from '../../src/model/index.ts'
+import type { Clock } from '../../src/base/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 
 export interface Stage {

@@ -2,14 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { hasEnded, type ReadApi, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import {
-  type ApplyEvent,
-  type Clock,
-  DEFAULT_TIMEOUT_MS,
-  type Observed,
-  type Plan,
-  type Step,
-} from '../../model/index.ts'
+import type { Clock } from '../../base/index.ts'
+import { type ApplyEvent, DEFAULT_TIMEOUT_MS, type Observed, type Plan, type Step } from '../../model/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 
 export interface Interrupted {

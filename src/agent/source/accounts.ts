@@ -1,6 +1,7 @@
 /** Manages the API keys and their accounts. Keys that belong to the same account share one rate limit. */
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../api/index.ts'
-import { type AccountView, globFilter } from '../../model/index.ts'
+import { globFilter } from '../../base/index.ts'
+import type { AccountView } from '../../model/index.ts'
 
 const MINUTE = 60_000
 

@@ -1,6 +1,7 @@
 /** Reads the live state of a project with as few requests as possible. */
 import { snapshot, type WriteApi } from '../../api/index.ts'
-import type { Clock, Observed } from '../../model/index.ts'
+import type { Clock } from '../../base/index.ts'
+import type { Observed } from '../../model/index.ts'
 
 /**
  * The number of light refreshes that follow a full refresh. A light refresh reads only the computes, and a full one

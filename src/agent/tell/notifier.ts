@@ -3,12 +3,11 @@
  * is signed as Standard Webhooks. Nothing is stored, so alerts should use the metrics instead.
  */
 import { createHmac, randomUUID } from 'node:crypto'
-import { EspalierError, plainJson } from '../../base/index.ts'
+import { type Clock, EspalierError, plainJson } from '../../base/index.ts'
 import type {
   AgentState,
   AgentStatus,
   ApplyView,
-  Clock,
   DifferenceView,
   MissedWindowView,
   ProjectView,

@@ -1,7 +1,6 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
-import { defined } from '../../base/index.ts'
-import { type Clock, formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
-import { type Opening, openingOf } from '../../windows/index.ts'
+import { type Clock, defined } from '../../base/index.ts'
+import { formatWindow, type Opening, openingOf, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
 import { notStarted } from '../context.ts'
 
 const OPEN: Opening = { isOpen: true }

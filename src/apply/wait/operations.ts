@@ -1,7 +1,7 @@
 /** Waits for operations. Each round reads a single list for all of them. */
 import { ApiError, type Operation, OperationEnds, type ReadApi } from '../../api/index.ts'
-import { counted, defined } from '../../base/index.ts'
-import type { Clock, FailureReason, OperationProgress } from '../../model/index.ts'
+import { type Clock, counted, defined } from '../../base/index.ts'
+import type { FailureReason, OperationProgress } from '../../model/index.ts'
 import type { Timings } from './timings.ts'
 
 /** The first pause between reads, if it is unknown how long the operations usually take. */

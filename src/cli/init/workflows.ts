@@ -1,7 +1,7 @@
 /** The workflows that `init` writes. They are the examples, adapted to the repository and to this release. */
 import { git } from '../../base/index.ts'
+import { RELEASE_COMMIT } from '../../base/version.ts'
 import { REPOSITORY } from '../../model/index.ts'
-import { RELEASE_COMMIT } from '../../model/version.ts'
 import files from './generated/workflows.json' with { type: 'json' }
 
 const { policy, ...workflows } = files

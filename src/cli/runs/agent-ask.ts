@@ -1,13 +1,5 @@
-import { defined } from '../../base/index.ts'
-import {
-  type AgentView,
-  EspalierError,
-  EXIT,
-  type ExitCode,
-  formatUtc,
-  type ProjectView,
-  plainText,
-} from '../../model/index.ts'
+import { defined, formatUtc } from '../../base/index.ts'
+import { type AgentView, EspalierError, EXIT, type ExitCode, type ProjectView, plainText } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { agentIn, exitCodeOfAll } from '../agent-data.ts'
 import type { HistoryFlags, ReconcileFlags, ResumeFlags, StatusFlags, SuspendFlags } from '../commands/agent.ts'

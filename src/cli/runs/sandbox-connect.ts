@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../model/index.ts'
+import { withoutSecrets } from '../../base/index.ts'
+import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
 import { matchingProjects } from '../../workflow/index.ts'
 import type { ConnectFlags } from '../commands/sandbox.ts'

@@ -1,6 +1,6 @@
 import { counted } from '../../base/index.ts'
+import { VERSION } from '../../base/version.ts'
 import { EXIT, type ExitCode, hasErrors } from '../../model/index.ts'
-import { VERSION } from '../../model/version.ts'
 import { checkOffline } from '../../workflow/index.ts'
 import type { ValidateFlags } from '../commands/validate.ts'
 import type { Io } from '../io.ts'

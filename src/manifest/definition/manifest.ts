@@ -19,8 +19,7 @@ import {
   when,
 } from '../../base/index.ts'
 import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, schemaAddress, TIERS } from '../../model/index.ts'
-import type { RESTART_WINDOW } from './attributes.ts'
-import { ATTRIBUTE_PROPERTIES, attributeDefinitions } from './attributes.ts'
+import { ATTRIBUTE_PROPERTIES, attributeDefinitions, type RESTART_WINDOW } from './attributes.ts'
 import { POLICY } from './policy.ts'
 import { withEnumeratedRanges } from './size-range.ts'
 

@@ -1,10 +1,9 @@
 /** Reads policies from policy files and manifests. */
 
-import { defined, groupBy } from '../../base/index.ts'
+import { defined, globProblem, groupBy } from '../../base/index.ts'
 import {
   type Desired,
   type Diagnostic,
-  globProblem,
   POLICY_RULE_NAMES,
   type Policy,
   type PolicyRule,

@@ -1,7 +1,6 @@
 /** Messages that cannot be derived from the schema. A definition refers to its entry by `$comment`. */
-import { didYouMean } from '../../base/index.ts'
+import { didYouMean, globProblem } from '../../base/index.ts'
 import {
-  globProblem,
   nearestStep,
   parseDuration,
   SCALE_TO_ZERO_MAX_SECONDS,

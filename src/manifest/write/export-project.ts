@@ -1,7 +1,7 @@
 /** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
-import { plainText } from '../../base/index.ts'
-import { byBranch, globMatches, type ObservedProject } from '../../model/index.ts'
+import { globMatches, plainText } from '../../base/index.ts'
+import { byBranch, type ObservedProject } from '../../model/index.ts'
 import type { Written } from './attributes.ts'
 import { bodyOf, computesOf, refOf, shapeOf } from './branch-shape.ts'
 import { compactBelow, toText } from './style.ts'

@@ -1,6 +1,6 @@
 /** What a new manifest says beyond live values: defaults, and rules for branches that are alike. */
-import { groupBy } from '../../base/index.ts'
-import { globMatches, type ObservedProject } from '../../model/index.ts'
+import { globMatches, groupBy } from '../../base/index.ts'
+import type { ObservedProject } from '../../model/index.ts'
 import type { Written } from './attributes.ts'
 import { type BranchShape, computesOf, textOf } from './branch-shape.ts'
 

@@ -1,11 +1,10 @@
 /** The table of live computes, which shows whether each compute matches the manifests. */
-import { counted, groupBy, plainText } from '../../base/index.ts'
+import { counted, formatUtc, groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
   computeTitle,
   formatScaleToZero,
   formatSize,
-  formatUtc,
   leftOutIds,
   type ObservedBranch,
   type ObservedCompute,

@@ -3,8 +3,7 @@ import { type Context, Hono } from 'hono'
 import { z } from 'zod'
 import { EspalierError, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
 import { parseDuration } from '../../../model/index.ts'
-import type { AgentControl } from '../../control.ts'
-import { suspend } from '../../control.ts'
+import { type AgentControl, suspend } from '../../control.ts'
 import type { LiveEvents } from './live-events.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024

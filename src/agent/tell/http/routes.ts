@@ -1,8 +1,8 @@
 /** All HTTP routes that the agent serves. */
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
+import { openingOf } from '../../../model/index.ts'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
-import { openingOf } from '../../../windows/index.ts'
 import type { AgentControl } from '../../control.ts'
 import type { AgentMetrics } from '../metrics.ts'
 import { isLoopback, refuseOtherHosts, requireToken, securityHeaders } from './access.ts'

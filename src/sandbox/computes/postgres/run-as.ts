@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process'
 import { chownSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { EspalierError, withoutSecrets } from '../../../model/index.ts'
+import { withoutSecrets } from '../../../base/index.ts'
+import { EspalierError } from '../../../model/index.ts'
 
 export interface RunAs {
   /** The program and arguments to start. */

@@ -6,8 +6,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { namesIn } from '../../../base/index.ts'
-import { withoutSecrets } from '../../../model/index.ts'
+import { namesIn, withoutSecrets } from '../../../base/index.ts'
 
 export interface Watchdog {
   watch(pid: number): void

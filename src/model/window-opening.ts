@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill'
-import { type RestartWindow, WEEKDAYS, weekdayTitle } from '../model/index.ts'
+import { type RestartWindow, WEEKDAYS, weekdayTitle } from './restart-window.ts'
 
 export interface Opening {
   /** Whether all of the windows are open. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { globFilter, globMatcher, globMatches, globProblem } from '../../src/model/index.ts'
+import { globFilter, globMatcher, globMatches, globProblem } from '../../src/base/index.ts'
 import { runs } from '../long-runs.ts'
 
 describe('globMatches', () => {

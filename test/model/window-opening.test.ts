@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
-import { closingOf, openingOf } from '../../src/windows/index.ts'
+import { closingOf, formatWindow, openingOf, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
 import { runs } from '../long-runs.ts'
 
 const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({
