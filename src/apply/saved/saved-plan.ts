@@ -7,7 +7,7 @@ import {
   type Observed,
   type Plan,
   type PlanResult,
-  type Step,
+  withoutPlaces,
 } from '../../model/index.ts'
 import type { PlanFile } from '../shapes.ts'
 import { type Moved, type MovedCompute, movedSince, unseenIn } from './recorded-state.ts'
@@ -38,8 +38,12 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   const unseen = unseenIn(file.seen, file.plan)
   if (unseen.length > 0) return { kind: 'edited', where: unseen }
   const moved = movedSince(file.seen, observed, file.plan.projects)
+  const isSameText = file.manifestDigest === present.manifestDigest
+  // A declaration may move within its file, for example below a new comment, without any effect.
+  const differ = (one: unknown, other: unknown) =>
+    isSameText ? differences(one, other) : differences(withoutPlaces(one), withoutPlaces(other))
   const causes = [
-    ...(file.manifestDigest === present.manifestDigest ? [] : ['The manifests have changed.']),
+    ...(isSameText ? [] : ['The manifests have changed.']),
     ...(file.espalier === present.espalierVersion
       ? []
       : [`It was saved by espalier ${file.espalier}; this is ${present.espalierVersion}.`]),
@@ -54,7 +58,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   // Whoever wrote the file could choose its digest and version. If these do not match, that may explain why the plans
   // differ, but the plan is refused all the same.
   const isSame = causes.length === 0
-  const actions = differences(actionsOf(file.plan), actionsOf(rewound.plan))
+  const actions = differ(actionsOf(file.plan), actionsOf(rewound.plan))
   if (actions.length > 0) {
     const isStill = isSame && !moved.branches && moved.computes.length === 0
     if (isStill) return { kind: 'edited', where: actions.map(inWords) }
@@ -64,7 +68,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
     const lines = [...causes, ...sentences(relevant, file), ...others.map((change) => howReplanned(change, file))]
     return { kind: 'stale', moved: lines.length > 0 ? lines : actions.map(inWords) }
   }
-  const shown = differences(shownOf(file.plan, moved), shownOf(rewound.plan, moved))
+  const shown = differ(shownOf(file.plan, moved), shownOf(rewound.plan, moved))
   if (shown.length > 0) {
     return isSame
       ? { kind: 'edited', where: shown.map(inWords) }
@@ -119,14 +123,6 @@ const actionsOf = ({ changes, steps, projects, waves = [] }: Plan): unknown => (
 
 const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (item: T) => unknown): unknown =>
   Object.fromEntries(items.map((item) => [item.id, partOf(item)]))
-
-/** Removes source positions, because a declaration may move within its file without any effect. */
-const withoutSource = (item: Change | Step): unknown => {
-  const { source: _own, ...rest } = item
-  return 'attributes' in rest
-    ? { ...rest, attributes: rest.attributes.map(({ source: _source, ...attribute }) => attribute) }
-    : rest
-}
 
 /**
  * What a reader of the plan relies on, apart from changes and steps. Computes that the plan does not touch, such as
@@ -184,8 +180,7 @@ const touchedBy = (saved: Plan, fresh: Plan): readonly Touched[] => {
 
 const textsOf = ({ changes, steps }: Plan): ReadonlyMap<string, { readonly change: Change; readonly text: string }> => {
   const own = groupBy(steps, ({ change }) => change)
-  const textOf = (change: Change): string =>
-    canonicalJson([withoutSource(change), (own.get(change.id) ?? []).map(withoutSource)])
+  const textOf = (change: Change): string => canonicalJson(withoutPlaces([change, own.get(change.id) ?? []]))
   return new Map(changes.map((change) => [change.id, { change, text: textOf(change) }]))
 }
 
@@ -212,8 +207,8 @@ const howReplanned = ({ before, after }: Touched, { plan }: PlanFile): string =>
 }
 
 /** The change with its attributes by path, which makes the message readable. */
-const readable = ({ source: _source, ...change }: Change): unknown => ({
-  ...change,
+const readable = (change: Change): unknown => ({
+  ...(withoutPlaces(change) as Change),
   attributes: Object.fromEntries(
     change.attributes.map(({ path, beforeText, afterText }) => [
       path,

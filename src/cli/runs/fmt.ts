@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises'
 import { createTwoFilesPatch } from 'diff'
-import { counted, plainText, replaceFile } from '../../base/index.ts'
+import { canonicalJson, counted, plainText, replaceFile } from '../../base/index.ts'
 import { formatManifest, parseManifests, readFiles } from '../../manifest/index.ts'
-import { type Diagnostic, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { type Diagnostic, EspalierError, EXIT, type ExitCode, withoutPlaces } from '../../model/index.ts'
 import { pathsOf } from '../../workflow/index.ts'
 import { STDIN } from '../command.ts'
 import type { FmtFlags } from '../commands/fmt.ts'
@@ -72,16 +72,7 @@ const format = (path: string, text: string): string => {
 const meaningOf = (path: string, text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path, text }])
   const codes = diagnostics.map(({ code }) => code).sort()
-  return JSON.stringify(sorted([desired, codes]))
-}
-
-const PLACES = new Set(['source', 'sources'])
-
-const sorted = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).filter(([key]) => !PLACES.has(key))
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]))
+  return canonicalJson(withoutPlaces([desired, codes]))
 }
 
 const problemsOf = (path: string, given: string): readonly Diagnostic[] =>
