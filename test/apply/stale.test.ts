@@ -562,6 +562,24 @@ describe('an incomplete response', () => {
     expect(outcome.steps).toMatchObject([{ status: 'done', operations: [{ id: 'op-late', status: 'finished' }] }])
     expect(clock.now() - began).toBeGreaterThanOrEqual(9_000)
   })
+
+  test('an update whose response was lost fails with its operation, even if the clock of the service is behind', async () => {
+    const clock = fakeClock()
+    const createdAt = new Date(clock.now() - 4_000).toISOString()
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (_n, request, perform) => {
+        perform()
+        throw lost(request.method)
+      },
+    })
+    const failed = operation('op-1', { endpointId: 'ep-1', createdAt, status: 'error' })
+    const behind: FakeApi = { ...api, listOperations: async () => ({ operations: [failed] }) }
+    const outcome = await apply({ plan: planWith(step('s')), api: behind, clock })
+    expect(outcome.steps).toMatchObject([
+      { status: 'failed', reason: 'operation-failed', operations: [{ id: 'op-1' }] },
+    ])
+  })
 })
 
 describe('an outdated list of computes', () => {

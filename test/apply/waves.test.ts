@@ -167,6 +167,12 @@ describe('a wave after an unfinished one', () => {
     ])
   })
 
+  test('is skipped if it has the projects in no wave, and one in the last wave could not be planned', async () => {
+    expect(await run([inProject('none', free)], leftOut('d'))).toEqual([
+      'none: skipped: A project in an earlier wave, third, could not be planned.',
+    ])
+  })
+
   test('is skipped, not scheduled, if a project could not be planned and a step is scheduled', async () => {
     const steps = [inProject('a', waiting), inProject('c', free)]
     expect((await run(steps, leftOut('b'))).at(-1)).toBe('c: skipped: An earlier wave, first, has 1 unfinished step.')
