@@ -48,6 +48,8 @@ export interface DesiredShape {
   /** A {@link DesiredAbsence} declares that the branch has no primary. If undefined, the primary is not managed. */
   readonly primary?: DesiredCompute | DesiredAbsence
   readonly replicas: readonly DesiredCompute[]
+  /** Names of replicas that the branch must not have. Absent if there are none. */
+  readonly absentReplicas?: readonly DesiredAbsentReplica[]
 }
 
 export interface DesiredBranch extends DesiredShape {
@@ -70,6 +72,11 @@ export interface DesiredRule extends DesiredShape {
 export interface DesiredAbsence {
   readonly absent: true
   readonly source: Source
+}
+
+export interface DesiredAbsentReplica extends DesiredAbsence {
+  /** The key under `replicas`, which is the name of the replica to delete. */
+  readonly key: string
 }
 
 /** A declared compute. `attributes` contains only managed attributes. */
@@ -120,4 +127,4 @@ export const computesDeclaredBy = ({ primary, replicas }: DesiredBranch | Desire
   ...replicas,
 ]
 
-export const isAbsence = (primary: DesiredCompute | DesiredAbsence): primary is DesiredAbsence => 'absent' in primary
+export const isAbsence = (compute: object): compute is DesiredAbsence => 'absent' in compute

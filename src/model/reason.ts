@@ -5,7 +5,7 @@ export const REASONS = {
   PIN_ELSEWHERE: 'the pinned compute is on another branch',
   PARKED: 'parked on an empty branch to break a cycle of moves',
   TYPE_DIFFERS: 'the pinned compute has a different type, and the API cannot change types',
-  DECLARED_ABSENT: 'the manifest declares that the branch has no primary',
+  DECLARED_ABSENT: 'the manifest declares the compute `absent`',
   PRUNED: 'not declared, and the manifest sets prune: true',
 } as const
 

@@ -4,13 +4,13 @@ import {
   type DesiredCompute,
   type Diagnostic,
   inRuleOrder,
-  isAbsence,
   type ObservedCompute,
   type ObservedProject,
   type RestartWindow,
+  type Source,
   serviceWindow,
 } from '../model/index.ts'
-import { type Matched, type MatchOptions, match } from './match.ts'
+import { absenceOf, type Matched, type MatchOptions, match } from './match.ts'
 import { type ResolvedBranch, type ResolvedProject, resolve } from './resolve.ts'
 
 export interface Declarations extends ResolvedProject, Matched {
@@ -25,6 +25,8 @@ export interface Departure {
   readonly live: ObservedCompute
   readonly reason: 'DECLARED_ABSENT' | 'PRUNED'
   readonly resolved: ResolvedBranch
+  /** Where the compute is declared absent. */
+  readonly source?: Source
 }
 
 export const declarationsOf = (
@@ -48,10 +50,8 @@ const departuresOf = (branches: readonly ResolvedBranch[], { unclaimed }: Matche
   return unclaimed.flatMap((live): readonly Departure[] => {
     const resolved = byBranch.get(live.branchId)
     if (resolved === undefined) return []
-    const { primary } = resolved.shape
-    if (live.type === 'read_write' && primary !== undefined && isAbsence(primary)) {
-      return [{ live, reason: 'DECLARED_ABSENT', resolved }]
-    }
+    const absence = absenceOf(live, resolved.shape)
+    if (absence !== undefined) return [{ live, reason: 'DECLARED_ABSENT', resolved, source: absence.source }]
     return resolved.prune ? [{ live, reason: 'PRUNED', resolved }] : []
   })
 }

@@ -1,4 +1,5 @@
 /** Turns each claim into a change: its differences from the live state, and the calls that resolve them, unordered. */
+import { defined } from '../base/index.ts'
 import {
   type AttributeKey,
   type Capacity,
@@ -117,10 +118,9 @@ const draftPatch = (
 
 /** Deletes a compute that the manifest declares absent, or that no declaration claims. */
 export const draftDelete = (
-  { live, reason, resolved: { branch, shape } }: Departure,
+  { live, reason, resolved: { branch }, source }: Departure,
   { project }: DraftContext,
 ): Draft => {
-  const absence = reason === 'DECLARED_ABSENT' ? shape.primary : undefined
   const change: Change = {
     id: `${project}/${branch.id}/${live.id}`,
     kind: 'delete',
@@ -131,7 +131,7 @@ export const draftDelete = (
     impact: 'delete',
     reasons: [reason],
     ...capacities({ before: live.attributes.size }),
-    ...(absence && { source: absence.source }),
+    ...defined({ source }),
   }
   return { change, steps: [deleteStep(live, change, change.branch, 'delete')] }
 }

@@ -3,7 +3,9 @@ import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeAttributes,
   type ComputeType,
+  type DesiredAbsence,
   type DesiredCompute,
+  type DesiredShape,
   type Diagnostic,
   differingKeys,
   IMPACTS,
@@ -110,7 +112,7 @@ export const match = (
   }
 
   const freeOn = groupBy([...free.values()], ({ branchId, type }) => `${branchId} ${type}`)
-  for (const { branch, slots: own, prune } of declared) {
+  for (const { branch, shape, slots: own, prune } of declared) {
     const open = own.filter((slot) => !claimed.has(slot) && slot.desired.id === undefined)
     const [first] = open
     const [primary] = freeOn.get(`${branch.id} read_write`) ?? []
@@ -121,7 +123,9 @@ export const match = (
     claimByName(openReplicas(), replicas(), 'key')
     claimByName(openReplicas(), replicas(), 'renamedFrom')
     // A replica with an undeclared name was named deliberately, so it is renamed only where `prune` would delete it.
-    const adoptable = replicas().filter(({ attributes: { name } }) => name === undefined || prune)
+    const adoptable = replicas().filter(
+      (live) => live.attributes.name === undefined || (prune && absenceOf(live, shape) === undefined),
+    )
     adopt(openReplicas(), adoptable)
   }
 
@@ -134,6 +138,15 @@ export const match = (
     ambiguous,
     diagnostics,
   }
+}
+
+/** The declaration that the live compute must not exist. */
+export const absenceOf = (
+  { type, attributes: { name } }: ObservedCompute,
+  { primary, absentReplicas = [] }: DesiredShape,
+): DesiredAbsence | undefined => {
+  if (type === 'read_only') return absentReplicas.find(({ key }) => key === name)
+  return primary !== undefined && isAbsence(primary) ? primary : undefined
 }
 
 /** Primary first, then replicas by key. */

@@ -178,6 +178,14 @@ describe('branches and rules', () => {
     expect(branch?.primary).toEqual({ absent: true, source: { file: 'a.yaml', line: 5, column: 14, length: 6 } })
   })
 
+  test('a replica can be `absent`, and is then not one of the declared replicas', () => {
+    const [branch] = readOne('branches:\n  main:\n    replicas: { a: { size: 1 }, b: absent }').branches
+    expect(branch?.replicas.map(({ key }) => key)).toEqual(['a'])
+    expect(branch?.absentReplicas).toEqual([
+      { key: 'b', absent: true, source: { file: 'a.yaml', line: 5, column: 36, length: 6 } },
+    ])
+  })
+
   test('rules are read in order, with their exceptions, primaries and replicas', () => {
     const { rules } = readOne(
       [

@@ -277,7 +277,8 @@ describe('hints', () => {
       'Postgres settings go under `settings`: `postgres: { settings: { work_mem: … } }`.',
     ],
     [attribute('postgres: { setings: {} }'), 'Did you mean `settings`?'],
-    [doc('branches: { main: { primary: none } }'), 'Write `primary: absent` for a branch without a primary.'],
+    [doc('branches: { main: { primary: none } }'), 'Write `primary: absent` if the compute must not exist.'],
+    [doc('branches: { main: { replicas: { r: none } } }'), 'Write `r: absent` if the compute must not exist.'],
     [
       doc('rules: [{ match: "preview/*", primary: { id: ep-a-1 } }]'),
       'A rule applies to many branches, but `id` pins one compute. List its branch under `branches` instead.',

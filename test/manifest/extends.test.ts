@@ -131,6 +131,18 @@ describe('a shared file', () => {
     expect(documents[0]?.policies?.map(({ name }) => name)).toEqual(['shared', 'own'])
   })
 
+  test('`absent` and attributes replace each other for a replica too', () => {
+    const { documents } = read({
+      'a.yaml':
+        'version: 1\nproject: a\nextends: s.yaml\nbranches: { main: { replicas: { a: absent, b: { size: 2 } } } }\n',
+      's.yaml': 'branches: { main: { replicas: { a: { size: 1 }, b: absent } } }\n',
+    })
+    expect(documents[0]?.branches[0]).toMatchObject({
+      replicas: [{ key: 'b', attributes: { size: { min: 2 } } }],
+      absentReplicas: [{ key: 'a', source: { file: 'a.yaml' } }],
+    })
+  })
+
   test.each([
     [
       '`absent` replaces a compute in the shared file',

@@ -26,7 +26,7 @@ const FILES = {
     'branches:',
     '  main:',
     '    primary: { profile: big, name: main.db, size: 4 }',
-    '    replicas: { r: { renamedFrom: old } }',
+    '    replicas: { r: { renamedFrom: old }, gone: absent }',
     '  gone: { primary: absent }',
     'rules: [{ match: "preview/*", except: [preview/x], primary: { disabled: true } }]',
   ].join('\n'),
@@ -70,6 +70,7 @@ branches:
             a.b: "1.50" # s.yaml:4
             work_mem: 64MB # s.yaml:4
         restartWindow: { days: [ sun ], from: 02:00, to: 04:00, timezone: UTC } # s.yaml:3
+      gone: absent # a.yaml:7
   gone: # a.yaml:8
     primary: absent # a.yaml:8
 rules:

@@ -21,6 +21,7 @@ describe('the published schema', () => {
     ['a fixed size above 16 CU without `scaleToZero`', primary({ size: 18 })],
     ['a range above 16 CU whose ends are equal', primary({ size: { min: 18, max: 18 }, scaleToZero: 'never' })],
     ['16 CU with scale to zero', primary({ size: 16, scaleToZero: '5m' })],
+    ['an absent replica', document({ branches: { main: { replicas: { r: 'absent' } } } })],
     ['an absent primary', document({ branches: { main: { primary: 'absent' } } })],
     ['a rule', document({ rules: [{ match: 'preview/*', except: ['preview/x'], replicas: { r: { size: 1 } } }] })],
     [

@@ -240,8 +240,36 @@ describe('deletes', () => {
     ])
   })
 
+  test('a replica declared `absent` is deleted, and nothing else', () => {
+    const replicas = [
+      { id: 'ep-1', name: 'read-1' },
+      { id: 'ep-2', name: 'read-2' },
+    ]
+    const live = world({ main: { primary: {}, replicas }, other: { primary: {}, replicas: [{ name: 'read-1' }] } })
+    const plan = planOf({ branches: { main: { absentReplicas: ['read-1', 'never-existed'] }, other: {} } }, live)
+    expect(plan.steps).toMatchObject([
+      { kind: 'delete', consents: ['delete'], reason: 'DECLARED_ABSENT', compute: { id: 'ep-1' } },
+    ])
+    expect(plan.changes).toMatchObject([{ source: { line: 7 } }])
+  })
+
+  test('a replica declared `absent` is not turned into another replica by `prune`', () => {
+    const live = world({ main: { primary: {}, replicas: [{ id: 'ep-1', name: 'read-1' }] } })
+    const main = { primary: {}, replicas: { bi: {} }, absentReplicas: ['read-1'] }
+    expect(planOf({ branches: { main }, prune: true }, live).changes).toMatchObject([
+      { kind: 'delete', reasons: ['DECLARED_ABSENT'], compute: { id: 'ep-1' } },
+      { kind: 'create', compute: { name: 'bi' } },
+    ])
+  })
+
   test.each([
     ['`protect: true`', { branches: { main: { protect: true, primary: 'absent' as const } } }, live, undefined],
+    [
+      '`protect: true` on an absent replica',
+      { branches: { main: { protect: true, absentReplicas: ['x'] } } },
+      live,
+      undefined,
+    ],
     [
       "the service's protection",
       { branches: { main: { primary: 'absent' as const } } },

@@ -25,6 +25,11 @@ test.each<readonly [string, readonly DeclaredDocument[], readonly string[]]>([
   ['the whole file is removed', [], ['ep-dev', 'ep-main', 'ep-bi', 'ep-p1']],
   ['nothing is removed', [base], []],
   ['a rule replaces a branch entry', [{ ...base, branches: { main }, rules: [{ match: '**', primary: {} }] }], []],
+  [
+    'a replica is declared absent',
+    [{ ...base, branches: { main: { primary: {}, absentReplicas: ['bi'] }, dev: { primary: {} } } }],
+    [],
+  ],
   ['a primary is declared absent', [{ ...base, branches: { main, dev: { primary: 'absent' } } }], []],
   [
     'a replica is removed and pruned',

@@ -105,6 +105,8 @@ export interface DeclaredShape {
   readonly protect?: boolean
   readonly primary?: Declared | 'absent'
   readonly replicas?: Readonly<Record<string, Declared>>
+  /** Names of replicas that are declared `absent`. */
+  readonly absentReplicas?: readonly string[]
 }
 
 export interface DeclaredDocument {
@@ -139,7 +141,7 @@ const desiredCompute = (declared: Declared, key?: string): DesiredCompute => {
   }
 }
 
-const shape = ({ protect = false, primary, replicas = {} }: DeclaredShape): DesiredShape => ({
+const shape = ({ protect = false, primary, replicas = {}, absentReplicas }: DeclaredShape): DesiredShape => ({
   protect,
   ...(primary === undefined
     ? {}
@@ -150,6 +152,7 @@ const shape = ({ protect = false, primary, replicas = {} }: DeclaredShape): Desi
             : desiredCompute(primary),
       }),
   replicas: Object.entries(replicas).map(([key, replica]) => desiredCompute(replica, key)),
+  ...(absentReplicas && { absentReplicas: absentReplicas.map((key) => ({ key, absent: true, source: source(7) })) }),
 })
 
 export const document = (declared: DeclaredDocument): DesiredDocument => ({

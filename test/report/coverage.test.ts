@@ -85,7 +85,7 @@ describe.each(Object.entries(OUTPUTS))('the %s output', (name, render) => {
     expect(text).toContain('ep-bi-7')
     expect(text).toContain('dev')
     expect(text).toContain(isJson ? '"line": 31' : 'projects/shop.yaml:31')
-    if (!isJson) expect(text).toMatch(/primary: absent.*prune: true/)
+    if (!isJson) expect(text).toMatch(/primary: absent.*NAME: absent/)
     expect(text).not.toMatch(/introduce no changes|Espalier: no changes/)
   })
 })

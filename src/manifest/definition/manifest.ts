@@ -63,17 +63,20 @@ const ref = <N extends keyof typeof DEFINITIONS>(definition: N): (typeof DEFINIT
     $ref: `#/$defs/${definition}`,
   }) as (typeof DEFINITIONS)[N]
 
+const orAbsent = <T>(definition: Schema<T>, more: JsonSchema = {}) =>
+  mapOr(definition, only('absent', { $comment: 'E_ABSENT' }), more)
+
 const primary = <T>(definition: Schema<T>) =>
-  mapOr(definition, only('absent', { $comment: 'E_ABSENT' }), {
+  orAbsent(definition, {
     description: 'The read-write compute: its attributes, or `absent` if the branch must not have one.',
     examples: [{ size: 1 }, 'absent'],
   })
 
 const replicas = <T>(definition: Schema<T>) =>
-  named(definition, {
+  named(orAbsent(definition), {
     propertyNames: { pattern: COMPUTE_NAME_PATTERN, $comment: 'E_NAME' },
-    description: 'The read replicas, by name.',
-    examples: [{ reporting: { size: 2 } }],
+    description: 'The read replicas, by name: the attributes of each, or `absent` if it must not exist.',
+    examples: [{ reporting: { size: 2 } }, { reporting: 'absent' }],
   })
 
 const branch = map({

@@ -1,5 +1,13 @@
 /** The content of a document or shared file, and how files override what they extend ("Precedence" in docs/manifest.md). */
-import { ATTRIBUTE_KEYS, type DesiredAbsence, type Policy, type Price, rowOf, type Source } from '../../model/index.ts'
+import {
+  ATTRIBUTE_KEYS,
+  type DesiredAbsence,
+  isAbsence,
+  type Policy,
+  type Price,
+  rowOf,
+  type Source,
+} from '../../model/index.ts'
 import type { Sourced } from '../yaml/tree.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
 
@@ -15,7 +23,7 @@ export interface ShapeLayer {
   readonly source: Source
   readonly protect?: Sourced<boolean>
   readonly primary?: ComputeLayer | DesiredAbsence
-  readonly replicas: ReadonlyMap<string, ComputeLayer>
+  readonly replicas: ReadonlyMap<string, ComputeLayer | DesiredAbsence>
 }
 
 export interface RuleLayer extends ShapeLayer {
@@ -75,20 +83,18 @@ export const overlayAttributes = (below: AttributeSet, above: AttributeSet): Att
 
 const overlayShapes = (below: ShapeLayer, above: ShapeLayer): ShapeLayer => {
   const [lower, upper] = [below.primary, above.primary]
-  const areBoth = lower !== undefined && upper !== undefined && !('absent' in lower) && !('absent' in upper)
   return {
     ...below,
     ...above,
-    ...(areBoth ? { primary: overlayComputes(lower, upper) } : {}),
+    ...(lower !== undefined && upper !== undefined ? { primary: overlayComputes(lower, upper) } : {}),
     replicas: overlayMaps(below.replicas, above.replicas, overlayComputes),
   }
 }
 
-const overlayComputes = (below: ComputeLayer, above: ComputeLayer): ComputeLayer => ({
-  ...below,
-  ...above,
-  own: overlayAttributes(below.own, above.own),
-})
+type Declared = ComputeLayer | DesiredAbsence
+
+const overlayComputes = (below: Declared, above: Declared): Declared =>
+  isAbsence(below) || isAbsence(above) ? above : { ...below, ...above, own: overlayAttributes(below.own, above.own) }
 
 const overlayMaps = <T>(
   below: ReadonlyMap<string, T>,

@@ -1,6 +1,6 @@
 /** Recognises what a document is, and reads a valid document or shared file. */
 import { defined } from '../../base/index.ts'
-import { type DesiredWave, parseDuration, type Source } from '../../model/index.ts'
+import { type DesiredWave, isAbsence, parseDuration, type Source } from '../../model/index.ts'
 import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/manifest.ts'
 import { shareableKeys } from '../generated/validator.js'
 import { isPlainMap, type Plain } from '../yaml/nodes.ts'
@@ -65,18 +65,16 @@ const readShape = (tree: Tree, value: BranchValue | RuleValue, source: Source): 
     source,
     ...defined({
       protect: tree.sourced(value, 'protect'),
-      primary: primary && readPrimary(tree, value, primary),
+      primary: primary && readDeclared(tree, value, 'primary', primary),
     }),
-    replicas: new Map(
-      Object.entries(replicas).map(([name, own]) => [name, readCompute(tree, own, tree.keySource(replicas, name))]),
-    ),
+    replicas: new Map(Object.entries(replicas).map(([name, own]) => [name, readDeclared(tree, replicas, name, own)])),
   }
 }
 
-const readPrimary = (tree: Tree, shape: BranchValue | RuleValue, primary: ComputeValue | 'absent') =>
-  primary === 'absent'
-    ? { absent: true as const, source: tree.source(shape, 'primary') }
-    : readCompute(tree, primary, tree.keySource(shape, 'primary'))
+const readDeclared = (tree: Tree, parent: object, key: string, value: ComputeValue | 'absent') =>
+  value === 'absent'
+    ? { absent: true as const, source: tree.source(parent, key) }
+    : readCompute(tree, value, tree.keySource(parent, key))
 
 const readCompute = (tree: Tree, value: ComputeValue, source: Source): ComputeLayer => ({
   source,
@@ -136,7 +134,7 @@ const checkIds = (tree: Tree, { branches, parkOn }: Layer): void => {
   for (const [ref, { source, primary, replicas }] of branches) {
     refuseId(ref, source)
     for (const compute of [primary, ...replicas.values()]) {
-      if (compute === undefined || 'absent' in compute || compute.id === undefined) continue
+      if (compute === undefined || isAbsence(compute) || compute.id === undefined) continue
       refuse(`Compute \`${compute.id.value}\``, compute.id.source, 'Pin it in a document with one `project`.')
     }
   }

@@ -1,6 +1,7 @@
 /** Resolves merged layers to the desired state of each project: applies defaults and profiles to the computes. */
 import { defined, didYouMean } from '../../base/index.ts'
 import {
+  type DesiredAbsentReplica,
   type DesiredBranch,
   type DesiredCompute,
   type DesiredDocument,
@@ -65,21 +66,29 @@ const resolveShape = (
   layer: Layer,
   options: ResolveOptions,
 ): DesiredShape => {
-  const first = primary === undefined || 'absent' in primary ? primary : resolveCompute(primary, layer, options)
-  const named = [...replicas].map(([name, own]): DesiredCompute => {
-    const compute = resolveCompute(own, layer, options)
-    return {
-      ...compute,
-      key: name,
-      attributes: { name, ...compute.attributes },
-      sources: { name: own.source, ...compute.sources },
+  const first = primary === undefined || isAbsence(primary) ? primary : resolveCompute(primary, layer, options)
+  const absent: DesiredAbsentReplica[] = []
+  const named = [...replicas].flatMap(([name, own]): readonly DesiredCompute[] => {
+    if (isAbsence(own)) {
+      absent.push({ key: name, ...own })
+      return []
     }
+    const compute = resolveCompute(own, layer, options)
+    return [
+      {
+        ...compute,
+        key: name,
+        attributes: { name, ...compute.attributes },
+        sources: { name: own.source, ...compute.sources },
+      },
+    ]
   })
   if (first !== undefined && !isAbsence(first)) checkName(first, named, options)
   return {
     protect: protect?.value ?? false,
     ...defined({ protectSource: protect?.source, primary: first }),
     replicas: named,
+    ...(absent.length > 0 && { absentReplicas: absent }),
   }
 }
 

@@ -47,7 +47,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     return words(
       'E_VALUE',
       `\`${key}\` must be a map of attributes or \`absent\`, not ${nameOf(value)}.`,
-      isNone ? `Write \`${key}: absent\` for a branch without a primary.` : undefined,
+      isNone ? `Write \`${key}: absent\` if the compute must not exist.` : undefined,
     )
   },
   E_SIZE_STEP: (value, { key }) => {

@@ -4,6 +4,7 @@ import { defined, plainText } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type Desired,
+  type DesiredAbsence,
   type DesiredCompute,
   type DesiredDocument,
   type DesiredShape,
@@ -31,8 +32,8 @@ export interface ResolvedCompute {
 export interface ResolvedShape {
   readonly source: Source
   readonly protect: ResolvedValue
-  readonly primary?: ResolvedCompute | { readonly absent: true; readonly source: Source }
-  readonly replicas: Readonly<Record<string, ResolvedCompute>>
+  readonly primary?: ResolvedCompute | DesiredAbsence
+  readonly replicas: Readonly<Record<string, ResolvedCompute | DesiredAbsence>>
 }
 
 export interface ResolvedDocument {
@@ -93,12 +94,18 @@ const resolvedDocument = (document: DesiredDocument): ResolvedDocument => {
   }
 }
 
-const resolvedShape = ({ protect, protectSource, primary, replicas }: DesiredShape, source: Source): ResolvedShape => ({
-  source,
-  protect: { value: protect, ...defined({ source: protectSource }) },
-  ...(primary && { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
-  replicas: Object.fromEntries(replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)])),
-})
+const resolvedShape = (shape: DesiredShape, source: Source): ResolvedShape => {
+  const { protect, protectSource, primary, replicas, absentReplicas = [] } = shape
+  return {
+    source,
+    protect: { value: protect, ...defined({ source: protectSource }) },
+    ...(primary && { primary: isAbsence(primary) ? primary : resolvedCompute(primary) }),
+    replicas: Object.fromEntries([
+      ...replicas.map((replica) => [replica.key ?? '', resolvedCompute(replica)]),
+      ...absentReplicas.map(({ key, ...absence }) => [key, absence]),
+    ]),
+  }
+}
 
 const resolvedCompute = (compute: DesiredCompute): ResolvedCompute => {
   const { key, id, renamedFrom, attributes, restartWindow, source, sources } = compute
@@ -165,18 +172,16 @@ const documentLines = ({
 
 const shapeLines = (path: Line['path'], { protect, primary, replicas }: ResolvedShape): readonly Line[] => [
   ...(protect.source === undefined ? [] : [{ path: [...path, 'protect'], ...protect }]),
-  ...(primary === undefined
-    ? []
-    : 'absent' in primary
-      ? [{ path: [...path, 'primary'], value: 'absent', source: primary.source }]
-      : computeLines([...path, 'primary'], primary)),
+  ...(primary === undefined ? [] : computeLines([...path, 'primary'], primary)),
   ...Object.entries(replicas).flatMap(([name, replica]) => computeLines([...path, 'replicas', name], replica)),
 ]
 
-const computeLines = (path: Line['path'], { source, attributes }: ResolvedCompute): readonly Line[] => [
-  { path, source },
-  ...Object.entries(attributes).map(([key, value]) => ({ path: [...path, ...partsOf(key)], ...value })),
-]
+const computeLines = (path: Line['path'], compute: ResolvedCompute | DesiredAbsence): readonly Line[] => {
+  const { source } = compute
+  if (isAbsence(compute)) return [{ path, value: 'absent', source }]
+  const values = Object.entries(compute.attributes)
+  return [{ path, source }, ...values.map(([key, value]) => ({ path: [...path, ...partsOf(key)], ...value }))]
+}
 
 /** Names of settings may contain dots. */
 const partsOf = (path: string): readonly string[] => {

@@ -61,7 +61,7 @@ export const unmanagedSection = (frame: PlanFrame): string => {
   const { plan, isCompact, style, paint, names } = frame
   const { unmanaged } = plan
   if (unmanaged.length === 0) return ''
-  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares')}`
+  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares (to delete one: `absent`)')}`
   if (isCompact) return wrapped(`${title}${paint.dim('; --detail lists them')}`, style)
   const lineOf = (one: UnmanagedCompute): string =>
     `${names.compute(one)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`

@@ -82,7 +82,7 @@ export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }:
   !plan.warnings.some(({ code }) => SAFEGUARD_CODES.has(code))
 
 export const RELEASED_HINT =
-  'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete a primary, keep its branch in the manifest with `primary: absent`. To delete a replica, keep its branch and set `prune: true`, which deletes every compute that the branch does not declare.'
+  'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete one, keep its branch in the manifest and declare it `absent`: `primary: absent`, or `replicas: { NAME: absent }`.'
 
 /**
  * The changes that are skipped because their branch expires soon:
