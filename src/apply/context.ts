@@ -1,7 +1,8 @@
 /** The context that all steps of a run share. */
 import type { WriteApi } from '../api/index.ts'
 import type { Clock } from '../base/index.ts'
-import type { ApplyEvent, Consent, FailureReason, Opening, Step, StepOutcome } from '../model/index.ts'
+import type { ApplyEvent, Consent, FailureReason, Step, StepOutcome } from '../model/index.ts'
+import type { Opening } from '../model/window-opening.ts'
 import type { ExpectedState } from './before/expected-state.ts'
 import type { Timings } from './wait/timings.ts'
 

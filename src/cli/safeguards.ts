@@ -8,9 +8,9 @@ import {
   hasErrors,
   type ObservedCompute,
   type ObservedProject,
-  openingOf,
   plainText,
 } from '../model/index.ts'
+import { openingOf } from '../model/window-opening.ts'
 import { type ComputePermissions, permissionsIn } from '../planner/index.ts'
 import { readManifests } from '../workflow/index.ts'
 import type { Io } from './io.ts'

@@ -1,3 +1,4 @@
+/** When restart windows open and close. Not exported by index.ts, because few commands need the library for time zones. */
 import { Temporal } from 'temporal-polyfill'
 import { type RestartWindow, WEEKDAYS, weekdayTitle } from './restart-window.ts'
 

@@ -2,18 +2,17 @@
 
 import { formatUtc } from '../base/index.ts'
 import { planCost } from '../cost/index.ts'
-import {
-  type Change,
-  type Desired,
-  type DesiredDocument,
-  type Diagnostic,
-  type Observed,
-  type ObservedProject,
-  type Opening,
-  openingOf,
-  type Plan,
-  type PlannedUpdate,
+import type {
+  Change,
+  Desired,
+  DesiredDocument,
+  Diagnostic,
+  Observed,
+  ObservedProject,
+  Plan,
+  PlannedUpdate,
 } from '../model/index.ts'
+import { type Opening, openingOf } from '../model/window-opening.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
 import { type JudgeOptions, judgePlan } from './policies.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { closingOf, formatWindow, openingOf, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
+import { formatWindow, type RestartWindow, WEEKDAYS } from '../../src/model/index.ts'
+import { closingOf, openingOf } from '../../src/model/window-opening.ts'
 import { runs } from '../long-runs.ts'
 
 const window = (days: string, from: string, to: string, timezone: string): RestartWindow => ({

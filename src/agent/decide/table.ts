@@ -1,15 +1,15 @@
 /** The table that decides how differences and steps are treated. The first row that matches applies. */
-import {
-  type AgentReason,
-  type AgentState,
-  type AgentStatus,
-  type ChangeKind,
-  type Consent,
-  type DifferenceOrigin,
-  type Impact,
-  openingOf,
-  type Step,
+import type {
+  AgentReason,
+  AgentState,
+  AgentStatus,
+  ChangeKind,
+  Consent,
+  DifferenceOrigin,
+  Impact,
+  Step,
 } from '../../model/index.ts'
+import { openingOf } from '../../model/window-opening.ts'
 
 export interface AgentPolicy {
   readonly onGit: 'apply' | 'report'

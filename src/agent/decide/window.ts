@@ -1,5 +1,6 @@
 /** Determines the window that a project's steps wait for or run in, and whether it was missed. Has no side effects. */
-import { closingOf, type MissCause, openingOf, type Step } from '../../model/index.ts'
+import type { MissCause, Step } from '../../model/index.ts'
+import { closingOf, openingOf } from '../../model/window-opening.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import type { Round } from './round.ts'
 

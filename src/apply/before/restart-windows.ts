@@ -1,6 +1,7 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
 import { type Clock, defined } from '../../base/index.ts'
-import { formatWindow, type Opening, openingOf, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
+import { formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
+import { type Opening, openingOf } from '../../model/window-opening.ts'
 import { notStarted } from '../context.ts'
 
 const OPEN: Opening = { isOpen: true }

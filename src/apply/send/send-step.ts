@@ -10,10 +10,10 @@ import {
   isIdle,
   type Moved,
   type ObservedCompute,
-  type Opening,
   type Step,
   type StepRequest,
 } from '../../model/index.ts'
+import type { Opening } from '../../model/window-opening.ts'
 import { type Recheck, recheck, type Trail } from '../before/recheck.ts'
 import type { RunContext } from '../context.ts'
 

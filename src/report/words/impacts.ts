@@ -9,8 +9,8 @@ import {
   IMPACT_WORDS,
   IMPACTS,
   type Impact,
-  openingOf,
 } from '../../model/index.ts'
+import { openingOf } from '../../model/window-opening.ts'
 
 /** The effect on users. For an idle compute, this includes the effect if the compute has become active by then. */
 export const impactWords = ({ impact, unlessIdle }: Pick<Change, 'impact' | 'unlessIdle'>): string => {

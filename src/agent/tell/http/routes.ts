@@ -1,7 +1,7 @@
 /** All HTTP routes that the agent serves. */
 import { createHash } from 'node:crypto'
 import { Hono } from 'hono'
-import { openingOf } from '../../../model/index.ts'
+import { openingOf } from '../../../model/window-opening.ts'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
 import type { AgentControl } from '../../control.ts'
 import type { AgentMetrics } from '../metrics.ts'
