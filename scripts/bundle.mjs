@@ -9,8 +9,8 @@ import { rolldown } from 'rolldown'
  * Finding a file takes about a third of a millisecond, so the modules that nearly every command loads share a chunk.
  */
 const TOGETHER = [
-  // `--version` loads only the version, and only `explain` loads the explanations.
-  { name: 'model', test: /src[\\/]model[\\/](?!version|explanations|generated)/ },
+  // Only `explain` loads the explanations, and few commands load the library for time zones.
+  { name: 'model', test: /src[\\/]model[\\/](?!explanations|generated|window-opening)/ },
   {
     name: 'manifest',
     test: /src[\\/]manifest[\\/](?!write|definition[\\/])/,
