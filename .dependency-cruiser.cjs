@@ -65,7 +65,8 @@ module.exports = {
       from: { path: inModule(name) },
       to: { path: '^src/', pathNot: [inModule(name), inModule('base'), ...mayImport[name].map(inModule)].join('|') },
     })),
-    // The HTML pages of report have a separate index, so that nothing else loads an HTML library.
+    // The HTML pages of report and the YAML reader of base have their own indexes, so that nothing else loads their
+    // libraries.
     ...modules
       .filter((name) => name !== 'model')
       .map((name) => ({
@@ -74,7 +75,7 @@ module.exports = {
         from: { path: '^src/', pathNot: `${inModule(name)}|^src/index\\.ts$` },
         to: {
           path: inModule(name),
-          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/cli/main\\.ts$|^src/base/version\\.ts$`,
+          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/base/yaml/index\\.ts$|^src/cli/main\\.ts$|^src/base/version\\.ts$`,
         },
       })),
     {

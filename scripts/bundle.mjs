@@ -13,7 +13,7 @@ const TOGETHER = [
   { name: 'model', test: /src[\\/]model[\\/](?!explanations|generated|window-opening)/ },
   {
     name: 'manifest',
-    test: /src[\\/]manifest[\\/](?!write|definition[\\/])/,
+    test: /src[\\/](manifest[\\/](?!write|definition[\\/])|base[\\/]yaml[\\/])/,
   },
   // This chunk contains nothing that reads manifests or calls the service, because it is all that completion loads.
   {

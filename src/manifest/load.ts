@@ -6,8 +6,8 @@ import { type Diagnostic, type DiagnosticCode, problem } from '../model/index.ts
 import { findFiles, leavesTree } from './files/find-files.ts'
 import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
 import { type FindFile, NO_SUCH_FILE, parseWith } from './parse.ts'
+import { startOfFile } from './read/tree.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
-import { startOfFile } from './yaml/tree.ts'
 
 /** The text of a manifest and its location. */
 export interface LocatedFile extends ManifestFile {

@@ -1,6 +1,7 @@
 /** Parses manifests. Does not access the file system. */
 import { posix } from 'node:path'
-import { isScalar, LineCounter } from 'yaml'
+import { LineCounter } from 'yaml'
+import { isPlainMap, MAX_PROBLEMS, readContents, tokenBudget } from '../base/yaml/index.ts'
 import {
   bySource,
   compareSource,
@@ -11,18 +12,16 @@ import {
   type Source,
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/manifest.ts'
-import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_PROBLEMS } from './files/limits.ts'
+import { FILE_TOO_LARGE, MAX_FILE_BYTES } from './files/limits.ts'
 import * as validators from './generated/validator.js'
 import { checkClaims } from './read/claims.ts'
 import { EMPTY_LAYER, type Layer, overlay } from './read/layer.ts'
 import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } from './read/read-layer.ts'
 import { resolveLayer } from './read/resolve.ts'
+import { type Sourced, short, sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
 import type { LoadedManifests, ManifestFile } from './types.ts'
 import { validPart } from './valid-part.ts'
 import { list, type Words, words } from './words/words.ts'
-import { readContents, tokenBudget } from './yaml/documents.ts'
-import { isPlainMap } from './yaml/nodes.ts'
-import { type Sourced, short, sourceAt, startOfFile, Tree } from './yaml/tree.ts'
 
 /** Returns the file at a display path (with forward slashes), or the reason why it cannot be read, as a sentence. */
 export type FindFile = (path: string) => ManifestFile | Unreadable
@@ -178,13 +177,13 @@ class Reading {
       return
     }
     const lines = new LineCounter()
-    for (const found of readContents(file.text, lines, this.#tokens)) {
-      for (const one of found.problems) {
-        this.#report(file, one, sourceAt(file.path, file.text, lines, one.start, one.end))
+    for (const { content, problems } of readContents(file.text, lines, this.#tokens)) {
+      for (const one of problems) {
+        this.#report(file, yamlWords(one), sourceAt(file.path, file.text, lines, one.start, one.end))
       }
-      const content = 'content' in found ? found.content : found.document
-      if (content === undefined || found.problems.length > 0) yield undefined
-      else if ('value' in content || !isBlank(content)) {
+      if (content === undefined) yield undefined
+      // A document that contains only comments is left out.
+      else if (content.value !== null || problems.length > 0) {
         yield new Tree({ file: file.path, text: file.text, lines, content, diagnostics: this.diagnostics })
       }
     }
@@ -277,7 +276,3 @@ const projectsOf = (tree: Tree, manifest: ManifestValue): readonly Sourced<strin
     return []
   })
 }
-
-/** Whether a document contains only comments. */
-const isBlank = ({ contents }: { readonly contents: unknown }): boolean =>
-  contents === null || (isScalar(contents) && contents.value === null)

@@ -1,15 +1,14 @@
 /** Validates documents, and turns validation errors into diagnostics with positions. */
 import { LineCounter } from 'yaml'
 import { groupBy } from '../base/index.ts'
+import { MAX_PROBLEMS, type Plain, readContents } from '../base/yaml/index.ts'
 import { type Diagnostic, problem, type Source } from '../model/index.ts'
 import type { Refusal, Validator } from './definition/validator.ts'
-import { MAX_PROBLEMS } from './files/limits.ts'
+import { sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
 import type { ManifestFile } from './types.ts'
 import { genericWords } from './words/generic.ts'
 import { SPECIFIC } from './words/specific.ts'
 import type { Words } from './words/words.ts'
-import { readDocuments } from './yaml/documents.ts'
-import { type Plain, sourceAt, startOfFile, Tree } from './yaml/tree.ts'
 
 /** How many times to validate the rest again after invalid values were removed. */
 const MAX_ROUNDS = 16
@@ -125,19 +124,20 @@ export const onlyDocument = (
   diagnostics: Diagnostic[],
 ): OnlyDocument | undefined => {
   const lines = new LineCounter()
-  const documents = [...readDocuments(text, lines)]
+  const documents = [...readContents(text, lines)]
   const problems = documents.flatMap((one) => one.problems)
-  for (const { start, end, code, message, hint } of problems) {
-    diagnostics.push(problem(code, message, hint, sourceAt(path, text, lines, start, end)))
+  for (const one of problems) {
+    const { code, message, hint } = yamlWords(one)
+    diagnostics.push(problem(code, message, hint, sourceAt(path, text, lines, one.start, one.end)))
   }
   if (problems.length > 0) return undefined
-  const [{ document } = {}, ...others] = documents
-  if (document === undefined || document.contents === null || others.length > 0) {
+  const [{ content } = {}, ...others] = documents
+  if (content === undefined || content.value === null || others.length > 0) {
     const message = `${what} must have exactly one document, but this one has ${others.length > 0 ? 'several' : 'none'}.`
     diagnostics.push(problem('E_EMPTY', message, undefined, startOfFile(path)))
     return undefined
   }
-  const tree = new Tree({ file: path, text, lines, content: document, diagnostics })
+  const tree = new Tree({ file: path, text, lines, content, diagnostics })
   const value = validPart(tree, validator, what)
   return value === undefined ? undefined : { tree, value }
 }

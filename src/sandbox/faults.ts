@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { globMatches } from '../base/index.ts'
+import { type FileKind, readYaml } from '../base/yaml/index.ts'
 import type { OperationRecord } from './world/records.ts'
 import { attributeNames, changedEndpoint, newEndpoint } from './world/requests.ts'
-import { type FileKind, parseYaml, readYaml } from './yaml-file.ts'
 
 export interface PendingFault {
   readonly id: string
@@ -164,5 +164,4 @@ type OperationEffect = z.output<typeof operationEffect>
 const KIND: FileKind = { code: 'E_SEED', title: 'The fault file', hint: 'docs/sandbox.md describes all faults.' }
 
 /** @throws {EspalierError} `E_SEED` if the file cannot be read or is invalid: one line for each mistake. */
-export const readFaults = async (path: string): Promise<readonly FaultOrder[]> =>
-  parseYaml(await readYaml(path, KIND), path, z.array(faultShape), KIND) as readonly FaultOrder[]
+export const readFaults = (path: string): Promise<readonly FaultOrder[]> => readYaml(path, z.array(faultShape), KIND)

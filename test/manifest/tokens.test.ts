@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LineCounter, stringify } from 'yaml'
-import { readContents, readDocuments, tokenBudget } from '../../src/manifest/yaml/documents.ts'
-import { type Plain, Tree } from '../../src/manifest/yaml/tree.ts'
-import type { Diagnostic } from '../../src/model/index.ts'
+import { type DocumentContent, type Plain, readContents, readDocuments } from '../../src/base/yaml/index.ts'
+import { readNodes } from '../../src/base/yaml/nodes.ts'
+import { Tree } from '../../src/manifest/read/tree.ts'
 
 interface Read {
   readonly isSimple: boolean
@@ -26,17 +26,20 @@ const valuesIn = (tree: Tree, value: Plain): readonly unknown[] =>
         ...valuesIn(tree, own),
       ])
 
-const read = (text: string, reader: typeof readContents | typeof readDocuments): readonly Read[] => {
+const compose = function* (text: string, lines: LineCounter): Iterable<DocumentContent> {
+  for (const { document, problems } of readDocuments(text, lines)) {
+    if (document === undefined || problems.length > 0) yield { problems, isSimple: false }
+    else yield { ...readNodes(document, lines), isSimple: false }
+  }
+}
+
+const read = (text: string, reader: typeof compose): readonly Read[] => {
   const lines = new LineCounter()
-  return [...reader(text, lines, tokenBudget())].map((found): Read => {
-    const content = 'content' in found ? found.content : found.document
-    const isSimple = 'content' in found
-    const { problems } = found
-    if (content === undefined || problems.length > 0) return { isSimple, problems }
-    const diagnostics: Diagnostic[] = []
-    const tree = new Tree({ file: 'a.yaml', text, lines, content, diagnostics })
+  return [...reader(text, lines)].map(({ content, problems, isSimple }): Read => {
+    if (content === undefined) return { isSimple, problems }
+    const tree = new Tree({ file: 'a.yaml', text, lines, content, diagnostics: [] })
     const whole = [tree.value, tree.source(undefined)]
-    return { isSimple, problems: [...problems, ...diagnostics], values: [...whole, ...valuesIn(tree, tree.value)] }
+    return { isSimple, problems, values: [...whole, ...valuesIn(tree, tree.value)] }
   })
 }
 
@@ -116,7 +119,7 @@ const manifest = fc
 test('reading a document from its tokens gives the same result as composing it', () => {
   fc.assert(
     fc.property(manifest, (text) => {
-      expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, readDocuments)))
+      expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, compose)))
     }),
   )
 })

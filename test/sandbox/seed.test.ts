@@ -95,8 +95,9 @@ const inBranch = (compute: string): string =>
 test.each([
   ['', 's.yaml:1:1: the file:'],
   ['projects: [', 's.yaml:1:'],
-  ['projects: []\nprojects: []', 's.yaml:2:1: Map keys must be unique'],
-  ['projects: *nothing', 's.yaml:1:11: *nothing is an unknown alias'],
+  ['projects: []\nprojects: []', 's.yaml:2:1: The key `projects` is already set on line 1.'],
+  ['projects: *nothing', 's.yaml:1:11: No anchor `nothing` precedes this alias.'],
+  ['projects: []\n---\nprojects: []', 's.yaml:3:1: only one document is allowed'],
   ['projects:\n  - id: Not An Id\n    branches: [{ name: main }]', 's.yaml:2:9: projects.0.id:'],
   ['projects:\n  - id: some-project-1', 's.yaml:2:5: projects.0.branches: is required'],
   [

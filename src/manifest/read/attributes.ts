@@ -12,7 +12,7 @@ import {
 } from '../../model/index.ts'
 import type { AttributesValue, WindowValue } from '../definition/manifest.ts'
 import { timezoneProblem } from '../words/specific.ts'
-import type { Tree } from '../yaml/tree.ts'
+import type { Tree } from './tree.ts'
 
 /** Attributes and their positions, by manifest path. */
 export interface AttributeSet {

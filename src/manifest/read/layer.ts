@@ -8,8 +8,8 @@ import {
   rowOf,
   type Source,
 } from '../../model/index.ts'
-import type { Sourced } from '../yaml/tree.ts'
 import { type AttributeSet, NO_ATTRIBUTES } from './attributes.ts'
+import type { Sourced } from './tree.ts'
 
 export interface ComputeLayer {
   readonly source: Source

@@ -16,7 +16,7 @@ import * as shipped from '../generated/validator.js'
 import type { ManifestFile } from '../types.ts'
 import { onlyDocument } from '../valid-part.ts'
 import { globWords } from '../words/specific.ts'
-import type { Tree } from '../yaml/tree.ts'
+import type { Tree } from './tree.ts'
 
 /**
  * Parses all policy files. Use the policies only if there are no problems.

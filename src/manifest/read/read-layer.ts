@@ -1,13 +1,13 @@
 /** Recognises what a document is, and reads a valid document or shared file. */
 import { defined } from '../../base/index.ts'
+import { isPlainMap, type Plain } from '../../base/yaml/index.ts'
 import { type DesiredWave, isAbsence, parseDuration, type Source } from '../../model/index.ts'
 import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/manifest.ts'
 import { shareableKeys } from '../generated/validator.js'
-import { isPlainMap, type Plain } from '../yaml/nodes.ts'
-import type { Tree } from '../yaml/tree.ts'
 import { readAttributes } from './attributes.ts'
 import { type ComputeLayer, type Layer, overlayAttributes, type RuleLayer, type ShapeLayer } from './layer.ts'
 import { checkGlob, readPolicy } from './policies.ts'
+import type { Tree } from './tree.ts'
 
 /** Whether a document has only keys that are allowed in shared files. */
 export const isShared = (keys: readonly string[]): boolean =>

@@ -13,9 +13,9 @@ import {
 } from '../../model/index.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
 import { enumeration } from '../words/words.ts'
-import type { Sourced, Tree } from '../yaml/tree.ts'
 import type { AttributeSet } from './attributes.ts'
 import { type ComputeLayer, type Layer, overlayAttributes, type ShapeLayer } from './layer.ts'
+import type { Sourced, Tree } from './tree.ts'
 
 export interface ResolveOptions {
   readonly report: Tree['report']

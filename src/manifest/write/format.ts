@@ -1,8 +1,8 @@
 /** Formats a manifest: canonical order and spelling. Everything else is kept byte for byte. */
 import { isMap, isScalar, isSeq, LineCounter, type Node, Scalar, visit } from 'yaml'
+import { type ParsedDocument, readDocuments } from '../../base/yaml/index.ts'
 import type { AnyAttributeRow } from '../../model/index.ts'
 import { isShared } from '../read/read-layer.ts'
-import { readDocuments, type YamlDocument } from '../yaml/documents.ts'
 import { DOCUMENT, rankOf, type Shape } from './canonical.ts'
 import {
   applyEdits,
@@ -50,7 +50,7 @@ const isManifest = (root: ParsedMap): boolean => {
   return (keys.includes('version') && (keys.includes('project') || keys.includes('projects'))) || isShared(keys)
 }
 
-const hasAnchors = (document: YamlDocument['document']): boolean => {
+const hasAnchors = (document: ParsedDocument['document']): boolean => {
   let found = false
   if (document === undefined) return found
   visit(document, {

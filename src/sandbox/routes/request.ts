@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
 import { z } from 'zod'
-import { issueText } from '../issue-text.ts'
+import { issueAt } from '../../base/index.ts'
 import { ApiError, id } from '../world/requests.ts'
 
 /** Rejects a body of more than `maxSize` bytes with 413, before the body can fill the memory. */
@@ -41,11 +41,7 @@ export const readBody = async <T>(context: Context, schema: z.ZodType<T>): Promi
 const parse = <T>(value: unknown, schema: z.ZodType<T>, what: string): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw new ApiError(
-    400,
-    `${issue?.path.join('.') || what}: ${issue === undefined ? 'is not valid' : issueText(issue)}`,
-  )
+  throw new ApiError(400, issueAt(parsed.error.issues[0], what))
 }
 
 /** @throws {ApiError} 400 with the parameter's name. */

@@ -1,5 +1,7 @@
 /** Seeds: the projects that a sandbox starts with. A seed uses the manifest's terms and obeys the API's rules. */
 import { z } from 'zod'
+import { issueAt } from '../../base/index.ts'
+import { type FileKind, parseYaml, readYaml } from '../../base/yaml/index.ts'
 import {
   EspalierError,
   parseDuration,
@@ -7,11 +9,9 @@ import {
   SCALE_TO_ZERO_NEVER,
   schemaAddress,
 } from '../../model/index.ts'
-import { issueText } from '../issue-text.ts'
 import { IN_SEEDS, limitProblem } from '../world/limits.ts'
 import type { ProjectRecord } from '../world/records.ts'
 import { pgSettings } from '../world/requests.ts'
-import { type FileKind, parseYaml, readYaml } from '../yaml-file.ts'
 
 const SCALE_TO_ZERO: Readonly<Record<string, number>> = { default: SCALE_TO_ZERO_DEFAULT, never: SCALE_TO_ZERO_NEVER }
 
@@ -185,15 +185,15 @@ const KIND: FileKind = {
  * @param name the name of the file in messages.
  * @throws {EspalierError} `E_SEED`: one line for each mistake, with file, line and column.
  */
-export const parseSeed = (text: string, name: string): Seed => parseYaml(text, name, seedShape, KIND) as Seed
+export const parseSeed = (text: string, name: string): Seed => parseYaml(text, name, seedShape, KIND)
 
 /** @throws {EspalierError} `E_SEED` if the file cannot be read or is invalid. */
-export const readSeed = async (path: string): Promise<Seed> => parseSeed(await readYaml(path, KIND), path)
+export const readSeed = (path: string): Promise<Seed> => readYaml(path, seedShape, KIND)
 
 /** @throws {EspalierError} `E_SEED` if the seed is invalid. */
 export const resolveSeed = (value: Seed): ResolvedSeed => {
   const parsed = seedShape.safeParse(value)
   if (parsed.success) return parsed.data
-  const mistakes = parsed.error.issues.map((issue) => `seed: ${issue.path.join('.')}: ${issueText(issue)}`)
+  const mistakes = parsed.error.issues.map((issue) => `seed: ${issueAt(issue, 'the seed')}`)
   throw new EspalierError('E_SEED', mistakes.join('\n'), { hint: KIND.hint })
 }

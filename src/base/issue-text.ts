@@ -1,4 +1,4 @@
-/** Writes messages for the issues that zod finds in requests, seeds and fault files. */
+/** Writes messages for the issues that zod finds in files and requests. */
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, string>> = {
 const ZOD_MESSAGE = /^(Invalid|Too|Unrecognized) /
 
 /** The message for an issue. A message that the schema itself defines is kept. */
-export const issueText = (issue: Issue): string => {
+const issueText = (issue: Issue): string => {
   if (!ZOD_MESSAGE.test(issue.message)) return issue.message
   switch (issue.code) {
     case 'invalid_type':
@@ -40,6 +40,10 @@ export const issueText = (issue: Issue): string => {
       return issue.message
   }
 }
+
+/** The path of an issue with its message, for example `projects.0.size: is required`. @param whole names the value. */
+export const issueAt = (issue: Issue | undefined, whole: string): string =>
+  issue === undefined ? `${whole}: is not valid` : `${issue.path.join('.') || whole}: ${issueText(issue)}`
 
 const oneOf = (values: readonly string[]): string =>
   `must be ${values.map((value) => `\`${value}\``).join(', ')}`.replace(/, ([^,]*)$/, ' or $1')

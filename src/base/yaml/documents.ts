@@ -1,22 +1,23 @@
-/** Splits YAML text into documents, one at a time, each with its YAML errors. */
+/** Splits YAML text into documents, one at a time, within limits. Problems are values with positions in the text. */
 import { Composer, type CST, type Document, Lexer, type LineCounter, type ParsedNode, Parser } from 'yaml'
-import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from '../files/limits.ts'
-import { type Words, words } from '../words/words.ts'
-import type { Content, Stretch } from './nodes.ts'
+import { MAX_DEPTH, MAX_DOCUMENT_TOKENS, MAX_PROBLEMS, MAX_TOTAL_TOKENS } from './limits.ts'
+import { type Content, readNodes, type YamlProblem } from './nodes.ts'
 import { readTokens } from './tokens.ts'
 
-export type YamlProblem = Words & Stretch
-
-export interface YamlDocument {
+/** A document in the form that keeps its comments and layout. */
+export interface ParsedDocument {
   /** Absent if it could not be parsed at all. */
   readonly document?: Document.Parsed<ParsedNode>
   readonly problems: readonly YamlProblem[]
 }
 
-/** A document that was simple enough to be read from its tokens. */
-export interface SimpleDocument {
-  readonly content: Content
-  readonly problems: readonly []
+/** A document as plain values. */
+export interface DocumentContent {
+  /** Absent if the document is not valid YAML. Other problems, such as a duplicate key, leave the rest readable. */
+  readonly content?: Content
+  readonly problems: readonly YamlProblem[]
+  /** Whether it was simple enough to be read from its tokens. */
+  readonly isSimple: boolean
 }
 
 /** `uniqueKeys` is off because the library takes quadratic time for it. The reader detects duplicate keys itself. */
@@ -30,22 +31,36 @@ export interface TokenBudget {
 export const tokenBudget = (): TokenBudget => ({ left: MAX_TOTAL_TOKENS })
 
 /** Stops at the first document that is too large or too deep, because then the start of the next one is unknown. */
-export const readDocuments = (text: string, lines: LineCounter): Iterable<YamlDocument> =>
-  read(text, lines, tokenBudget()) as Iterable<YamlDocument>
+export const readDocuments = (text: string, lines: LineCounter): Iterable<ParsedDocument> =>
+  read(text, lines, tokenBudget()) as Iterable<ParsedDocument>
 
-/** Like {@link readDocuments}, but reads documents from their tokens up to the first one that is not simple. */
-export const readContents = (
+/**
+ * Like {@link readDocuments}, for readers that need only the values. Reads documents from their tokens up to the first
+ * one that is not simple.
+ */
+export const readContents = function* (
   text: string,
   lines: LineCounter,
-  budget: TokenBudget,
-): Iterable<YamlDocument | SimpleDocument> => read(text, lines, budget, readTokens)
+  budget: TokenBudget = tokenBudget(),
+): Iterable<DocumentContent> {
+  for (const found of read(text, lines, budget, readTokens)) {
+    if ('content' in found) yield { content: found.content, problems: [], isSimple: true }
+    else if (found.document === undefined || found.problems.length > 0) {
+      yield { problems: found.problems, isSimple: false }
+    } else yield { ...readNodes(found.document, lines), isSimple: false }
+  }
+}
+
+interface SimpleDocument {
+  readonly content: Content
+}
 
 const read = function* (
   text: string,
   lines: LineCounter,
   budget: TokenBudget,
   readSimple?: typeof readTokens,
-): Iterable<YamlDocument | SimpleDocument> {
+): Iterable<ParsedDocument | SimpleDocument> {
   const composer = new Composer<ParsedNode>(OPTIONS)
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
@@ -53,12 +68,12 @@ const read = function* (
   /** The last simple document, held back because a later token may show that it has an error. */
   let last: { readonly token: CST.Document; readonly content: Content } | undefined
   /** Yields the documents that the token completes. Returns whether reading can continue after it. */
-  const next = function* (token: CST.Token): Generator<YamlDocument | SimpleDocument, boolean> {
+  const next = function* (token: CST.Token): Generator<ParsedDocument | SimpleDocument, boolean> {
     if (!isComposing && !BETWEEN_DOCUMENTS.has(token.type)) {
       const document = token.type === 'document' ? token : undefined
       const content = document && readSimple?.(document)
       if (last !== undefined) {
-        if (document !== undefined) yield { content: last.content, problems: [] }
+        if (document !== undefined) yield { content: last.content }
         else for (const composed of composer.next(last.token)) yield wrap(composed)
       }
       last = document && content && { token: document, content }
@@ -90,7 +105,7 @@ const read = function* (
     for (const token of parser.next(lexeme)) if (!(yield* next(token))) return
   }
   for (const token of parser.end()) if (!(yield* next(token))) return
-  if (last !== undefined) yield { content: last.content, problems: [] }
+  if (last !== undefined) yield { content: last.content }
   for (const document of composer.end()) yield wrap(document)
 }
 
@@ -110,29 +125,26 @@ const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): 
     used > MAX_DOCUMENT_TOKENS
       ? 'The document has more than 400,000 YAML tokens.'
       : 'The files together have more than 4,000,000 YAML tokens.'
-  const hint = 'Write one document per project, and use rules and profiles instead of repetition.'
-  return { ...words('E_TOO_LARGE', message, hint), ...at }
+  return { kind: 'tokens', message, ...at }
 }
 
-const wrap = (document: Document.Parsed<ParsedNode>): YamlDocument => ({
+const wrap = (document: Document.Parsed<ParsedNode>): ParsedDocument => ({
   document,
   problems: [...document.errors, ...document.warnings]
     .slice(0, MAX_PROBLEMS)
-    .map(({ code, message, pos: [start, end] }) => ({ ...wordsFor(code, message), start, end })),
+    .map(({ code, message, pos: [start, end] }) => ({ kind: 'syntax', ...wordsFor(code, message), start, end })),
 })
 
-const wordsFor = (code: string, message: string): Words => {
-  if (code === 'TAG_RESOLVE_FAILED') {
-    return words('E_YAML', 'A manifest cannot contain YAML tags.', 'Remove the tag.')
-  }
+const wordsFor = (code: string, message: string): Pick<YamlProblem, 'message' | 'hint'> => {
+  if (code === 'TAG_RESOLVE_FAILED') return { message: 'YAML tags are not allowed.', hint: 'Remove the tag.' }
   if (code === 'TAB_AS_INDENT') {
-    return words('E_YAML', 'YAML must be indented with spaces, not tabs.', 'Replace the tab with spaces.')
+    return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab with spaces.' }
   }
   const sentence = message.split('\n')[0]?.replace(/\.?$/, '.') ?? message
-  return words('E_YAML', `This is not valid YAML: ${sentence}`)
+  return { message: `This is not valid YAML: ${sentence}` }
 }
 
-const TOO_DEEP = words('E_TOO_LARGE', `The value is nested more than ${MAX_DEPTH} levels deep.`)
+const TOO_DEEP = { kind: 'depth', message: `The value is nested more than ${MAX_DEPTH} levels deep.` } as const
 
 /** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {

@@ -1,7 +1,16 @@
 /** Converts a composed document to plain values with their positions, and resolves aliases. */
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node, type ParsedNode, visit } from 'yaml'
-import type { DiagnosticCode } from '../../model/index.ts'
-import { MAX_ALIASES, MAX_DOCUMENT_TOKENS } from '../files/limits.ts'
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type LineCounter,
+  type Node,
+  type ParsedNode,
+  visit,
+} from 'yaml'
+import { MAX_ALIASES, MAX_DOCUMENT_TOKENS } from './limits.ts'
 
 export type Plain = null | string | number | boolean | readonly Plain[] | { readonly [key: string]: Plain }
 
@@ -31,25 +40,30 @@ export interface Content extends Stretch {
 export const isPlainMap = (value: unknown): value is { readonly [key: string]: Plain } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-interface Problems {
-  /** @param at defaults to the whole document. */
-  report(code: DiagnosticCode, at: Stretch | undefined, message: string, hint?: string): void
-  lineOf(at: Stretch | undefined): number
+/** `message` and `hint` are sentences. `kind` says which limit or rule is broken, for readers that add advice. */
+export interface YamlProblem extends Stretch {
+  readonly kind: 'syntax' | 'depth' | 'tokens' | 'aliases' | 'key' | 'duplicate'
+  readonly message: string
+  readonly hint?: string
 }
 
 /** If aliases would make the document too large, reports that and returns an empty document. */
 export const readNodes = (
   document: Document.Parsed<ParsedNode>,
-  problems: Problems,
-): Pick<Content, 'value' | 'entries'> => {
-  const reader = new NodeReader(document, problems)
+  lines: LineCounter,
+): { readonly content: Content; readonly problems: readonly YamlProblem[] } => {
+  const [start, end] = document.contents?.range ?? document.range
+  const reader = new NodeReader(document, lines)
+  const { entries, problems } = reader
   try {
-    return { value: reader.read(), entries: reader.entries }
+    return { content: { value: reader.read(), entries, start, end }, problems }
   } catch (error) {
     if (!(error instanceof TooLarge)) throw error
     const message = `The aliases expand this document to more than ${MAX_DOCUMENT_TOKENS} values.`
-    problems.report('E_TOO_LARGE', undefined, message, 'Use profiles instead of aliases.')
-    return { value: {}, entries: reader.entries }
+    return {
+      content: { value: {}, entries, start, end },
+      problems: [...problems, { kind: 'aliases', message, start, end }],
+    }
   }
 }
 
@@ -57,15 +71,16 @@ class TooLarge extends Error {}
 
 class NodeReader {
   readonly entries = new Map<object, Entries>()
+  readonly problems: YamlProblem[] = []
   readonly #document: Document.Parsed<ParsedNode>
-  readonly #problems: Problems
+  readonly #lines: LineCounter
   #anchors: ReadonlyMap<string, readonly Node[]> | undefined
   #aliases = 0
   #values = 0
 
-  constructor(document: Document.Parsed<ParsedNode>, problems: Problems) {
+  constructor(document: Document.Parsed<ParsedNode>, lines: LineCounter) {
     this.#document = document
-    this.#problems = problems
+    this.#lines = lines
   }
 
   read(): Plain {
@@ -87,14 +102,14 @@ class NodeReader {
     for (const pair of pairs) {
       const keyNode = this.#follow(pair.key)
       if (!isScalar(keyNode)) {
-        this.#problems.report('E_VALUE', stretchOf(pair.key), 'A key must be a string.')
+        this.#report('key', pair.key, 'A key must be a string.')
         continue
       }
       const key = String(keyNode.source ?? keyNode.value)
       const first = entries.get(key)?.key
       if (first !== undefined) {
-        const message = `The key \`${key}\` is already set on line ${this.#problems.lineOf(first)}.`
-        this.#problems.report('E_DUPLICATE', stretchOf(keyNode), message, 'Keep one of the two.')
+        const message = `The key \`${key}\` is already set on line ${this.#lines.linePos(first.start).line}.`
+        this.#report('duplicate', keyNode, message, 'Keep one of the two.')
         continue
       }
       const value = this.#follow(pair.value)
@@ -122,8 +137,7 @@ class NodeReader {
     if (!isAlias(node)) return node ?? null
     this.#aliases += 1
     if (this.#aliases === MAX_ALIASES + 1) {
-      const message = `This document has more than ${MAX_ALIASES} aliases.`
-      this.#problems.report('E_TOO_LARGE', stretchOf(node), message, 'Use profiles instead.')
+      this.#report('aliases', node, `This document has more than ${MAX_ALIASES} aliases.`)
     }
     if (this.#aliases > MAX_ALIASES) return null
     this.#anchors ??= collectAnchors(this.#document)
@@ -131,8 +145,13 @@ class NodeReader {
     // An anchor may be redefined: use the last one before the alias. Its node must be complete by then.
     const target = this.#anchors.get(node.source)?.findLast(({ range }) => range != null && range[1] <= start)
     if (target !== undefined) return target
-    this.#problems.report('E_YAML', stretchOf(node), `No anchor \`${node.source}\` precedes this alias.`)
+    this.#report('syntax', node, `No anchor \`${node.source}\` precedes this alias.`)
     return null
+  }
+
+  #report(kind: YamlProblem['kind'], node: Node, message: string, hint?: string): void {
+    const at = stretchOf(node) ?? { start: 0, end: 0 }
+    this.problems.push({ kind, message, ...at, ...(hint === undefined ? {} : { hint }) })
   }
 }
 

@@ -1,10 +1,9 @@
 /** A YAML document as plain values, with positions and problems. */
-import type { Document, LineCounter, ParsedNode } from 'yaml'
+import type { LineCounter } from 'yaml'
+import type { Content, Entries, Entry, Plain, Stretch, YamlProblem } from '../../base/yaml/index.ts'
 import { type Diagnostic, type DiagnosticCode, problem, type Source } from '../../model/index.ts'
 import { LONGEST_MESSAGE } from '../files/limits.ts'
-import { type Content, type Entries, type Entry, type Plain, readNodes, type Stretch } from './nodes.ts'
-
-export type { Plain } from './nodes.ts'
+import { type Words, words } from '../words/words.ts'
 
 export interface Sourced<T> {
   readonly value: T
@@ -15,7 +14,7 @@ interface TreeOptions {
   readonly file: string
   readonly text: string
   readonly lines: LineCounter
-  readonly content: Document.Parsed<ParsedNode> | Content
+  readonly content: Content
   /** Problems are added here. */
   readonly diagnostics: Diagnostic[]
 }
@@ -35,20 +34,9 @@ export class Tree {
     this.#text = text
     this.#lines = lines
     this.#diagnostics = diagnostics
-    if ('value' in content) {
-      this.#whole = content
-      this.#entries = content.entries
-      this.value = content.value
-      return
-    }
-    const [start, end] = content.contents?.range ?? content.range
-    this.#whole = { start, end }
-    const { value, entries } = readNodes(content, {
-      report: (code, at, message, hint) => this.report(code, this.#sourceOf(at), message, hint),
-      lineOf: (at) => this.#sourceOf(at).line,
-    })
-    this.#entries = entries
-    this.value = value
+    this.#whole = content
+    this.#entries = content.entries
+    this.value = content.value
   }
 
   /** Position of the value of a key or index. Without a parent or key, position of the whole document. */
@@ -97,6 +85,24 @@ export class Tree {
   #sourceOf({ start, end }: Stretch = this.#whole): Source {
     return sourceAt(this.file, this.#text, this.#lines, start, end)
   }
+}
+
+/** What a problem in YAML means for a manifest. */
+const YAML: Readonly<Record<YamlProblem['kind'], { readonly code: DiagnosticCode; readonly hint?: string }>> = {
+  syntax: { code: 'E_YAML' },
+  depth: { code: 'E_TOO_LARGE' },
+  tokens: {
+    code: 'E_TOO_LARGE',
+    hint: 'Write one document per project, and use rules and profiles instead of repetition.',
+  },
+  aliases: { code: 'E_TOO_LARGE', hint: 'Use profiles instead of aliases.' },
+  key: { code: 'E_VALUE' },
+  duplicate: { code: 'E_DUPLICATE' },
+}
+
+export const yamlWords = ({ kind, message, hint }: YamlProblem): Words => {
+  const { code, hint: advice } = YAML[kind]
+  return words(code, message, hint ?? advice)
 }
 
 /** Truncates a message, because it may quote a name that is as long as the file. */
