@@ -6,9 +6,9 @@ import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { EspalierError, makeStateFolder, PRIVATE, replaceFile } from '../base/index.ts'
+import { EspalierError, makeStateFolder, PRIVATE, readIfExists, replaceFile } from '../base/index.ts'
 import { AGENT_STATES } from '../model/index.ts'
-import { jsonIn, type Lease, RENEW_MS, readIfAny, takeLease } from './lease.ts'
+import { jsonIn, type Lease, RENEW_MS, takeLease } from './lease.ts'
 
 const FORMAT = 1
 
@@ -151,7 +151,7 @@ export const openDataFolder = async (
   const fileOf = (project: string): string => join(projects, `${encodeURIComponent(project)}.json`)
   const sourceFile = join(folder, 'state.json')
   const read = async <T extends { readonly format: number }>(path: string, shape: z.ZodType<T>) => {
-    const text = await readIfAny(path)
+    const text = await readIfExists(path)
     if (text === undefined) return undefined
     const { data } = shape.safeParse(jsonIn(text))
     if (data === undefined || data.format > FORMAT) throw unreadable(path)

@@ -1,10 +1,10 @@
 /** Makes sure that only one agent uses a data folder. An agent that was killed does not block the next one. */
 import { randomUUID } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { EspalierError, PRIVATE, replaceFile } from '../base/index.ts'
+import { EspalierError, PRIVATE, readIfExists, readIfPresent, replaceFile } from '../base/index.ts'
 
 /** A pid alone is not enough, because in a container it is often 1. `start` is in clock ticks since boot. */
 const IDENTITY = z.object({ host: z.string(), boot: z.string(), pid: z.number(), start: z.string() })
@@ -33,24 +33,23 @@ export interface Lease {
  */
 export const takeLease = async (folder: string, holder: string, now: () => number): Promise<Lease> => {
   const lock = join(folder, 'lock')
-  const identity = await ownIdentity()
+  const identity = ownIdentity()
   const own = (): string => JSON.stringify({ holder, renewedAt: now(), process: identity })
-  const leaseIn = async (path: string): Promise<Held | undefined> => LEASE.safeParse(jsonIn(await readIfAny(path))).data
-  const isDead = async (lease: Held | undefined): Promise<boolean> =>
-    lease === undefined ||
-    now() - lease.renewedAt >= LEASE_MS ||
-    (lease.process !== undefined && (await isGone(lease.process)))
+  const leaseIn = async (path: string): Promise<Held | undefined> =>
+    LEASE.safeParse(jsonIn(await readIfExists(path))).data
+  const isDead = (lease: Held | undefined): boolean =>
+    lease === undefined || now() - lease.renewedAt >= LEASE_MS || (lease.process !== undefined && isGone(lease.process))
 
   /** Takes over a dead lease. Only one agent may do so at a time, or two would overwrite each other's new lease. */
   const takeOver = async (): Promise<void> => {
     const turn = `${lock}.turn`
     if (!(await isCreated(turn, own()))) {
       // An agent that crashed during a takeover may have left this file. Remove it, so that the next attempt succeeds.
-      if (await isDead(await leaseIn(turn))) await rm(turn, { force: true })
+      if (isDead(await leaseIn(turn))) await rm(turn, { force: true })
       throw held(folder)
     }
     try {
-      if (!(await isDead(await leaseIn(lock)))) throw held(folder)
+      if (!isDead(await leaseIn(lock))) throw held(folder)
       await replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
     } finally {
       await rm(turn, { force: true })
@@ -61,7 +60,7 @@ export const takeLease = async (folder: string, holder: string, now: () => numbe
     if (await isCreated(lock, own())) return
     const lease = await leaseIn(lock)
     if (lease?.holder === holder) return replaceFile(lock, own(), 'The lock on the data folder', PRIVATE)
-    if (!(await isDead(lease))) throw held(folder)
+    if (!isDead(lease)) throw held(folder)
     await takeOver()
   }
   await renew()
@@ -81,25 +80,12 @@ const isCreated = async (path: string, text: string): Promise<boolean> => {
     await link(draft, path)
     return true
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return false
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
     throw error
   } finally {
     await rm(draft, { force: true })
   }
 }
-
-/** Returns `undefined` if there is no file. */
-export const readIfAny = async (path: string): Promise<string | undefined> => {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code
 
 /** Returns `undefined` if there is no text, or if it is not JSON. */
 export const jsonIn = (text: string | undefined): unknown => {
@@ -116,22 +102,20 @@ const held = (folder: string): EspalierError =>
   })
 
 /** Returns `undefined` if the system does not expose it. Such a process counts as dead only after a timeout. */
-const ownIdentity = async (): Promise<Identity | undefined> => {
-  const [boot, start] = [await bootId(), await startOf(process.pid)]
+const ownIdentity = (): Identity | undefined => {
+  const [boot, start] = [bootId(), startOf(process.pid)]
   return boot === undefined || start === undefined ? undefined : { host: hostname(), boot, pid: process.pid, start }
 }
 
 /** Whether the process is certainly dead. This is never certain for a process on another machine. */
-const isGone = async ({ host, boot, pid, start }: Identity): Promise<boolean> => {
-  const now = await bootId()
+const isGone = ({ host, boot, pid, start }: Identity): boolean => {
+  const now = bootId()
   if (now === undefined || host !== hostname()) return false
-  return boot !== now || (await startOf(pid)) !== start
+  return boot !== now || startOf(pid) !== start
 }
 
-const bootId = async (): Promise<string | undefined> => (await procText('/proc/sys/kernel/random/boot_id'))?.trim()
+const bootId = (): string | undefined => readIfPresent('/proc/sys/kernel/random/boot_id')?.trim()
 
 /** Reads the start time, which follows the process name in parentheses. The name may contain spaces. */
-const startOf = async (pid: number): Promise<string | undefined> =>
-  (await procText(`/proc/${pid}/stat`))?.split(')').at(-1)?.trim().split(' ')[19]
-
-const procText = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
+const startOf = (pid: number): string | undefined =>
+  readIfPresent(`/proc/${pid}/stat`)?.split(')').at(-1)?.trim().split(' ')[19]

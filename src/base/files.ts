@@ -1,6 +1,6 @@
 /** Reads files up to a size limit, and writes them atomically. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { lstat, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { EspalierError } from './errors.ts'
 
@@ -19,6 +19,16 @@ export const namesIn = (folder: string): readonly string[] => {
     return readdirSync(folder)
   } catch {
     return []
+  }
+}
+
+/** The text of a file; `undefined` if there is no such file. */
+export const readIfExists = async (path: string): Promise<string | undefined> => {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
   }
 }
 

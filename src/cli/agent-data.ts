@@ -1,15 +1,13 @@
 /** Reads and writes the agent's token and address in its data folder, and chooses the exit code for its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { PRIVATE, readBoundedFile, replaceFile } from '../base/index.ts'
+import { PRIVATE, readIfPresent, replaceFile } from '../base/index.ts'
 import { type AgentView, agentExitCode, EspalierError, EXIT, type ExitCode } from '../model/index.ts'
-
-const MAX_BYTES = 64 * 1024
 
 /** The token in the data folder. If there is none yet, a new one is written. */
 export const tokenIn = async (folder: string): Promise<string> => {
   const file = join(folder, 'token')
-  const known = await textOf(file)
+  const known = readIfPresent(file)?.trim()
   if (known !== undefined && known !== '') return known
   const token = randomBytes(24).toString('base64url')
   await replaceFile(file, `${token}\n`, 'The token of the agent', PRIVATE)
@@ -21,19 +19,11 @@ export const writeAddress = (folder: string, url: string): Promise<void> =>
 
 /** @throws {EspalierError} `E_AGENT_UNREACHABLE` if no agent has ever used this folder. */
 export const agentIn = async (folder: string): Promise<{ readonly url: string; readonly token: string }> => {
-  const [url, token] = [await textOf(join(folder, 'address')), await textOf(join(folder, 'token'))]
+  const [url, token] = ['address', 'token'].map((name) => readIfPresent(join(folder, name))?.trim())
   if (url !== undefined && token !== undefined) return { url, token }
   throw new EspalierError('E_AGENT_UNREACHABLE', `No agent has run with the data folder ${folder}.`, {
     hint: 'Name the folder of the agent with --data, or start an agent with `espalier agent run`.',
   })
-}
-
-const textOf = async (file: string): Promise<string | undefined> => {
-  try {
-    return (await readBoundedFile(file, MAX_BYTES)).trim()
-  } catch {
-    return undefined
-  }
 }
 
 /** The exit code for the worst state of all projects. Manifests that cannot be used count as an invalid project. */

@@ -2,7 +2,6 @@ export { EspalierError, EXIT, type ExitCode, plainJson, plainText } from '../bas
 export * from './addresses.ts'
 export * from './agent-view.ts'
 export * from './attributes/index.ts'
-export * from './bounded-json.ts'
 export * from './compute-settings.ts'
 export * from './cost.ts'
 export * from './defaults.ts'

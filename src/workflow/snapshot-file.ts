@@ -1,17 +1,9 @@
 /** Reads and writes snapshot files, from which a plan can be made offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
-import { readBoundedFile } from '../base/index.ts'
+import { issueAt, MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import {
-  EspalierError,
-  ID,
-  MAX_JSON_BYTES,
-  type Observed,
-  parseJson,
-  plainJson,
-  shapesByAttribute,
-} from '../model/index.ts'
+import { EspalierError, ID, type Observed, plainJson, shapesByAttribute } from '../model/index.ts'
 
 const FORMAT = '1.0'
 const KIND = 'espalier-snapshot'
@@ -111,8 +103,7 @@ export const readSnapshot = async (path: string): Promise<Observed> => {
   if (!read.ok) throw wrong(path, read.why)
   const parsed = fileShape.safeParse(read.value)
   if (parsed.success) return parsed.data.observed
-  const issue = parsed.error.issues[0]
-  throw wrong(path, `${issue?.path.join('.') || 'it'}: ${issue?.message}`)
+  throw wrong(path, issueAt(parsed.error.issues[0], 'it'))
 }
 
 const wrong = (path: string, why: string, cause?: unknown): EspalierError =>

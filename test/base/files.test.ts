@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openJournal } from '../../src/apply/index.ts'
-import { isInside, PRIVATE, readBoundedFile, replaceFile } from '../../src/base/index.ts'
+import { isInside, PRIVATE, readBoundedFile, readIfExists, replaceFile } from '../../src/base/index.ts'
 import { openPageOf } from '../../src/cli/page-file.ts'
 import { fakeIo } from '../in-process.ts'
 
@@ -26,6 +26,12 @@ test.each([
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-files-'))
 const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777
+
+test('readIfExists returns nothing for a missing file, but fails for one that cannot be read', async () => {
+  const at = await folder()
+  expect(await readIfExists(join(at, 'none'))).toBeUndefined()
+  await expect(readIfExists(at)).rejects.toMatchObject({ code: 'EISDIR' })
+})
 
 test('replaceFile writes the whole file and leaves no temporary file behind', async () => {
   const cwd = await folder()

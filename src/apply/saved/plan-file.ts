@@ -1,6 +1,6 @@
 /** Writes the plans of `plan --out` and `plan --format json`, and reads the former. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
-import { canonicalJson } from '../../base/index.ts'
+import { canonicalJson, issueAt, parseJson } from '../../base/index.ts'
 import {
   EspalierError,
   EXIT,
@@ -8,7 +8,6 @@ import {
   type Origin,
   PLAN_FORMAT_VERSION,
   type Plan,
-  parseJson,
   plainJson,
 } from '../../model/index.ts'
 import { type PlanFile, planFileShape } from '../shapes.ts'
@@ -62,8 +61,7 @@ export const decodePlanFile = (text: string, name: string): PlanFile => {
   }
   const parsed = planFileShape.safeParse(value)
   if (!parsed.success) {
-    const { path = [], message = 'unreadable' } = parsed.error.issues[0] ?? {}
-    throw notAPlan(name, [...(path.length === 0 ? [] : [path.join('.')]), message].join(': '))
+    throw notAPlan(name, issueAt(parsed.error.issues[0], 'it'))
   }
   if (!isIntact(value)) {
     throw new EspalierError(

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
-import { counted, defined, plainText, replaceFile } from '../../base/index.ts'
+import { counted, defined, plainText, readIfExists, replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import {
   EspalierError,
@@ -156,8 +155,7 @@ const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): stri
     : `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`
 
 const presentText = async (file: string): Promise<string | undefined> =>
-  readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined
+  readIfExists(file).catch((cause: NodeJS.ErrnoException) => {
     const why = cause.code === 'EISDIR' ? 'it is a folder' : `${cause.code ?? cause.message}`
     throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${why}.`, {
       hint: 'Name a file: --out espalier.yaml',

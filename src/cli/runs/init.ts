@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { stringify } from 'yaml'
 import type { Project, ReadApi } from '../../api/index.ts'
-import { counted, git, makeFolder, plainText, replaceFile } from '../../base/index.ts'
+import { counted, git, makeFolder, plainText, readIfExists, replaceFile } from '../../base/index.ts'
 import { manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS, POLICY_FILES } from '../../workflow/index.ts'
@@ -204,8 +203,7 @@ const write = async (io: Io, file: string, text: string, how: string): Promise<v
 }
 
 const textOf = (io: Io, file: string): Promise<string | undefined> =>
-  readFile(io.locate(file), 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined
+  readIfExists(io.locate(file)).catch((cause: NodeJS.ErrnoException) => {
     throw new EspalierError('E_OUT', `${file} cannot be read (${cause.code ?? cause.message}).`, { cause })
   })
 

@@ -1,7 +1,7 @@
 /** The agent's JSON API. */
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { EspalierError, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
+import { EspalierError, issueAt, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
 import { parseDuration } from '../../../model/index.ts'
 import { type AgentControl, suspend } from '../../control.ts'
 import type { LiveEvents } from './live-events.ts'
@@ -86,11 +86,7 @@ const bodyOf = async <T>(context: Context, shape: z.ZodType<T>): Promise<T> => {
   const text = body === null ? '' : await readBounded(body, MAX_BODY_BYTES)
   const { data, error } = shape.safeParse(parsed(text))
   if (error === undefined) return data
-  const [issue] = error.issues
-  throw new EspalierError(
-    'E_USAGE',
-    `The request body is invalid: ${[...(issue?.path ?? []), issue?.message].join(': ')}.`,
-  )
+  throw new EspalierError('E_USAGE', `The request body is invalid: ${issueAt(error.issues[0], 'it')}.`)
 }
 
 const parsed = (text: string): unknown => {
