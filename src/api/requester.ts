@@ -43,8 +43,6 @@ export interface RequesterOptions {
 
 const BUSY: Readonly<Record<number, Wait['why']>> = { 423: 'locked', 429: 'rate-limited', 503: 'unavailable' }
 const BUSY_TIMEOUT_MS = 120_000
-/** If waiting for the rate limit takes longer, the state that `before` read is too old. */
-const FRESH_MS = 5_000
 const FIRST_DELAY_MS = 500
 /** `Retry-After: 0` must not lead to a busy loop. */
 const SHORTEST_DELAY_MS = 250
@@ -75,7 +73,7 @@ export class Requester {
   }
 
   /**
-   * @param before called right before every attempt, including attempts after a wait.
+   * @param before called once for every attempt, right before it is sent. Its own requests count towards the rate limit.
    * @throws {ApiError} unless the response is a success with the expected content.
    */
   async callUnless<T, Instead>(
@@ -131,23 +129,25 @@ export class Requester {
     }
   }
 
-  /** Waits for the rate limit last, just before sending. If that takes long, calls `before` again for fresh state. */
+  /** Waits for the rate limit first, so that the request is sent as soon as `before` has read the state. */
   async #turn<Instead>(
     path: string,
     source: Source<Instead>,
     { signal }: CallOptions,
   ): Promise<Turn<unknown, Instead>> {
-    const { clock, budget } = this.#options
+    const { budget } = this.#options
     if ('body' in source) {
       await budget?.take(path, signal)
       return { send: source.body }
     }
-    for (;;) {
+    const release = await budget?.hold(path, signal)
+    let isSent = false
+    try {
       const turn = await source.before()
-      if ('instead' in turn) return turn
-      const asked = clock.now()
-      await budget?.take(path, signal)
-      if (clock.now() - asked <= FRESH_MS) return turn
+      isSent = 'send' in turn
+      return turn
+    } finally {
+      release?.(isSent)
     }
   }
 
