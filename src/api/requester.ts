@@ -117,7 +117,7 @@ export class Requester {
       }
       const why = BUSY[answer.status]
       if (why === undefined || options.once === true) throw refusal(method, path, answer)
-      const asked = retryAfterMs(answer.retryAfter, clock.now()) ?? this.#backoff(attempt)
+      const asked = retryAfterMs(answer, clock.date?.() ?? clock.now()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
       const started = since.get(why) ?? clock.now()
@@ -222,10 +222,13 @@ const LIMIT_NAMES: Readonly<Record<Wait['why'], string>> = {
   unavailable: 'limit for outages',
 }
 
+const LONGEST_NAMED_MS = 24 * 3_600_000
+
 /** States how long the wait took, because with a long `Retry-After` it ends before the limit. */
 const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
-  const [waited, delay, limit] = [waitedMs, delayMs, limitMs].map((ms) => formatDuration(ms / 1_000))
-  return `Gave up after ${waited}: waiting another ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again later.`
+  const [waited, limit] = [waitedMs, limitMs].map((ms) => formatDuration(ms / 1_000))
+  const delay = delayMs > LONGEST_NAMED_MS ? 'for more than a day' : `another ${formatDuration(delayMs / 1_000)}`
+  return `Gave up after ${waited}: waiting ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again later.`
 }
 
 const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {
@@ -277,10 +280,13 @@ const fieldOf = (body: unknown, name: string): string | undefined => {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Seconds or an HTTP date (RFC 9110, 10.2.3). */
-const retryAfterMs = (header: string | undefined, now: number): number | undefined => {
-  if (header === undefined) return undefined
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1_000
-  const date = Date.parse(header)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+/**
+ * Seconds or an HTTP date (RFC 9110, 10.2.3). A date is compared with the `Date` of the response, because the clock of
+ * this machine may differ.
+ */
+const retryAfterMs = ({ retryAfter, date = '' }: Answer, now: number): number | undefined => {
+  if (retryAfter === undefined) return undefined
+  if (/^\d+$/.test(retryAfter.trim())) return Number(retryAfter) * 1_000
+  const [until, sent] = [Date.parse(retryAfter), Date.parse(date)]
+  return Number.isNaN(until) ? undefined : Math.max(0, until - (Number.isNaN(sent) ? now : sent))
 }

@@ -33,6 +33,8 @@ export interface Answer {
   /** Parsed JSON; `undefined` for an empty body. */
   readonly body: unknown
   readonly retryAfter: string | undefined
+  /** When the service sent the response, by its own clock. */
+  readonly date: string | undefined
   /** From a header, because error pages of proxies have no JSON body. */
   readonly requestId: string | undefined
   /** Target of a redirect. */
@@ -151,6 +153,7 @@ export class Transport {
       status,
       body: this.#read(text, status, { method, path }),
       retryAfter: header('retry-after'),
+      date: header('date'),
       requestId: header('x-neon-ret-request-id'),
       location: header('location'),
     }

@@ -338,6 +338,13 @@ describe('retries after a wait', () => {
     expect(messages).toEqual([`the project is locked${words}: busy`])
   })
 
+  const httpDate = (ms: number): string => new Date(Date.UTC(2026, 0, 1) + ms).toUTCString()
+
+  test.each(['99999999999999999999', '9'.repeat(400)])('an absurd Retry-After is not repeated: %s', async (value) => {
+    const { api } = await setup([{ status: 429, headers: { 'retry-after': value }, json: {} }])
+    expect((await failure(api.send(patch))).hint).toContain('waiting for more than a day would exceed the 2m limit')
+  })
+
   // promise: long-retry-after
   test.each([
     [423, 'Gave up after 0s: waiting another 1h would exceed the 10m limit of --timeout.'],
@@ -376,9 +383,11 @@ describe('retries after a wait', () => {
 
   test.each([
     ['seconds', '7', 7_000],
-    ['a date', new Date(Date.UTC(2026, 0, 1) + 9_000).toUTCString(), 9_000],
-  ])('Retry-After as %s overrides the default delay', async (_form, value, ms) => {
-    const { api, clock } = await setup([{ status: 429, headers: { 'retry-after': value } }, ok])
+    ['a date', httpDate(9_000), 9_000, httpDate(0)],
+    ['a date by a clock that is an hour ahead', httpDate(3_609_000), 9_000, httpDate(3_600_000)],
+    ['a date, without a usable date of the response', httpDate(9_000), 9_000, 'today'],
+  ])('Retry-After as %s overrides the default delay', async (_form, value, ms, date = httpDate(0)) => {
+    const { api, clock } = await setup([{ status: 429, headers: { 'retry-after': value, date } }, ok])
     await api.send(patch)
     expect(clock.slept).toEqual([ms])
   })
