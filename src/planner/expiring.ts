@@ -11,7 +11,8 @@ import {
   warning,
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
-import { type Draft, selectDrafts } from './drafts.ts'
+import type { Draft } from './drafts.ts'
+import { chainsOf, chainWords } from './primary-slots.ts'
 
 export interface WithoutExpiring {
   readonly drafts: readonly Draft[]
@@ -35,24 +36,23 @@ export const withoutExpiring = (
     const reason = branch && expiryReason(branch, { interrupts, now, ...defined({ skipSeconds }) })
     if (reason !== undefined) reasons.set(change.id, reason)
   }
-  if (reasons.size === 0) return { drafts: all, skipped: [] }
-  const { drafts } = selectDrafts(
-    all,
-    ({ id }) => !reasons.has(id),
-    () => undefined,
-  )
-  const kept = new Set(drafts.map(({ change }) => change.id))
+  for (const chain of chainsOf(all)) {
+    const skipped = chain.find(({ change }) => reasons.has(change.id))?.change
+    if (skipped === undefined) continue
+    const why = `it runs only together with ${chainWords(skipped)}, which is skipped`
+    for (const { change } of chain) if (!reasons.has(change.id)) reasons.set(change.id, why)
+  }
   return {
-    drafts,
+    drafts: all.filter(({ change }) => !reasons.has(change.id)),
     skipped: all
-      .filter(({ change }) => !kept.has(change.id))
+      .filter(({ change }) => reasons.has(change.id))
       .map(({ change: { id, kind, project, branch, compute } }) => ({
         change: id,
         kind,
         project,
         branch,
         compute,
-        sentence: reasons.get(id) ?? 'it depends on a skipped change',
+        sentence: reasons.get(id) ?? '',
       }))
       .sort((a, b) => (a.change < b.change ? -1 : 1)),
   }

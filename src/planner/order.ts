@@ -64,8 +64,7 @@ const chainRestarts = (nodes: ReadonlyMap<string, Node>): void => {
 }
 
 /**
- * Breaks each ring, one after the other, by parking one primary (an idle one if possible) on the empty branch. Parking
- * requires consent to all moves of the ring, because otherwise the primary could be stranded there.
+ * Breaks each ring, one after the other, by parking one primary (an idle one if possible) on the empty branch.
  */
 const parkAll = (
   rings: readonly (readonly Node[])[],
@@ -77,8 +76,7 @@ const parkAll = (
   for (const ring of rings) {
     const parked = ring.find(({ step }) => step.compute.state === 'idle') ?? ring[0]
     if (parked === undefined) continue
-    const consents = [...new Set(ring.flatMap(({ step }) => step.consents))]
-    const [out, back] = parkingSteps(parked.step, place, consents)
+    const [out, back] = parkingSteps(parked.step, place)
     nodes.set(out.id, nodeOf(out, previous.length === 0 ? [freeing] : [], previous))
     nodes.set(back.id, nodeOf(back, [...parked.after, out.id]))
     previous = [back.id]

@@ -110,7 +110,7 @@ export const planProject = (
   const found = selected.drafts
 
   const slots = primarySlotsOf(found.flatMap(({ steps }) => steps))
-  const windowed = assignWindows(coupleSteps(found, slots), slots, { head, base })
+  const windowed = assignWindows(coupleSteps(found), slots, { head, base })
   const { drafts } = windowed
   const parking = parkingPlaces(project, declarations, protection)
   const ordered = order(

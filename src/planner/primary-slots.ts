@@ -1,6 +1,14 @@
 /** A branch has a single primary slot: which steps must wait for it, run together, or use another branch meanwhile. */
-import { compare } from '../base/index.ts'
-import { type BranchName, type Consent, type Diagnostic, type ObservedProject, problem } from '../model/index.ts'
+import { compare, groupBy } from '../base/index.ts'
+import {
+  type BranchName,
+  type Change,
+  type Consent,
+  type Diagnostic,
+  handoversOf,
+  type ObservedProject,
+  problem,
+} from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import { type Draft, refuse } from './drafts.ts'
 import type { Protection } from './permissions.ts'
@@ -55,41 +63,57 @@ const ringsOf = (steps: readonly StepDraft[], freedBy: PrimarySlots['freedBy']):
     })
 }
 
-/**
- * If a step is refused or needs consents, the same applies to the step that makes room for it. Running that one alone
- * would leave a branch without its primary, or a compute on the branch it was parked on.
- */
-export const coupleSteps = (drafts: readonly Draft[], slots: PrimarySlots): readonly Draft[] => {
-  const all = drafts.flatMap(({ steps }) => steps)
-  const byId = new Map(all.map(({ step }) => [step.id, step]))
-  const refused = new Map<string, string>()
-  const consents = new Map<string, readonly Consent[]>()
+/** The changes that only run together, because a branch would otherwise lose its declared primary. */
+export const chainsOf = (drafts: readonly Draft[]): readonly (readonly Draft[])[] => {
+  const chains = new Map(drafts.map((draft) => [draft.change.id, [draft]]))
+  for (const { frees, fills } of handoversOf(drafts.flatMap(({ steps }) => steps))) {
+    const [from = [], to = []] = [chains.get(frees.change), chains.get(fills.change)]
+    if (from === to) continue
+    const [small, large] = from.length < to.length ? [from, to] : [to, from]
+    large.push(...small)
+    for (const { change } of small) chains.set(change.id, large)
+  }
+  return [...new Set(chains.values())].filter(({ length }) => length > 1)
+}
 
-  for (const ring of slots.rings) {
-    const blocking = ring.map((id) => byId.get(id)).find((step) => step?.refused !== undefined)
-    if (blocking === undefined) continue
-    const why = `it is part of a cycle in which the move of ${blocking.compute.id} is refused (${blocking.refused})`
-    for (const id of ring) refused.set(id, why)
+/**
+ * If a change is refused, so are the others of its chain. A step that takes a branch's primary away also needs the
+ * consents of the steps that must follow it.
+ */
+export const coupleSteps = (drafts: readonly Draft[]): readonly Draft[] => {
+  const refused = new Map<string, string>()
+  for (const chain of chainsOf(drafts)) {
+    const [first] = chain.filter(({ change }) => change.refused !== undefined).sort(byId)
+    if (first === undefined) continue
+    const why = `it runs only together with ${chainWords(first.change)}, which is refused (${first.change.refused})`
+    for (const { change } of chain) refused.set(change.id, why)
   }
-  for (const draft of all) {
-    const room = roomFor(draft, slots)?.step
-    if (room?.reason !== 'PRUNED') continue
-    consents.set(room.id, draft.step.consents)
-    const { compute, refused: why } = draft.step
-    if (why !== undefined) {
-      refused.set(room.id, `it makes room for ${compute.id ?? 'a new primary'}, whose step is refused (${why})`)
+  const followers = groupBy(handoversOf(drafts.flatMap(({ steps }) => steps)), ({ frees }) => frees.id)
+  const byChange = new Map(drafts.map((draft) => [draft.change.id, draft.steps]))
+  const consentsOf = (start: StepDraft): readonly Consent[] => {
+    const needed = new Set([start])
+    // A set also visits what is added to it meanwhile.
+    for (const { step } of needed) {
+      for (const { fills } of followers.get(step.id) ?? []) {
+        for (const one of byChange.get(fills.change) ?? []) needed.add(one)
+      }
     }
+    return [...new Set([...needed].flatMap(({ step }) => step.consents))]
   }
-  return drafts.map((draft) => {
-    const steps = draft.steps.map(({ step, ...rest }) => ({
-      ...rest,
-      step: { ...step, consents: [...new Set([...step.consents, ...(consents.get(step.id) ?? [])])] },
-    }))
-    return refuse(
-      { ...draft, steps },
-      steps.map(({ step }) => refused.get(step.id)).find((why) => why !== undefined),
-    )
-  })
+  return drafts.map((draft) =>
+    refuse(
+      { ...draft, steps: draft.steps.map((one) => ({ ...one, step: { ...one.step, consents: consentsOf(one) } })) },
+      refused.get(draft.change.id),
+    ),
+  )
+}
+
+const byId = (a: Draft, b: Draft): number => compare(a.change.id, b.change.id)
+
+/** Names of branches are quoted, because a plan that is shown to others may have to hide them. */
+export const chainWords = ({ kind, compute, branch }: Change): string => {
+  const what = { create: 'creation', update: 'update', move: 'move', replace: 'replacement', delete: 'deletion' }[kind]
+  return `the ${what} of ${compute.id ?? 'the primary'} ${kind === 'move' ? 'to' : 'on'} branch \`${branch.name}\``
 }
 
 /**

@@ -14,17 +14,16 @@ import {
   type ObservedProject,
   type PlannedCompute,
   type Step,
+  type StepWithSlots,
+  slotsOfStep,
   type UnmanagedCompute,
   type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
 
-/** A step, not yet ordered. `frees` and `fills` are the branches whose primary slot the step empties or takes. */
-export interface StepDraft {
-  readonly step: Omit<Step, 'after'>
-  readonly frees?: string
-  readonly fills?: string
+/** A step, not yet ordered. */
+export interface StepDraft extends StepWithSlots<Omit<Step, 'after'>> {
   /** Id of a step of the same change that must run first. */
   readonly follows?: string
 }
@@ -46,19 +45,22 @@ const CREATE_RULE = 'creating a compute interrupts no connections'
 type Parts = Pick<Step, 'kind' | 'request' | 'rule' | 'impact' | 'unlessIdle' | 'consents' | 'actions'>
 
 /** @param position the step's position within its change, counted from 1. */
-const stepOf = (change: Change, position: number, { kind, request, rule, ...rest }: Parts): StepDraft['step'] => ({
-  id: `${change.id}#${position}`,
-  change: change.id,
-  kind,
-  project: change.project,
-  branch: change.branch,
-  compute: change.compute,
-  request,
-  reason: change.reasons[0] ?? 'NOT_OBSERVED',
-  rule,
-  ...defined({ source: change.source }),
-  ...rest,
-})
+const draftOf = (change: Change, position: number, { kind, request, rule, ...rest }: Parts): StepDraft => {
+  const step: StepDraft['step'] = {
+    id: `${change.id}#${position}`,
+    change: change.id,
+    kind,
+    project: change.project,
+    branch: change.branch,
+    compute: change.compute,
+    request,
+    reason: change.reasons[0] ?? 'NOT_OBSERVED',
+    rule,
+    ...defined({ source: change.source }),
+    ...rest,
+  }
+  return { step, ...slotsOfStep(step, change.from) }
+}
 
 /** @param replaced the compute whose `settings` the new one keeps, except where the manifest declares others. */
 export const createStep = (
@@ -70,7 +72,7 @@ export const createStep = (
   const attributes = attributesToWire(desired.attributes, managedKeys(desired), { attributes: {}, settings })
   const carried = isEmptySettings(settings) ? {} : { settings: { pg_settings: {}, ...settings } }
   return {
-    step: stepOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
+    ...draftOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
       kind: 'create',
       request: {
         method: 'POST',
@@ -82,7 +84,6 @@ export const createStep = (
       consents: [],
       actions: ['start_compute'],
     }),
-    ...(type === 'read_write' && { fills: branch.id }),
     ...(deletion && { follows: deletion.step.id }),
   }
 }
@@ -96,21 +97,19 @@ export const deleteStep = (
   change: Change,
   branch: BranchName,
   impact: 'delete' | 'replace',
-): StepDraft => ({
-  step: stepOf({ ...change, branch, compute: livePlanned(live) }, 1, {
+): StepDraft =>
+  draftOf({ ...change, branch, compute: livePlanned(live) }, 1, {
     kind: 'delete',
     request: { method: 'DELETE', path: apiPath(change.project, 'endpoints', live.id) },
     rule: DELETE_RULE,
     impact,
     consents: consentsOf([impact]),
     actions: isIdle(live) ? [] : ['suspend_compute'],
-  }),
-  ...(live.type === 'read_write' ? { frees: live.branchId } : {}),
-})
+  })
 
 /** One call for all differences, including the branch, so that the compute restarts once. */
 export const patchStep = (
-  { branch, type, desired }: Claim,
+  { branch, desired }: Claim,
   live: ObservedCompute,
   change: Change,
   differs: { readonly keys: readonly AttributeKey[]; readonly impacts: readonly Impact[]; readonly rule: string },
@@ -118,29 +117,25 @@ export const patchStep = (
   const { keys, impacts, rule } = differs
   const moved = branch.id !== live.branchId
   const attributes = attributesToWire(desired.attributes, keys, live)
-  return {
-    step: stepOf(change, 1, {
-      kind: moved ? 'move' : 'update',
-      request: {
-        method: 'PATCH',
-        path: apiPath(change.project, 'endpoints', live.id),
-        body: { endpoint: { ...(moved ? { branch_id: branch.id } : {}), ...attributes } },
-      },
-      rule,
-      impact: change.impact,
-      ...defined({ unlessIdle: change.unlessIdle }),
-      consents: consentsOf(impacts),
-      actions: keys.length > 0 ? ['apply_config'] : [],
-    }),
-    ...(moved && type === 'read_write' ? { frees: live.branchId, fills: branch.id } : {}),
-  }
+  return draftOf(change, 1, {
+    kind: moved ? 'move' : 'update',
+    request: {
+      method: 'PATCH',
+      path: apiPath(change.project, 'endpoints', live.id),
+      body: { endpoint: { ...(moved ? { branch_id: branch.id } : {}), ...attributes } },
+    },
+    rule,
+    impact: change.impact,
+    ...defined({ unlessIdle: change.unlessIdle }),
+    consents: consentsOf(impacts),
+    actions: keys.length > 0 ? ['apply_config'] : [],
+  })
 }
 
 /** A move to the empty `branch`, followed by the move to the actual target. */
 export const parkingSteps = (
   step: StepDraft['step'],
   branch: BranchName,
-  consents: readonly Consent[],
 ): readonly [out: StepDraft['step'], back: StepDraft['step']] => [
   {
     ...step,
@@ -148,7 +143,6 @@ export const parkingSteps = (
     kind: 'move',
     request: { ...step.request, body: { endpoint: { branch_id: branch.id } } },
     impact: 'move',
-    consents,
     reason: 'PARKED',
     rule: MOVE_RULE,
     actions: [],

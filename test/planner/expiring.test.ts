@@ -76,7 +76,7 @@ test('the plan lists skipped changes and shows the expiry of a branch', () => {
   expect(shown).toContain('expires Thu 1 Jan 10:00 UTC (in 10 h)')
 })
 
-test('a change that depends on a skipped change is also skipped', () => {
+test('the changes that run only together with a skipped change are also skipped', () => {
   const pins = `branches:
   preview/x: { primary: absent }
   main: { primary: { size: 1 } }
@@ -89,8 +89,18 @@ rules:
   const made = planned(swap, live({ 'preview/y': 10 }))
   expect(made.steps).toEqual([])
   expect((made.skipped ?? []).map(({ kind, sentence }) => `${kind}: ${sentence}`)).toEqual([
-    'move: it depends on a skipped change',
+    'move: it runs only together with the move of ep-br-main to branch `preview/y`, which is skipped',
     'move: preview/y expires in 10 min',
+  ])
+  // The primary of `preview/x` would leave, and its successor would be skipped.
+  const taken = `branches:
+  preview/y: { primary: { id: ep-${branchId('preview/x')} } }
+  preview/x: { primary: { id: ep-${branchId('main')} } }`
+  const whole = planned(taken, live({ 'preview/x': 10 }))
+  expect(whole.steps).toEqual([])
+  expect((whole.skipped ?? []).map(({ kind, sentence }) => `${kind}: ${sentence}`)).toEqual([
+    'move: preview/x expires in 10 min',
+    'move: it runs only together with the move of ep-br-main to branch `preview/x`, which is skipped',
   ])
 })
 

@@ -1,0 +1,49 @@
+/** A branch has at most one primary: which steps take it away, and which steps give the branch its declared one. */
+import type { BranchName, Step } from './plan.ts'
+
+/** The branches, by id, that a step leaves without a primary, and that it gives one. */
+export interface StepSlots {
+  readonly frees?: string
+  readonly fills?: string
+}
+
+type SlotStep = Pick<Step, 'kind' | 'branch' | 'compute'>
+
+/** @param from for a move, the branch that the compute leaves. */
+export const slotsOfStep = ({ kind, branch, compute }: SlotStep, from: BranchName | undefined): StepSlots => {
+  if (compute.type !== 'read_write' || kind === 'update') return {}
+  return {
+    ...(kind === 'delete' && { frees: branch.id }),
+    ...(kind === 'move' && from !== undefined && { frees: from.id }),
+    ...(kind !== 'delete' && { fills: branch.id }),
+  }
+}
+
+/** Two steps that only run together, because the branch would otherwise lose its declared primary. */
+export interface Handover<S = Step> {
+  /** Takes the primary of the branch away. */
+  readonly frees: S
+  /** Gives the branch its declared primary. */
+  readonly fills: S
+}
+
+export interface StepWithSlots<S> extends StepSlots {
+  readonly step: S
+}
+
+/** @param steps of any number of projects. The steps that free a branch are in the order in which they run. */
+export const handoversOf = <S extends Pick<Step, 'project' | 'reason'>>(
+  steps: readonly StepWithSlots<S>[],
+): readonly Handover<S>[] => {
+  const key = ({ project }: S, branch: string): string => `${project} ${branch}`
+  const freedBy = new Map<string, S>()
+  for (const { step, frees } of steps) {
+    // A parked compute is on the branch of its change's origin only before its first move.
+    if (frees !== undefined && !freedBy.has(key(step, frees))) freedBy.set(key(step, frees), step)
+  }
+  return steps.flatMap(({ step, fills: branch }) => {
+    const frees = branch === undefined ? undefined : freedBy.get(key(step, branch))
+    // Parking takes a branch for a moment, and no primary is declared for it.
+    return frees === undefined || step.reason === 'PARKED' ? [] : [{ frees, fills: step }]
+  })
+}
