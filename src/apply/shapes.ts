@@ -152,6 +152,7 @@ const selection = z.strictObject({
   introducedSince: COMMIT.exactOptional(),
   changes: z.array(z.string()).exactOptional(),
   leftOut: z.strictObject({ projects: count, changes: count, dependent: count }),
+  included: z.array(z.string()).exactOptional(),
 })
 
 /** The fields of a sentence about a change. */

@@ -21,9 +21,11 @@ export interface PlanSelection extends Selection {
     readonly projects: number
     /** Changes that were not selected, entirely or in part. */
     readonly changes: number
-    /** How many of them were selected but depend on a change that was not. */
+    /** How many of them were selected, but run only together with a change that was not. */
     readonly dependent: number
   }
+  /** Ids of changes that were not selected, but without which selected changes cannot run. Absent if there are none. */
+  readonly included?: readonly string[]
 }
 
 // The order in which the projects of a fleet are applied.

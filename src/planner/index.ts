@@ -1,5 +1,4 @@
 export { declaredComputes } from './declarations.ts'
-export type { Selected } from './drafts.ts'
 export { differenceKey, type Fact, factsOf } from './facts.ts'
 export { originOf, releasedSince, whoMoved } from './origin.ts'
 export {
@@ -11,4 +10,5 @@ export {
 } from './permissions.ts'
 export { plan, projectIds, unreadProjects } from './plan.ts'
 export type { PlanOptions } from './plan-project.ts'
+export type { Selected } from './select-drafts.ts'
 export { withEstimates } from './summary.ts'

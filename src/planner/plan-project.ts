@@ -18,20 +18,13 @@ import {
 import { withOnly } from './attribute-changes.ts'
 import { checkMerged } from './checks.ts'
 import { declarationsOf } from './declarations.ts'
-import {
-  type Draft,
-  draftClaim,
-  draftDelete,
-  refuse,
-  type Selected,
-  type SelectedDrafts,
-  selectDrafts,
-} from './drafts.ts'
+import { type Draft, draftClaim, draftDelete, refuse } from './drafts.ts'
 import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
 import type { MatchOptions } from './match.ts'
 import { order } from './order.ts'
 import { protectionAgainst, protectionOf, removalWarnings, safeguardsIn, safeguardsOf } from './permissions.ts'
 import { coupleSteps, parkingPlaces, primarySlotsOf } from './primary-slots.ts'
+import { type Selected, type SelectedDrafts, selectDrafts } from './select-drafts.ts'
 import { branchNamer, unmanagedCompute } from './steps.ts'
 import { assignWindows } from './windows.ts'
 
@@ -43,6 +36,8 @@ export interface PlanOptions extends MatchOptions {
   readonly baseSafeguards?: Desired | undefined
   /** Which part of each change to plan. Other parts are left unchanged. Default: everything. */
   readonly select?: (change: Change) => Selected
+  /** Whether a selected change includes the changes that it only runs with. By default, it is then left out itself. */
+  readonly completesChains?: boolean
   /** The selection that `select` implements, for display. */
   readonly selection?: PlanSelection
   /** Additional checks on the plan of a project. If they report an error, the project is left out. */
@@ -61,6 +56,8 @@ export interface ProjectPlan {
   readonly managed: number
   /** Changes that the selection excludes. */
   readonly leftOut: SelectedDrafts['leftOut']
+  /** Ids of the changes that are planned only because a selected change cannot run without them. */
+  readonly included: SelectedDrafts['included']
   /** If these include an error, the other fields are meaningless. */
   readonly diagnostics: readonly Diagnostic[]
 }
@@ -102,10 +99,14 @@ export const planProject = (
     declarations,
     now,
   )
-  const selected = selectDrafts(worthwhile, options.select ?? (() => true), ({ change }, paths) => {
-    const claim = claimOf.get(change.id)
-    const draft = claim && draftClaim({ ...claim, desired: withOnly(claim.desired, paths) }, context)
-    return draft && protect(draft)
+  const selected = selectDrafts(worthwhile, {
+    select: options.select ?? (() => true),
+    completesChains: options.completesChains === true,
+    withOnly: ({ change }, paths) => {
+      const claim = claimOf.get(change.id)
+      const draft = claim && draftClaim({ ...claim, desired: withOnly(claim.desired, paths) }, context)
+      return draft && protect(draft)
+    },
   })
   const found = selected.drafts
 
@@ -129,6 +130,7 @@ export const planProject = (
     unmanaged: staying.map((live) => unmanagedCompute(context, live)),
     managed: claims.length,
     leftOut: selected.leftOut,
+    included: selected.included,
     diagnostics: [
       ...declarations.diagnostics,
       ...(base === undefined ? [] : removalWarnings(project.id, head, base)),

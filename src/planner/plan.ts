@@ -60,7 +60,7 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
     ...namesOf(observed.projects),
     ...(leftOut.length > 0 && { leftOut }),
     ...(desired.waves && { waves: wavesIn(desired.waves, projectIds(desired)) }),
-    ...(options.selection && { selection: withLeftOut(options.selection, parts) }),
+    ...(options.selection && { selection: withCounts(options.selection, parts) }),
     changes,
     steps,
     unmanaged,
@@ -80,14 +80,18 @@ export const plan = (desired: Desired, observed: Observed, options: PlanOptions 
   return { ok: false, plan: whole, diagnostics: leftOut.flatMap(({ diagnostics }) => diagnostics).sort(bySource) }
 }
 
-const withLeftOut = (selection: PlanSelection, parts: readonly ProjectPlan[]): PlanSelection => ({
-  ...selection,
-  leftOut: {
-    projects: selection.leftOut.projects,
-    changes: parts.reduce((sum, { leftOut }) => sum + leftOut.changes, 0),
-    dependent: parts.reduce((sum, { leftOut }) => sum + leftOut.dependent, 0),
-  },
-})
+const withCounts = (selection: PlanSelection, parts: readonly ProjectPlan[]): PlanSelection => {
+  const included = parts.flatMap((part) => part.included).sort(compare)
+  return {
+    ...selection,
+    leftOut: {
+      projects: selection.leftOut.projects,
+      changes: parts.reduce((sum, { leftOut }) => sum + leftOut.changes, 0),
+      dependent: parts.reduce((sum, { leftOut }) => sum + leftOut.dependent, 0),
+    },
+    ...(included.length > 0 && { included }),
+  }
+}
 
 const wavesIn = (waves: readonly DesiredWave[], projects: readonly string[]): readonly PlanWave[] =>
   waves.map(({ name }, at) => ({ name, projects: projects.filter((project) => waveOf(waves, project) === at) }))

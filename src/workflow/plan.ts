@@ -3,6 +3,7 @@ import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi,
 import type { ReadCompute } from '../apply/index.ts'
 import { mapConcurrently } from '../base/index.ts'
 import {
+  type BranchName,
   type Change,
   DEFAULT_CONCURRENCY,
   EspalierError,
@@ -92,7 +93,7 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
       ...manifests.review,
       policies,
       proposed: proposed && { from: before, to: proposed, isEvaluated: !isUntrusted },
-      isBranch: isSelectedBranch(manifests, observed),
+      isBranch: isSelectedBranch(manifests, observed, result.plan),
     },
     base?.loaded.desired,
   )
@@ -114,8 +115,12 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
   }
 }
 
-const isSelectedBranch = ({ selecting }: Manifests, observed: Observed) =>
-  branchMatcher(selecting?.selection.branches, observed)
+/** Changes on other branches may be planned too, because a selected change runs only with them. */
+const isSelectedBranch = ({ selecting }: Manifests, observed: Observed, { changes }: Plan) => {
+  const isMatch = branchMatcher(selecting?.selection.branches, observed)
+  const planned = new Set(changes.flatMap(({ branch, from }) => [branch.id, ...(from === undefined ? [] : [from.id])]))
+  return (branch: BranchName): boolean => isMatch(branch) || planned.has(branch.id)
+}
 
 /**
  * Refuses to plan if the base's policies cannot be read, because it would be unknown what they deny.
@@ -158,7 +163,7 @@ const planUnreviewed = (
     plan: selected === undefined ? result.plan : whole(),
     observed,
     select: selected?.select,
-    isBranch: isSelectedBranch(manifests, observed),
+    isBranch: isSelectedBranch(manifests, observed, result.plan),
   })
   return {
     manifests,
@@ -174,9 +179,14 @@ const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseC
   const ids = new Set(changes.map(({ id }) => id))
   const isPlanned = ({ id }: { readonly id: string }): boolean => ids.has(id)
   const isWhole = selection?.introducedSince === undefined
+  const included = new Set(selection?.included)
   return {
     ...comparison,
-    origin: { ...rest, introduced: introduced.filter(isPlanned), drift: isWhole ? drift.filter(isPlanned) : [] },
+    origin: {
+      ...rest,
+      introduced: introduced.filter(isPlanned),
+      drift: drift.filter((change) => (isWhole ? isPlanned(change) : included.has(change.id))),
+    },
   }
 }
 

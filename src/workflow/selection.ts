@@ -2,6 +2,7 @@
 import { commitOf, counted, defined, globMatcher, globProblem } from '../base/index.ts'
 import {
   type Change,
+  changeTitle,
   EspalierError,
   type Observed,
   type Plan,
@@ -124,6 +125,8 @@ const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined)
 
 export interface Planning {
   readonly select: (change: Change) => Selected
+  /** What was not reviewed is never included: without it, the changes that need it are left out. */
+  readonly completesChains?: boolean
   readonly selection?: PlanSelection
 }
 
@@ -144,6 +147,7 @@ export const planningOf = ({ selecting }: Manifests, observed: Observed, whole: 
       if (paths === undefined) return false
       return paths.size === change.attributes.length || paths
     },
+    completesChains: ids === undefined,
     selection: { ...selection, leftOut: { projects: leftOutProjects, changes: 0, dependent: 0 } },
   }
 }
@@ -178,25 +182,28 @@ const introducedIn = (whole: Plan, since: Manifests, observed: Observed): Readon
 }
 
 /** Describes what a run leaves out. Returns `undefined` if it leaves out nothing. */
-export const selectionNote = ({ selection }: Plan): string | undefined => {
+export const selectionNote = ({ selection, changes }: Plan): string | undefined => {
   if (selection === undefined) return undefined
-  const { leftOut } = selection
-  if (leftOut.projects + leftOut.changes === 0) return undefined
+  const { leftOut, included = [] } = selection
   const { dependent } = leftOut
+  if (leftOut.projects + leftOut.changes + included.length === 0) return undefined
   const needs =
     dependent === 0
       ? ''
-      : ` ${dependent} of these ${dependent === 1 ? 'is selected, but depends' : 'are selected, but depend'} on a change that is not selected.`
+      : ` ${dependent} of these ${dependent === 1 ? 'is selected, but runs' : 'are selected, but run'} only together with a change that is not selected.`
+  const titles = changes.filter(({ id }) => included.includes(id)).map(changeTitle)
+  const more =
+    titles.length === 0 ? '' : ` Included, because selected changes run only together with them: ${listed(titles)}.`
   return `${selectionWords(selection, [
     [leftOut.projects, 'project'],
     [leftOut.changes, 'change'],
-  ])}${needs}`
+  ])}${needs}${more}`
 }
 
 /**
  * Describes a selection, for example `Only projects shop*; branches main. Left out: 3 projects.`
  *
- * @param leftOut the number of items of each kind that are left out. At least one of the numbers is not 0.
+ * @param leftOut the number of items of each kind that are left out.
  */
 export const selectionWords = (
   { projects, branches, wave, introducedSince, changes }: Selection,
@@ -210,7 +217,7 @@ export const selectionWords = (
     ...(changes === undefined ? [] : ['reviewed changes']),
   ].join('; ')
   const without = leftOut.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)])).join(' and ')
-  return `Only ${what}. Left out: ${without}.`
+  return `Only ${what}.${without === '' ? '' : ` Left out: ${without}.`}`
 }
 
 const MOST_LISTED = 10

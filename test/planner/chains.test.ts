@@ -1,6 +1,7 @@
 /** Changes that run only together, because a branch would otherwise lose its declared primary. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
+import type { PlanOptions } from '../../src/planner/index.ts'
 import { type DeclaredDocument, type LiveBranch, planOf, world } from './world.ts'
 
 const LIVE = world({
@@ -13,7 +14,9 @@ const LIVE = world({
 const CHAIN = { main: { primary: { id: 'ep-b' } }, old: { primary: { id: 'ep-a' } }, dev: { primary: { id: 'ep-c' } } }
 const IDS = ['ep-a', 'ep-b', 'ep-c']
 
-const chain = (more: DeclaredDocument['branches'] = {}): Plan => planOf({ branches: { ...CHAIN, ...more } }, LIVE)
+const chain = (more: DeclaredDocument['branches'] = {}, options?: PlanOptions): Plan =>
+  planOf({ branches: { ...CHAIN, ...more } }, LIVE, options)
+const computes = ({ steps }: Plan) => steps.map(({ compute }) => compute.id)
 
 test.each(['main', 'old', 'dev', 'test'])('if a move from or to %s is refused, so is the whole chain', (name) => {
   const { changes, steps, summary } = chain({ [name]: { ...CHAIN[name as keyof typeof CHAIN], protect: true } })
@@ -57,4 +60,38 @@ test('a primary moves away only with the consents for the replacement that follo
 test('a move that takes no declared primary away is independent of the others', () => {
   const { steps } = planOf({ branches: { dev: { protect: true }, old: { primary: { id: 'ep-a' } }, main: {} } }, LIVE)
   expect(steps.map(({ compute, refused }) => [compute.id, refused])).toEqual([['ep-a', undefined]])
+})
+
+describe('a selection', () => {
+  const only = (ids: readonly string[], completesChains: boolean): Plan =>
+    chain(
+      {},
+      {
+        select: ({ compute }) => ids.includes(compute.id ?? ''),
+        completesChains,
+        selection: { leftOut: { projects: 0, changes: 0, dependent: 0 } },
+      },
+    )
+
+  test.each(IDS)('of the move of %s includes the whole chain', (id) => {
+    const made = only([id], true)
+    expect(computes(made)).toEqual(IDS)
+    expect(made.selection).toMatchObject({ leftOut: { changes: 0, dependent: 0 } })
+    expect(made.selection?.included).toHaveLength(2)
+  })
+
+  test('of none of its changes includes none', () => {
+    const made = only([], true)
+    expect(made.steps).toEqual([])
+    expect(made.selection).toEqual({ leftOut: { projects: 0, changes: 3, dependent: 0 } })
+  })
+
+  test.each(IDS)('that must not include more is left out without the move of %s', (id) => {
+    const made = only(
+      IDS.filter((other) => other !== id),
+      false,
+    )
+    expect(made.steps).toEqual([])
+    expect(made.selection).toEqual({ leftOut: { projects: 0, changes: 3, dependent: 2 } })
+  })
 })

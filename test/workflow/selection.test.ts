@@ -73,17 +73,54 @@ test('a pattern without a match is rejected with a list of valid names', async (
   await expect(changes({ branches: ['[a'] })).rejects.toThrow('[a is not a valid glob')
 })
 
-test('a selected change is left out if it depends on a change that is not selected', async () => {
+describe('changes that run only together', () => {
   // The primary of `preview/1` can move to `main` only after the primary of `main` has moved to `empty`.
   const moves =
     "{ main: { primary: { id: ep-preview } }, 'preview/1': { primary: absent }, empty: { primary: { id: ep-main } } }"
-  const { ids, plan } = await changes({ branches: ['preview/1'] }, observed(), manifests(moves, ['shop']))
-  expect(ids).toEqual([])
-  expect(selectionNote(plan)).toBe(
-    'Only branches preview/1. Left out: 2 changes. 1 of these is selected, but depends on a change that is not selected.',
-  )
-  const both = await changes({ branches: ['preview/1', 'empty'] }, observed(), manifests(moves, ['shop']))
-  expect(both.ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
+  const declared = manifests(moves, ['shop'])
+
+  test.each(['preview/1', 'main', 'empty'])('are all included if one on %s is selected', async (branch) => {
+    const { ids } = await changes({ branches: [branch] }, observed(), declared)
+    expect(ids.toSorted()).toEqual(['shop ep-main', 'shop ep-preview'])
+  })
+
+  test('are named in the note if they are not selected', async () => {
+    const { plan } = await changes({ branches: ['preview/1'] }, observed(), declared)
+    expect(plan.selection?.included).toEqual(['shop/br-empty/primary'])
+    expect(selectionNote(plan)).toBe(
+      'Only branches preview/1. Included, because selected changes run only together with them: move primary from main to empty (ep-main).',
+    )
+  })
+
+  test('are left out if one of them was not reviewed', async () => {
+    const { ids, plan } = await changes({ changes: ['shop/br-main/primary'] }, observed(), declared)
+    expect(ids).toEqual([])
+    expect(selectionNote(plan)).toBe(
+      'Only reviewed changes. Left out: 2 changes. 1 of these is selected, but runs only together with a change that is not selected.',
+    )
+  })
+
+  test('are checked against policies on every branch', async () => {
+    const [policy] = parsePolicies([
+      {
+        path: 'p.yaml',
+        text: 'version: 1\npolicies: [{ name: small, level: deny, reason: Cost., rule: { maxSize: 0.5 } }]\n',
+      },
+    ]).policies
+    const review = { policies: { files: ['p.yaml'], policies: policy === undefined ? [] : [policy] } }
+    const selected = await select({ ...declared, review }, { branches: ['preview/1'] })
+    const { plan } = (await planRecorded(observed(), selected)).result
+    expect(plan.policies?.results.map(({ branch }) => branch)).toEqual(['main', 'empty'])
+  })
+
+  test('include drift if one of them is introduced', async () => {
+    const base = manifests('{ main: { primary: {} }, empty: { primary: { id: ep-main } } }', ['shop'])
+    const selecting = { selection: { introducedSince: 'a'.repeat(40) }, since: base, leftOutProjects: 0 }
+    const { result, comparison } = await planRecorded(observed(), { ...declared, selecting }, { base })
+    expect(result.plan.changes.map(({ compute }) => compute.id)).toEqual(['ep-main', 'ep-preview'])
+    expect(result.plan.selection?.included).toEqual(['shop/br-empty/primary'])
+    expect(comparison?.origin.drift.map(({ compute }) => compute.id)).toEqual(['ep-main'])
+  })
 })
 
 test('`--introduced` sends the edited attributes of a compute, but not its drift', async () => {
