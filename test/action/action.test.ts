@@ -349,7 +349,7 @@ test('computes that a pull request removes from the manifests are listed as no l
   const body = world.github.comments[0]?.body ?? ''
   expect(body).toContain('### Espalier `.`: 2 computes are no longer managed.')
   expect(body).toMatch(/`c` \|.*`ep-c`.*`more\.yaml:3`/)
-  expect(body).toContain('set `prune: true`')
+  expect(body).toContain('declare it `absent`')
   expect(summary).toContain('2 computes are no longer managed.')
 })
 
