@@ -75,7 +75,7 @@ module.exports = {
         from: { path: '^src/', pathNot: `${inModule(name)}|^src/index\\.ts$` },
         to: {
           path: inModule(name),
-          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/base/yaml/index\\.ts$|^src/cli/main\\.ts$|^src/base/version\\.ts$`,
+          pathNot: `^src/${name}/index\\.ts$|^src/report/html/index\\.ts$|^src/base/yaml/index\\.ts$|^src/base/issue-text\\.ts$|^src/cli/main\\.ts$|^src/base/version\\.ts$`,
         },
       })),
     {

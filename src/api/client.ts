@@ -12,7 +12,7 @@ import {
 } from '../model/index.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { lockHolder } from './operation-ends.ts'
-import { listAll, newItems, type Page } from './pages.ts'
+import { listAll, newItems, type Page } from './reading.ts'
 import { RequestBudget } from './request-budget.ts'
 import { type BeforeAttempt, type CallOptions, Requester } from './requester.ts'
 import {

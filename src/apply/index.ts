@@ -5,7 +5,6 @@ export { type ApplyOptions, applyPlan } from './apply-plan.ts'
 export { isAnyDue } from './before/restart-windows.ts'
 export type { Consents } from './context.ts'
 export { eventSchema } from './event-shape.ts'
-export { exitCodeOf } from './exit-code.ts'
 export {
   decodePlanFile,
   encodePlanFile,

@@ -3,19 +3,78 @@ import { z } from 'zod'
 import {
   CHANGE_KINDS,
   CONSENTS,
+  COST_FLAGS,
   type Diagnostic,
+  HOURS_PER_MONTH,
   IMPACTS,
   PLAN_FORMAT_VERSION,
   type Plan,
+  type PlanCost,
+  type PlanPolicies,
+  POLICY_OUTCOMES,
+  POLICY_RULE_NAMES,
   REASONS,
   type Reason,
   schemaAddress,
   shapesByField,
   WEEKDAYS,
 } from '../model/index.ts'
-import { planCostShape } from './cost-shape.ts'
-import { planPoliciesShape } from './policies-shape.ts'
 import { FINGERPRINT, seenShape } from './saved/recorded-state.ts'
+
+const amount = z.number().nullable()
+const costRange = { low: amount, expected: amount, high: amount }
+const costTotal = z.strictObject({ ...costRange, unknown: z.int().nonnegative() })
+const money = z.strictObject({
+  price: z.strictObject({ cuHour: z.number(), currency: z.string() }),
+  before: amount,
+  after: amount,
+  delta: amount,
+})
+const costs = { before: costTotal, after: costTotal, delta: costTotal, money: money.exactOptional() }
+
+const planCostShape = z.strictObject({
+  model: z.literal('1'),
+  hoursPerMonth: z.literal(HOURS_PER_MONTH),
+  total: z.strictObject(costs),
+  projects: z.array(z.strictObject({ project: z.string(), ...costs })),
+  computes: z.array(
+    z.strictObject({
+      change: z.string(),
+      before: z.strictObject(costRange),
+      after: z.strictObject(costRange),
+      delta: z.strictObject(costRange),
+      basis: z.strictObject({
+        kind: z.enum(['measured', 'settings', 'unknown']),
+        activeHoursPerDay: amount,
+        since: z.string().nullable(),
+        averageCu: amount,
+        flags: z.array(z.enum(COST_FLAGS)),
+      }),
+      sentence: z.string(),
+    }),
+  ),
+}) satisfies z.ZodType<PlanCost>
+
+const planPoliciesShape = z.strictObject({
+  files: z.array(z.string()),
+  ref: z.string().exactOptional(),
+  results: z.array(
+    z.strictObject({
+      policy: z.string(),
+      rule: z.enum(POLICY_RULE_NAMES),
+      level: z.enum(['warn', 'deny']),
+      outcome: z.enum(POLICY_OUTCOMES),
+      project: z.string().exactOptional(),
+      branch: z.string().exactOptional(),
+      compute: z.string().exactOptional(),
+      message: z.string(),
+      reason: z.string(),
+      override: z.string().exactOptional(),
+      overriddenBy: z.string().exactOptional(),
+    }),
+  ),
+  changes: z.array(z.string()),
+}) satisfies z.ZodType<PlanPolicies>
 
 const source = z.strictObject({
   file: z.string(),

@@ -1,4 +1,7 @@
-/** Writes messages for the issues that zod finds in files and requests. */
+/**
+ * Writes messages for the issues that zod finds in files and requests. Not in the index of base, because its types depend
+ * on zod, and the published types must not.
+ */
 import type { z } from 'zod'
 
 type Issue = z.core.$ZodIssue

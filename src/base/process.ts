@@ -1,17 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-
-/** Monotonic, in milliseconds. `performance.now()` is equivalent but takes longer to load. */
-const uptime = (): number => process.uptime() * 1_000
-
-const start = Date.now() - uptime()
-
-/** Real time. Monotonic: changing the system time does not affect waits. */
-export const systemClock = {
-  now: (): number => Math.round(start + uptime()),
-  date: (): number => Date.now(),
-  sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
-    delay(ms, undefined, signal === undefined ? {} : { signal }),
-}
+/** Processes: signals, and what child processes may know. */
 
 /** Whether a process is running, even if it belongs to another user. */
 export const isAlive = (pid: number): boolean => {
@@ -30,3 +17,12 @@ export const onProcessSignal: OnSignal = (signal, handle) => {
   process.on(signal, handle)
   return () => void process.off(signal, handle)
 }
+
+// The environment for child processes: that of this process without secrets.
+
+const SECRETS = new Set(['ESPALIER_API_KEY', 'NEON_API_KEY'])
+/** Inputs of the Action. Two of them are keys. */
+const INPUT = /^INPUT_/i
+
+export const withoutSecrets = (env: Readonly<Record<string, string | undefined>>): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !SECRETS.has(name.toUpperCase()) && !INPUT.test(name)))

@@ -12,7 +12,7 @@ import {
   type Source,
   scaleToZeroSeconds,
 } from '../model/index.ts'
-import type { LiveCost } from './live-cost.ts'
+import type { LiveCost } from './estimate.ts'
 import { formatCuHours } from './words.ts'
 
 export interface Advice {

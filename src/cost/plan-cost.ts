@@ -19,15 +19,17 @@ import {
   totalCost,
 } from '../model/index.ts'
 import {
+  basisOf,
   type Estimate,
   estimateCreate,
   estimateDelete,
   estimateReplace,
   estimateUpdate,
   hoursToCome,
+  type LiveCost,
+  liveCosts,
   ZERO,
 } from './estimate.ts'
-import { basisOf, type LiveCost, liveCosts } from './live-cost.ts'
 import { basisSentence } from './words.ts'
 
 export interface CostOptions {

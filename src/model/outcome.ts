@@ -1,5 +1,6 @@
 /** The result of applying a plan, and the events that are reported while it is applied. */
-import type { Plan, Step } from './plan.ts'
+import { EXIT, type ExitCode } from '../base/index.ts'
+import { leftOutIds, type Plan, type Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
 
 /**
@@ -123,3 +124,21 @@ export const isScheduled = ({ steps }: Outcome): boolean =>
   steps.every(({ status }) => status === 'done' || status === 'scheduled')
 
 export const isAllDone = (outcome: Outcome): boolean => outcome.steps.every(({ status }) => status === 'done')
+
+/**
+ * Returns the exit code of a run: 0 if all steps are done and the projects have converged, 1 if nothing was changed
+ * because everything was refused, 5 if the remaining steps wait for restart windows, 130 if the run was interrupted, and
+ * 3 otherwise, for example if a project was left out.
+ */
+export const exitCodeOf = (outcome: Outcome, plan: Pick<Plan, 'leftOut'> = {}): ExitCode => {
+  if (outcome.interrupted) return EXIT.interrupted
+  if (leftOutIds(plan).length > 0) return EXIT.partial
+  if (isRefused(outcome)) return EXIT.error
+  if (outcome.converged === false) return EXIT.partial
+  if (isScheduled(outcome)) return EXIT.scheduled
+  return isAllDone(outcome) ? EXIT.ok : EXIT.partial
+}
+
+const isRefused = ({ steps }: Outcome): boolean =>
+  steps.some(({ reason }) => reason === 'protected') &&
+  steps.every(({ reason }) => reason === 'protected' || reason === 'depends-on-failed')

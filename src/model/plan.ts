@@ -8,10 +8,22 @@ import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
 import type { ComputeType } from './observed.ts'
 import type { PlanPolicies } from './policy.ts'
-import type { Reason } from './reason.ts'
 import type { RestartWindow } from './restart-window.ts'
 import type { PlanSelection } from './selection.ts'
 import type { Size } from './size.ts'
+
+/** Published reasons for planned changes. `explain` and all renderers use them. */
+export const REASONS = {
+  NOT_OBSERVED: 'declared in the manifest, not found in the project',
+  VALUE_DIFFERS: 'a declared value differs from the live one',
+  PIN_ELSEWHERE: 'the pinned compute is on another branch',
+  PARKED: 'parked on an empty branch to break a cycle of moves',
+  TYPE_DIFFERS: 'the pinned compute has a different type, and the API cannot change types',
+  DECLARED_ABSENT: 'the manifest declares the compute `absent`',
+  PRUNED: 'not declared, and the manifest sets prune: true',
+} as const
+
+export type Reason = keyof typeof REASONS
 
 /** The major version is increased when a program that reads the old format would misread the new one. */
 export const PLAN_FORMAT_VERSION = '2.0'

@@ -10,20 +10,6 @@ export interface SizeStep {
   readonly maxConnections: number
 }
 
-/** The sizes and their limits. */
-export interface SizeTable {
-  readonly version: string
-  readonly steps: readonly SizeStep[]
-  /** Largest autoscaling limit, in CU (the public API reference). */
-  readonly autoscalingMaxCu: number
-  /** Largest `max - min` of an autoscaling range, in CU (the public API reference). */
-  readonly maxSpreadCu: number
-  /** Largest compute that can scale to zero, in CU (the public API reference). */
-  readonly scaleToZeroMaxCu: number
-}
-
-export type SizeRangeLimits = Pick<SizeTable, 'autoscalingMaxCu' | 'maxSpreadCu'>
-
 /** The size of a compute in CU: an autoscaling range, or a fixed size if both ends are equal. */
 export interface Size {
   readonly min: number
@@ -50,14 +36,19 @@ const step = (cu: number): SizeStep => ({
 const range = (from: number, to: number, by: number): number[] =>
   Array.from({ length: (to - from) / by + 1 }, (_, index) => from + index * by)
 
+const STEPS: readonly SizeStep[] = [0.25, 0.5, ...range(1, 16, 1), ...range(18, 56, 2)].map(step)
+
 /** Sizes and limits from the public API reference. */
-export const SIZE_TABLE: SizeTable = {
+export const SIZE_TABLE = {
   version: '2026-11',
-  steps: [0.25, 0.5, ...range(1, 16, 1), ...range(18, 56, 2)].map(step),
+  steps: STEPS,
+  /** Largest autoscaling limit, in CU. */
   autoscalingMaxCu: 16,
+  /** Largest `max - min` of an autoscaling range, in CU. */
   maxSpreadCu: 8,
+  /** Largest compute that can scale to zero, in CU. */
   scaleToZeroMaxCu: 16,
-}
+} as const
 
 /** The steps of the table, in words. */
 export const SIZES_IN_WORDS = '0.25, 0.5, whole numbers from 1 to 16 and even numbers from 18 to 56'

@@ -1,7 +1,8 @@
 /** Reads and writes snapshot files, from which a plan can be made offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
-import { issueAt, MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
+import { MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
+import { issueAt } from '../base/issue-text.ts'
 import { VERSION } from '../base/version.ts'
 import { EspalierError, ID, type Observed, plainJson, shapesByAttribute } from '../model/index.ts'
 

@@ -1,6 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/apply/index.ts'
-import type { ApplyEvent, Change, Consent, RestartWindow, StepRequest, Weekday } from '../../src/model/index.ts'
+import {
+  type ApplyEvent,
+  type Change,
+  type Consent,
+  exitCodeOf,
+  type RestartWindow,
+  type StepRequest,
+  type Weekday,
+} from '../../src/model/index.ts'
 import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 

@@ -1,7 +1,6 @@
 /** Changes by other clients between the plan and a step: they are not overwritten, and nothing is created twice. */
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf } from '../../src/apply/index.ts'
-import type { ApplyEvent, Consent, ObservedCompute, Step } from '../../src/model/index.ts'
+import { type ApplyEvent, type Consent, exitCodeOf, type ObservedCompute, type Step } from '../../src/model/index.ts'
 import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 

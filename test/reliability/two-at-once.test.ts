@@ -1,7 +1,7 @@
 /** Two applies of different manifests, started together on one project. */
 import { expect, test } from 'vitest'
-import { applyPlan, exitCodeOf } from '../../src/apply/index.ts'
-import { CONSENTS, type Outcome } from '../../src/model/index.ts'
+import { applyPlan } from '../../src/apply/index.ts'
+import { CONSENTS, exitCodeOf, type Outcome } from '../../src/model/index.ts'
 import { worldOf } from '../../src/sandbox/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'

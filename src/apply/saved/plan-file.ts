@@ -1,6 +1,7 @@
 /** Writes the plans of `plan --out` and `plan --format json`, and reads the former. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, issueAt, parseJson } from '../../base/index.ts'
+import { canonicalJson, parseJson } from '../../base/index.ts'
+import { issueAt } from '../../base/issue-text.ts'
 import {
   EspalierError,
   EXIT,

@@ -1,9 +1,9 @@
-import { exitCodeOf } from '../../apply/index.ts'
 import {
   type ApplyEvent,
   EspalierError,
   EXIT,
   type ExitCode,
+  exitCodeOf,
   hasErrors,
   isEmptyPlan,
   plainJson,

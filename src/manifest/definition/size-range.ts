@@ -1,15 +1,15 @@
 /** The limits of `{ min, max }`: a keyword for the validator, plain JSON Schema for editors. */
 import { _, type CodeKeywordDefinition } from 'ajv'
 import { type JsonSchema, oneOf, when } from '../../base/index.ts'
-import { SIZE_TABLE, type SizeRangeLimits } from '../../model/index.ts'
+import { SIZE_TABLE } from '../../model/index.ts'
 
 /** Enumerated ranges would be a third of the validator's code. Errors are reported at `max`. */
 export const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
   keyword: 'sizeRange',
   type: 'object',
-  schemaType: 'object',
+  schemaType: 'boolean',
   code: (cxt) => {
-    const { autoscalingMaxCu, maxSpreadCu } = cxt.schema as SizeRangeLimits
+    const { autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
     const [min, max] = [_`${cxt.data}.min`, _`${cxt.data}.max`]
     const isRange = _`${max} > ${min} && ${max} <= ${autoscalingMaxCu} && ${max} - ${min} <= ${maxSpreadCu}`
     const areNumbers = _`typeof ${min} === "number" && typeof ${max} === "number"`

@@ -1,13 +1,5 @@
 import { map, mapOr, oneOf, type Schema } from '../../base/index.ts'
-import {
-  formatSize,
-  isFixed,
-  isKnownSize,
-  SIZE_TABLE,
-  SIZES_IN_WORDS,
-  type Size,
-  type SizeRangeLimits,
-} from '../size.ts'
+import { formatSize, isFixed, isKnownSize, SIZE_TABLE, SIZES_IN_WORDS, type Size } from '../size.ts'
 import type { AttributeRow } from './row.ts'
 
 type SizeFields = { readonly autoscaling_limit_min_cu: 'cu'; readonly autoscaling_limit_max_cu: 'cu' }
@@ -17,11 +9,10 @@ const sizeSchema = () => {
   const step = (description: string): Schema<number> =>
     oneOf(steps, { description, examples: [steps[0]], $comment: 'E_SIZE_STEP' })
   const { autoscalingMaxCu, maxSpreadCu, scaleToZeroMaxCu } = SIZE_TABLE
-  const sizeRange: SizeRangeLimits = { autoscalingMaxCu, maxSpreadCu }
   return mapOr(
     map(
       { min: step('Minimum size, in CU.'), max: step('Maximum size, in CU.') },
-      { required: ['min', 'max'], allOf: [{ sizeRange, $comment: 'E_SPREAD' }] },
+      { required: ['min', 'max'], allOf: [{ sizeRange: true, $comment: 'E_SPREAD' }] },
     ),
     step('A fixed size, in CU.'),
     {

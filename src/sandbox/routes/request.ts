@@ -3,7 +3,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { routePath } from 'hono/route'
 import { z } from 'zod'
-import { issueAt } from '../../base/index.ts'
+import { issueAt } from '../../base/issue-text.ts'
 import { ApiError, id } from '../world/requests.ts'
 
 /** Rejects a body of more than `maxSize` bytes with 413, before the body can fill the memory. */

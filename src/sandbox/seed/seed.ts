@@ -1,6 +1,6 @@
 /** Seeds: the projects that a sandbox starts with. A seed uses the manifest's terms and obeys the API's rules. */
 import { z } from 'zod'
-import { issueAt } from '../../base/index.ts'
+import { issueAt } from '../../base/issue-text.ts'
 import { type FileKind, parseYaml, readYaml } from '../../base/yaml/index.ts'
 import {
   EspalierError,

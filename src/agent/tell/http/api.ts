@@ -1,7 +1,8 @@
 /** The agent's JSON API. */
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { EspalierError, issueAt, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
+import { EspalierError, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
+import { issueAt } from '../../../base/issue-text.ts'
 import { parseDuration } from '../../../model/index.ts'
 import { type AgentControl, suspend } from '../../control.ts'
 import type { LiveEvents } from './live-events.ts'

@@ -1,10 +1,10 @@
-/** Finds the known word that is most similar to a mistyped one, for "Did you mean" hints. */
+/** Words in messages: counted nouns, and "Did you mean" hints for mistyped names. */
 import { distance } from 'fastest-levenshtein'
 
 /** A longer word is not a mistyped name, and comparing it would take long. */
 const LONGEST = 500
 
-/** `undefined` if no known word is similar enough. */
+/** The known word that is most similar to a mistyped one. `undefined` if none is similar enough. */
 export const nearest = (word: string, known: readonly string[]): string | undefined => {
   if (word.length > LONGEST) return undefined
   const ranked = known
@@ -19,3 +19,10 @@ export const didYouMean = (word: string, known: readonly string[]): string | und
   const near = nearest(word, known)
   return near === undefined ? undefined : `Did you mean \`${near}\`?`
 }
+
+/** `12,345`, in every locale. */
+export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+
+/** `1 compute`, `2 computes`. */
+export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
+  `${group(count)} ${count === 1 ? noun : plural}`
