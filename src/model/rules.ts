@@ -12,7 +12,11 @@ export const inRuleOrder = (documents: readonly DesiredDocument[]): readonly Des
   documents.toSorted((a, b) => compareSource(a.source, b.source))
 
 /** Whether a rule matches a branch. Parses the rule's globs once. */
-export const ruleFilter = ({ match, except, expires }: DesiredRule): ((branch: Branch) => boolean) => {
+export const ruleFilter = ({
+  match,
+  except,
+  expires,
+}: Pick<DesiredRule, 'match' | 'except' | 'expires'>): ((branch: Branch) => boolean) => {
   const isMatch = globFilter([match], except)
   return ({ name, expiresAt }) => isMatch(name) && (expires === undefined || expires === (expiresAt !== undefined))
 }

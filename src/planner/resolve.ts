@@ -111,7 +111,9 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
     if (branch === undefined) {
       const known = [...(isBranchId(ref) ? byId : byName).keys()]
       const message = `Project \`${project.id}\` has no branch \`${ref}\`.`
-      diagnostics.push(problem('E_BRANCH_UNKNOWN', message, didYouMean(ref, known) ?? listNames(known), source))
+      const near = didYouMean(ref, known) ?? listNames(known)
+      const hint = `${near} If the branch was deleted, delete its entry at ${source.file}:${source.line}. A rule does not need its branches to exist.`
+      diagnostics.push(problem('E_BRANCH_UNKNOWN', message, hint, source))
       return undefined
     }
     if (others.length === 0) return branch

@@ -184,8 +184,9 @@ test('init and import write one file for each project of the key, and their comb
     const folder = await emptyFolder()
     const { code, stdout, stderr } = await espalier([command], environmentOf(two), folder)
     expect(code, stderr).toBe(0)
-    expect(stdout + stderr).toContain('espalier/billing.yaml: 2 computes of billing')
-    expect(stderr).toContain('Left out  1 branch has no compute to declare')
+    expect(stdout + stderr).toContain('espalier/billing.yaml: 2 computes')
+    if (command === 'import') expect(stderr).toContain('Left out  1 branch has no compute to declare')
+    else expect(stdout).toContain('not managed    see the end of espalier/orders.yaml')
     expect(await read(folder, 'espalier/orders.yaml')).toMatch(/^project: brave-harbor-20000001$/m)
     const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(two), folder)
     expect(planned.code, planned.stdout + planned.stderr).toBe(0)
@@ -194,6 +195,30 @@ test('init and import write one file for each project of the key, and their comb
     expect(again.stderr).toContain(
       'espalier/billing.yaml already exists. To add live computes to it, run `espalier import --project amber-field-20000002 --out espalier/billing.yaml`',
     )
+  }
+})
+
+test('init says little about many projects, and declares their previews by rules', async () => {
+  const compute = (id: string) => `{ id: ${id}, type: read_write, size: 1, state: idle }`
+  const projects = Array.from({ length: 40 }, (_, index) => {
+    const branches = ['main', 'preview/1', 'preview/2'].map(
+      (name, at) => `{ name: ${name}, default: ${at === 0}, computes: [${compute(`ep-${index}-${at}`)}] }`,
+    )
+    return `  - { id: project-${index}, name: team-${index}, branches: [${branches.join(', ')}] }`
+  })
+  const many = await startSandbox({ seed: parseSeed(`projects:\n${projects.join('\n')}\n`, 'seed.yaml') })
+  try {
+    const folder = await repository()
+    const { code, stdout, stderr } = await espalier(['init'], environmentOf(many), folder)
+    expect(code, stderr).toBe(0)
+    expect(`${stdout}${stderr}`.trimEnd().split('\n').length).toBeLessThan(20)
+    expect(stdout).toContain('written        espalier/: 40 manifests with 120 computes; their plans are empty')
+    expect(stdout).toMatch(/^inferred {7}rule `preview\/\*` for 80 branches and future ones, in .* and 32 more$/m)
+    expect(await read(folder, 'espalier/team-7.yaml')).not.toContain('preview/1')
+    const planned = await espalier(['plan', '--detailed-exitcode'], environmentOf(many), folder)
+    expect(planned.code, planned.stdout + planned.stderr).toBe(0)
+  } finally {
+    await many.close()
   }
 })
 

@@ -209,6 +209,7 @@ describe('the prompt of apply', () => {
 describe('the prompt of init', () => {
   test.each([
     ['bakery', 0],
+    ['Bak*', 0],
     ['nowhere', 1],
   ])('asks which of several projects to import, and after the answer %s, init exits with %i', async (answer, code) => {
     const created = await fetch(`${sandbox.apiUrl}/projects`, {
@@ -221,7 +222,7 @@ describe('the prompt of init', () => {
     const line = answer === 'bakery' ? project.id : answer
     const ended = await onTerminal(
       ['init', '--manifests-only'],
-      [['Press Enter to import all of them, or type the id or name of one: ', `${line}\n`]],
+      [['Press Enter to import all of them, or type an id, a name or a glob: ', `${line}\n`]],
     )
     expect(ended.code, ended.screen).toBe(code)
     expect(ended.screen).toContain('The key has access to 2 projects')

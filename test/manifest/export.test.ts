@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { exportProject, parseManifests } from '../../src/manifest/index.ts'
 import { isEmptyPlan, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
@@ -14,6 +14,16 @@ const exported = (observed: Observed, more: { branches?: readonly string[]; pin?
   return exportProject(project, { pin: false, schema: SCHEMA, ...more })
 }
 
+const withExpiry = (observed: Observed, expires: (name: string, index: number) => boolean): Observed => ({
+  ...observed,
+  projects: observed.projects.map((project) => ({
+    ...project,
+    branches: project.branches.map((branch, index) =>
+      expires(branch.name, index) ? { ...branch, expiresAt: '2026-01-08T00:00:00Z' } : branch,
+    ),
+  })),
+})
+
 /** The problems of the manifest, or the changes of its plan. */
 const planOf = (text: string, observed: Observed): readonly string[] => {
   const loaded = parseManifests([{ path: 'import.yaml', text }])
@@ -26,8 +36,8 @@ const planOf = (text: string, observed: Observed): readonly string[] => {
 
 test('the exported manifest of any live project has an empty plan', () => {
   fc.assert(
-    fc.property(liveWorld, fc.boolean(), (branches, pin) => {
-      const observed = world(branches)
+    fc.property(liveWorld, fc.boolean(), fc.array(fc.boolean()), (branches, pin, expiring) => {
+      const observed = withExpiry(world(branches), (_name, index) => expiring[index] === true)
       const { text, computes } = exported(observed, { pin })
       if (computes > 0) expect(planOf(text, observed), text).toEqual([])
     }),
@@ -72,7 +82,7 @@ test('branch names with a special meaning in YAML are quoted', () => {
   )
 })
 
-test('an export of 200 branches has an empty plan and suggests one rule for the preview branches', () => {
+test('an export of 200 branches has an empty plan and one rule for the preview branches', () => {
   const previews = Array.from({ length: 150 }, (_, index) => [
     `preview/${index}`,
     { primary: { id: `ep-p${index}`, size: 0.25 } },
@@ -86,13 +96,66 @@ test('an export of 200 branches has an empty plan and suggests one rule for the 
   ])
   const observed = world(Object.fromEntries([...teams, ...previews]))
   const { text, computes, inferred } = exported(observed)
-  expect(computes).toBe(250)
-  expect(inferred).toContainEqual(
-    expect.stringMatching(/^rule `preview\/\*`, as a comment: its 150 branches are alike/),
-  )
+  expect(computes).toBe(400)
+  expect(inferred).toContain('rule `preview/*` for branches with this prefix (150 now). It also applies to future ones')
   expect(planOf(text, observed)).toEqual([])
-  expect(text).toContain('#   - match: preview/*')
+  expect(text).toContain('\n  - match: preview/*\n')
   expect(text).not.toContain('preview/7')
+})
+
+describe('branches that come and go are declared by a rule, never by name', () => {
+  const main = { primary: { size: 1, scaleToZero: 300 } }
+  test.each([
+    [
+      'two with the same prefix, which differ',
+      { main, 'preview/1': { primary: { size: 0.25 } }, 'preview/2': { primary: { size: 0.5, settings: { a: 'b' } } } },
+      () => false,
+      '  - match: preview/*\n    primary: { scaleToZero: default }\n',
+      'they differ in `size`, `postgres`, so this is not managed',
+    ],
+    [
+      'one that has no compute, for which the rule must create none',
+      { main, 'preview/1': main, 'preview/2': main, 'preview/bare': {} },
+      () => false,
+      '  - match: preview/*\n    except: [ preview/bare ]\n    primary: { size: 1, scaleToZero: 5m }\n',
+      'rule `preview/*` for branches with this prefix (2 now)',
+    ],
+    [
+      'a single branch that expires',
+      { main, trial: { primary: { size: 1, name: 'mine' }, replicas: [{ name: 'r', size: 1 }] } },
+      (name: string) => name === 'trial',
+      '  - match: "**"\n    expires: true\n    primary: { size: 1, scaleToZero: default }\n',
+      'rule `**` for branches that expire (1 now)',
+    ],
+  ])('%s', (_what, branches: Parameters<typeof world>[0], expires, rule, why) => {
+    const observed = withExpiry(world(branches), expires)
+    const { text, inferred } = exported(observed)
+    expect(text).toContain(rule)
+    expect(inferred.join()).toContain(why)
+    expect(planOf(text, observed), text).toEqual([])
+    // One of them is deleted: the manifest stays valid.
+    const left = observed.projects.map((project) => ({
+      ...project,
+      branches: project.branches.filter(({ name }) => !['preview/2', 'trial'].includes(name)),
+      computes: project.computes.filter(({ branchId }) => !['br-preview-2', 'br-trial'].includes(branchId)),
+    }))
+    expect(planOf(text, { ...observed, projects: left }), text).toEqual([])
+  })
+
+  test.each([
+    ['a protected branch', { main, 'eu/a': { ...main, protected: true }, 'eu/b': main }, {}],
+    ['one of two has a replica', { main, 'eu/a': { ...main, replicas: [{ name: 'r', size: 1 }] }, 'eu/b': main }, {}],
+    ['they are to be pinned', { main, 'eu/a': main, 'eu/b': main }, { pin: true }],
+    [
+      'a branch that was not chosen would match',
+      { 'eu/a': main, 'eu/b': main, 'eu/c': main },
+      { branches: ['eu/[bc]'] },
+    ],
+  ])('but not if %s', (_what, branches, options) => {
+    const { text, rules } = exported(world(branches), options)
+    expect(rules).toEqual([])
+    expect(text).toContain('eu/b:')
+  })
 })
 
 test('the default branch is first and preview branches are last, and the report says where the defaults come from', () => {

@@ -402,7 +402,9 @@ describe('errors', () => {
     ['new-branch', 'The project has `main`, `staging`.'],
   ])('the hint for the unknown branch `%s` is "%s"', (name, hint) => {
     const result = plan(desired({ branches: { [name]: {} } }), world({ main: {}, staging: {} }))
-    expect(result.ok ? [] : result.diagnostics.map((one) => one.hint)).toEqual([hint])
+    const whatToDelete =
+      'If the branch was deleted, delete its entry at espalier.yaml:2. A rule does not need its branches to exist.'
+    expect(result.ok ? [] : result.diagnostics.map((one) => one.hint)).toEqual([`${hint} ${whatToDelete}`])
   })
 
   test('a pin to a replaced compute resolves to its new id', () => {

@@ -27,9 +27,9 @@ export const importCommand = {
     ['$0 import --project shop --out fleet.yaml', 'Update an existing manifest'],
     ["$0 import --project shop --branch 'preview/*'", 'Print a manifest for the matching branches'],
   ],
-  notes: `Settings that most computes share become \`defaults\`. If three or more branches have the same
-name prefix and the same settings, a comment suggests a rule for them. stderr lists the values that
-were inferred, with the reasons. It also lists settings that a manifest cannot express and that are
+  notes: `Settings that most computes share become \`defaults\`. Branches that expire, or that share a prefix
+such as preview/, are declared by a rule instead of by name. stderr lists what was inferred, with
+the reasons. It also lists settings that a manifest cannot express and that are
 therefore not managed.
 
 If the file given with --out exists, missing computes are added to it, and values that differ are

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stringify } from 'yaml'
 import type { Project, ReadApi } from '../../api/index.ts'
-import { counted, git, makeFolder, plainText, readIfExists, replaceFile } from '../../base/index.ts'
-import { manifestSchema } from '../../manifest/index.ts'
+import { counted, git, groupBy, makeFolder, plainText, readIfExists, replaceFile } from '../../base/index.ts'
+import { type Exported, manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, type ExitCode, schemaAddress } from '../../model/index.ts'
-import { DEFAULT_PATHS, POLICY_FILES } from '../../workflow/index.ts'
+import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { askLine } from '../ask.ts'
 import type { InitFlags } from '../commands/init.ts'
 import { withReadApi } from '../connect.ts'
@@ -64,15 +64,17 @@ const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> 
   const listed = projects.slice(0, SHOWN).map(({ id, name }) => `  ${plainText(name)}  ${plainText(id)}`)
   const more = projects.length > SHOWN ? [`  and ${projects.length - SHOWN} more`] : []
   print([`The key has access to ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
-  const answer = await askLine('Press Enter to import all of them, or type the id or name of one: ', io)
+  const answer = await askLine('Press Enter to import all of them, or type an id, a name or a glob: ', io)
   if (answer === undefined) throw new EspalierError('E_USAGE', 'No project was chosen.', { hint: 'Use --project ID.' })
-  return answer === '' ? ids : [pick(answer, projects)]
+  return answer === '' ? ids : pick(answer, projects)
 }
 
-const pick = (answer: string, projects: readonly Project[]): string => {
-  const chosen =
-    projects.find(({ id }) => id === answer) ?? projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
-  if (chosen !== undefined) return chosen.id
+const pick = (answer: string, projects: readonly Project[]): readonly string[] => {
+  const named = projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
+  if (named !== undefined) return [named.id]
+  checkGlobs('project', [answer])
+  const chosen = matchingProjects(answer, projects)
+  if (chosen.length > 0) return chosen
   throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
     hint: 'Run `espalier init` again, or use --project ID.',
   })
@@ -93,19 +95,55 @@ const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFla
   const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
   const options = { pin: false, schema }
   const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
+  const written: (readonly [path: string, exported: Exported])[] = []
+  const existing: string[] = []
+  const leftOut: (readonly [reason: string, project: string])[] = []
   for (const { path, project, result } of files) {
     const name = project.name ?? project.id
-    if (result === 'exists') report(io, 'exists', path)
-    else if ('error' in result) report(io, 'left out', `${name}: ${result.error.message}`)
-    else if (result.computes === 0) report(io, 'left out', `${name}: it has no compute`)
-    else {
-      report(io, 'written', `${path}: ${counted(result.computes, 'compute')} of ${name}; its plan is empty`)
-      printNotes(result, io)
-    }
+    if (result === 'exists') existing.push(path)
+    else if ('error' in result) leftOut.push([result.error.message, name])
+    else if (result.computes === 0) leftOut.push(['no compute', name])
+    else written.push([path, result])
   }
-  for (const { project, diagnostics } of unread) report(io, 'left out', `${project}: ${diagnostics[0]?.message ?? ''}`)
+  for (const { project, diagnostics } of unread) leftOut.push([diagnostics[0]?.message ?? '', project])
+  reportWritten(written, io)
+  if (existing.length > 0) report(io, 'exists', shortened(existing))
+  for (const [reason, projects] of groupBy(leftOut, ([reason]) => reason)) {
+    report(io, 'left out', `${shortened(projects.map(([, project]) => project))}: ${reason}`)
+  }
   return true
 }
+
+/** A line for each file if there are few. What is the same in several projects is said once. */
+const reportWritten = (written: readonly (readonly [path: string, exported: Exported])[], io: Io): void => {
+  if (written.length > MOST_NAMED) {
+    const computes = written.reduce((sum, [, exported]) => sum + exported.computes, 0)
+    const what = `${counted(written.length, 'manifest')} with ${counted(computes, 'compute')}`
+    report(io, 'written', `${FOLDER}/: ${what}; their plans are empty`)
+  } else {
+    for (const [path, exported] of written)
+      report(io, 'written', `${path}: ${counted(exported.computes, 'compute')}; its plan is empty`)
+  }
+  const rules = written.flatMap(([path, exported]) => exported.rules.map((rule) => ({ path, ...rule })))
+  for (const [match, alike] of groupBy(rules, (rule) => rule.match)) {
+    const branches = counted(
+      alike.reduce((sum, rule) => sum + rule.branches, 0),
+      'branch',
+      'branches',
+    )
+    const paths = shortened(alike.map(({ path }) => path))
+    report(io, 'inferred', `rule \`${match}\` for ${branches} and future ones, in ${paths}`)
+  }
+  const incomplete = written.flatMap(([path, { leftOut }]) => (leftOut.length > 0 ? [path] : []))
+  if (incomplete.length > 0) report(io, 'not managed', `see the end of ${shortened(incomplete)}`)
+}
+
+const MOST_NAMED = 8
+
+const shortened = (names: readonly string[]): string =>
+  names.length > MOST_NAMED
+    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+    : names.join(', ')
 
 const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
   const id =

@@ -5,7 +5,7 @@ import { byBranch, type ObservedProject } from '../../model/index.ts'
 import type { Written } from './attributes.ts'
 import { bodyOf, computesOf, refOf, shapeOf } from './branch-shape.ts'
 import { compactBelow, toText } from './style.ts'
-import { type SuggestedRule, suggestRules, takeDefaults } from './suggestions.ts'
+import { type InferredRule, takeDefaults, takeRules } from './suggestions.ts'
 
 export interface ExportOptions {
   /** Globs for branch names. Default: all branches. */
@@ -22,6 +22,7 @@ export interface Exported {
   readonly leftOut: readonly string[]
   /** What the text contains beyond live values, and why: one sentence each. */
   readonly inferred: readonly string[]
+  readonly rules: readonly InferredRule[]
   /** Number of declared computes. */
   readonly computes: number
 }
@@ -33,8 +34,11 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   const chosen = project.branches.filter(({ name }) => isChosen(name, options)).toSorted(byBranch)
   const shapes = chosen.map((branch) => shapeOf(branch, project.computes, { pin: options.pin, taken: new Set() }))
   const declared = shapes.filter((shape) => computesOf(shape).length > 0)
-  const { rules, listed } = suggestRules(declared, project)
-  const { defaults, rest, reasons } = takeDefaults(listed)
+  const { rules, listed } = takeRules(declared, project, {
+    pin: options.pin,
+    isChosen: (branch) => isChosen(branch, options),
+  })
+  const { defaults, rest, rules: ruleBodies, reasons } = takeDefaults(listed, rules)
   const bare = shapes.length - declared.length
   const leftOut = [
     ...shapes.flatMap((shape) => shape.leftOut),
@@ -44,27 +48,21 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   const root: Written = new Map(Object.entries({ version: 1, project: project.id }))
   if (defaults.size > 0) root.set('defaults', defaults)
   if (rest.length > 0) root.set('branches', new Map(rest.map((shape) => [refOf(shape.branch), bodyOf(shape)])))
+  if (ruleBodies.length > 0) root.set('rules', ruleBodies)
   return {
-    text: render(root, rules, options.schema, leftOut),
+    text: render(root, options.schema, leftOut),
     leftOut,
     inferred: [...reasons, ...rules.map(({ reason }) => reason)],
-    computes: listed.flatMap(computesOf).length,
+    rules,
+    computes: listed.flatMap(computesOf).length + rules.reduce((sum, { branches }) => sum + branches, 0),
   }
 }
 
-const render = (root: Written, rules: readonly SuggestedRule[], schema: string, leftOut: readonly string[]): string => {
+const render = (root: Written, schema: string, leftOut: readonly string[]): string => {
   const document = new Document(root)
   compactBelow(document, 2)
   document.commentBefore = ` yaml-language-server: $schema=${schema}`
   const left = leftOut.map((line) => `#   ${plainText(line)}\n`)
   const tail = left.length === 0 ? '' : `\n# Left out, so not managed:\n${left.join('')}`
-  return toText(document) + ruleComments(rules) + tail
-}
-
-const ruleComments = (rules: readonly SuggestedRule[]): string => {
-  if (rules.length === 0) return ''
-  const document = new Document(new Map([['rules', rules.map(({ rule }) => rule)]]))
-  compactBelow(document, 2)
-  const lines = toText(document).trimEnd().split('\n')
-  return `\n# Uncomment to manage temporary branches. The branches that a rule matches have equal computes now:\n${lines.map((line) => `# ${line}\n`).join('')}`
+  return toText(document) + tail
 }

@@ -100,7 +100,10 @@ export const leftOutSection = (frame: PlanFrame): string => {
   const { plan, names, style, paint } = frame
   if (plan.leftOut === undefined) return ''
   return [
-    paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`)),
+    wrapped(
+      `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; to apply the others anyway, pass --keep-going to `apply`')}`,
+      style,
+    ),
     ...plan.leftOut.flatMap(({ project, diagnostics }) => [
       wrapped(paint.bold(`Project ${names.project(project)}`), style, 2),
       ...diagnostics.map(withNamesOf(plan)).map((diagnostic) => diagnosticLine(diagnostic, frame, 4)),
