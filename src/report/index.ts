@@ -3,14 +3,13 @@ export {
   changeAnnotations,
   diagnosticAnnotations,
   jsonDiagnostics,
+  jsonDrift,
   sarifDiagnostics,
-} from './data/diagnostics.ts'
-export { jsonDrift } from './data/drift.ts'
+} from './data.ts'
 export { failureComment, outcomeComment, problemComment } from './markdown/comments.ts'
 export { costMarkdown } from './markdown/cost.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
-export { COMMENT_LIMIT, type Limit, SUMMARY_LIMIT } from './markdown/text.ts'
-export type { PlanView } from './markdown/view.ts'
+export { COMMENT_LIMIT, type Limit, type PlanView, SUMMARY_LIMIT } from './markdown/text.ts'
 export { agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
 export { eventLine, isNews, terminalOutcome } from './terminal/apply.ts'
 export { costTable } from './terminal/cost.ts'
@@ -18,8 +17,16 @@ export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
 export { consoleStatus, operationsTable } from './terminal/operations.ts'
 export { terminalPlan } from './terminal/plan.ts'
-export { type ReadingView, readingLine, runView } from './terminal/progress.ts'
-export { afterEvent, endedCount, type RunState, startOf, timeLeftOf } from './terminal/run-state.ts'
+export {
+  afterEvent,
+  endedCount,
+  type ReadingView,
+  type RunState,
+  readingLine,
+  runView,
+  startOf,
+  timeLeftOf,
+} from './terminal/progress.ts'
 export { sizesTable } from './terminal/sizes-table.ts'
 export { statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
@@ -27,5 +34,5 @@ export { agentStatusName, agentStatusWords } from './words/agent.ts'
 export { ageOf, minuteOf, time } from './words/counts.ts'
 export { consentWords } from './words/impacts.ts'
 export { planNames, projectTitle } from './words/names.ts'
-export { emptyVerdict, planLine, projectsLeftOut, verdict } from './words/plan-lines.ts'
+export { changesSafeguards, emptyVerdict, planLine, projectsLeftOut, verdict } from './words/plan-lines.ts'
 export { spendingWords } from './words/spending.ts'

@@ -3,7 +3,7 @@ import { counted, encodePath, group, groupBy } from '../../base/index.ts'
 import { AGENT_STATES, type AgentView, type DifferenceView, IMPACT_NAMES, type ProjectView } from '../../model/index.ts'
 import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { capitalised, minuteOf } from '../words/counts.ts'
-import { IMPACT_MARKS } from '../words/marks.ts'
+import { IMPACT_MARKS } from '../words/impacts.ts'
 import assets from './generated/assets.json' with { type: 'json' }
 import {
   chip,

@@ -1,11 +1,37 @@
 /** Lists changes by project and branch, together with the computes that do not change. */
 import { counted, groupBy } from '../../base/index.ts'
-import { type Change, computeTitle, formatSize, IMPACTS, isIdle, type Observed, type Plan } from '../../model/index.ts'
-import { isDisruptive } from '../words/impacts.ts'
-import { numberedSteps, projectTitle } from '../words/names.ts'
-import { type CardContext, changeCard } from './change-card.ts'
-import { type Markup, markup, NOTHING, section, when } from './markup.ts'
-import { stillItem } from './sections.ts'
+import {
+  type Capacity,
+  type Change,
+  computeTitle,
+  formatSize,
+  IMPACTS,
+  isIdle,
+  type Observed,
+  type ObservedCompute,
+  type Plan,
+  plainJson,
+  REASONS,
+  type Step,
+} from '../../model/index.ts'
+import { number, time } from '../words/counts.ts'
+import { IMPACT_MARKS, impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
+import { type NumberedStep, numberedSteps, place, projectTitle } from '../words/names.ts'
+import {
+  chip,
+  icon,
+  kindLabel,
+  lines,
+  type Markup,
+  markup,
+  NOTHING,
+  section,
+  trusted,
+  type Value,
+  when,
+} from './markup.ts'
+import type { StepResult } from './run.ts'
+import { rangeBar, stillItem } from './sections.ts'
 
 /** With more changes than this, projects are collapsed. */
 const MOST_OPEN = 60
@@ -14,36 +40,22 @@ export const changesSection = (plan: Plan, observed: Observed | undefined, conte
   const { changes } = plan
   if (changes.length === 0) return NOTHING
   const steps = groupBy(numberedSteps(plan), ({ change }) => change)
-  const numbers = new Map(changes.map((change, index) => [change, index + 1]))
   const unchanged = unchangedComputes(plan, observed)
   const titleOf = projectTitle(plan)
-  const card = (change: Change): Markup => {
-    const number = numbers.get(change) ?? 0
-    return changeCard(change, number, steps.get(number) ?? [], context)
-  }
-  const projects = [...groupBy(changes, ({ project }) => project)].map(([id, own]) => {
+  const numbered = changes.map((change, index) => ({ change, number: index + 1 }))
+  const branchBlock = (own: typeof numbered, { branch, project }: Change): Markup =>
+    markup`<div class="branch" data-branch="${branch.name}"><h4>${branch.name} <code>${branch.id}</code></h4>
+<ol>${own.map(({ change, number }) => changeCard(change, number, steps.get(number) ?? [], context))}</ol>${unchanged(project, branch.id)}</div>
+`
+  const projects = [...groupBy(numbered, ({ change }) => change.project)].map(([id, own]) => {
     const name = titleOf(id)
-    const branches = [...groupBy(own, ({ branch }) => branch.id).values()]
-    return markup`<details class="project" data-project="${id}"${when(changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === id ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${projectFacts(own)}</span></summary>
-${branches.map((ofBranch) => branchBlock(ofBranch, unchanged, card))}</details>
+    const branches = groupBy(own, ({ change }) => change.branch.id).values()
+    return markup`<details class="project" data-project="${id}"${when(changes.length <= MOST_OPEN, () => markup` open`)}><summary><h3>${name === id ? '' : markup`${name} `}<code>${id}</code></h3><span class="counts">${projectFacts(own.map(({ change }) => change))}</span></summary>
+${[...branches].flatMap((ofBranch) => ofBranch.slice(0, 1).map(({ change }) => branchBlock(ofBranch, change)))}</details>
 `
   })
   const className = changes.length > MOST_OPEN ? 'many' : undefined
   return markup`${filters(changes)}${section('changes', 'Branches and their computes', projects, className)}`
-}
-
-const branchBlock = (
-  changes: readonly Change[],
-  unchanged: UnchangedComputes,
-  card: (change: Change) => Markup,
-): Markup => {
-  const [first] = changes
-  if (first === undefined) return NOTHING
-  const { branch, project } = first
-  const rest = unchanged.get(`${project}/${branch.id}`) ?? []
-  return markup`<div class="branch" data-branch="${branch.name}"><h4>${branch.name} <code>${branch.id}</code></h4>
-<ol>${changes.map(card)}</ol>${when(rest.length > 0, () => markup`<ul class="still">${rest.map(({ item }) => item)}</ul>`)}</div>
-`
 }
 
 const projectFacts = (changes: readonly Change[]): string => {
@@ -51,24 +63,29 @@ const projectFacts = (changes: readonly Change[]): string => {
   return `${counted(changes.length, 'change')}, ${loud === 0 ? 'no one is interrupted' : `${loud} of them interrupt${loud === 1 ? 's' : ''}`}`
 }
 
-type UnchangedComputes = ReadonlyMap<string, readonly { readonly item: Markup }[]>
-
-/** A list item for each compute that the plan does not change, by project and branch. */
-const unchangedComputes = (plan: Plan, observed: Observed | undefined): UnchangedComputes => {
-  const touched = new Set(plan.changes.flatMap(({ compute }) => compute.id ?? []))
-  const unmanaged = new Set(plan.unmanaged.flatMap(({ compute }) => compute.id ?? []))
-  const items = (observed?.projects ?? []).flatMap((project) =>
-    project.computes
-      .filter(({ id }) => !touched.has(id))
-      .map((compute) => {
-        const { name, size } = compute.attributes
-        const title = computeTitle({ type: compute.type, name })
-        const state = `${size === undefined ? '' : `${formatSize(size)}, `}${isIdle(compute) ? 'idle' : compute.state}`
-        const note = unmanaged.has(compute.id) ? 'unmanaged' : 'unchanged'
-        return { key: `${project.id}/${compute.branchId}`, item: stillItem(title, compute.id, state, note) }
-      }),
+/** Returns a function that lists the computes of a branch that the plan does not change. */
+const unchangedComputes = (plan: Plan, observed: Observed | undefined) => {
+  const touched = new Set(plan.changes.map(({ compute }) => compute.id))
+  const unmanaged = new Set(plan.unmanaged.map(({ compute }) => compute.id))
+  const untouched = new Map(
+    observed?.projects.map(({ id, computes }) => [
+      id,
+      groupBy(
+        computes.filter((compute) => !touched.has(compute.id)),
+        ({ branchId }) => branchId,
+      ),
+    ]),
   )
-  return groupBy(items, ({ key }) => key)
+  const itemOf = (compute: ObservedCompute): Markup => {
+    const { name, size } = compute.attributes
+    const title = computeTitle({ type: compute.type, name })
+    const state = `${size === undefined ? '' : `${formatSize(size)}, `}${isIdle(compute) ? 'idle' : compute.state}`
+    return stillItem(title, compute.id, state, unmanaged.has(compute.id) ? 'unmanaged' : 'unchanged')
+  }
+  return (project: string, branch: string): Markup => {
+    const own = untouched.get(project)?.get(branch) ?? []
+    return when(own.length > 0, () => markup`<ul class="still">${own.map(itemOf)}</ul>`)
+  }
 }
 
 /** The form that filters changes. It is hidden until its script runs. */
@@ -88,3 +105,121 @@ const select = (name: string, values: readonly string[]): Markup =>
     (value) => markup`<option>${value}</option>`,
   )}</select></p>
 `
+
+// The card of a change. It shows the values before and after, the impact, and the requests.
+
+interface CardContext {
+  /** How a step ended. Absent before the run. */
+  readonly resultOf?: ((step: Step) => StepResult) | undefined
+  isDrift?(change: Change): boolean
+}
+
+const changeCard = (change: Change, index: number, steps: readonly NumberedStep[], context: CardContext): Markup => {
+  const { kind, compute, impact, reasons, refused, source } = change
+  return markup`<li class="change" id="change-${index}" data-c="${index}" data-impact="${impact}" data-kind="${kind}">
+<div class="who"><p>${kindLabel(kind)}</p><h5>${computeTitle(compute)}</h5>
+<p class="id">${compute.id === undefined ? 'a new one' : markup`<code>${compute.id}</code> ${compute.state ?? ''}`}</p>${when(
+    context.isDrift?.(change) === true,
+    () => markup`<p class="drift">existing drift</p>`,
+  )}</div>
+<div class="values">${valueTable(change)}</div>
+<div class="effect"><p>${chip(IMPACT_MARKS[impact], impactWords(change))}</p>${when(
+    change.windows !== undefined,
+    () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
+  )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}
+<p class="why">${reasons.map((reason, at) => [at === 0 ? '' : '; ', REASONS[reason]])} <span class="codes">${reasons.join(', ')}</span></p>
+<p class="place">${source === undefined ? 'not declared' : markup`<code>${place(source)}</code>`}</p></div>
+<div class="steps">${steps.map((one) => stepBlock(one, context))}</div></li>
+`
+}
+
+interface ValueRow {
+  readonly name: string
+  readonly before: string | undefined
+  readonly after: string | undefined
+  /** Computed from another value. */
+  readonly isDerived?: boolean
+}
+
+const valueTable = (change: Change): Markup => {
+  const rows = [...ownRows(change), ...capacityRows(change.before, change.after)]
+  return markup`<table><caption class="vh">Before and after</caption><thead><tr><th scope="col">attribute</th><th scope="col">now</th><th scope="col">after</th></tr></thead><tbody>
+${rows.map(
+  ({ name, before, after, isDerived = false }) =>
+    markup`<tr${when(isDerived, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${before ?? none()}</td><td>${after ?? none()}</td></tr>
+`,
+)}</tbody></table>${rangeFigure(change.before, change.after)}`
+}
+
+/** Allows line breaks in long paths. */
+const breakable = (path: string): readonly Value[] =>
+  path.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : [WORD_BREAK, part]))
+
+const WORD_BREAK = trusted('<wbr>')
+
+const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
+
+const ownRows = (change: Change): readonly ValueRow[] => [
+  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'exists', after: 'deleted' }] : []),
+  ...(change.kind === 'replace'
+    ? [{ name: 'compute', before: change.compute.id ?? 'exists', after: 'a new one, with a new host' }]
+    : []),
+  ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
+  ...change.attributes.map(({ path, beforeText, afterText }) => ({ name: path, before: beforeText, after: afterText })),
+]
+
+const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {
+  const row = (name: string, words: (capacity: Capacity) => string): ValueRow => ({
+    name,
+    before: before && words(before),
+    after: after && words(after),
+    isDerived: true,
+  })
+  const rows = [
+    row('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
+    row('max_connections', ({ maxConnections }) => number(maxConnections)),
+  ]
+  return rows.filter((one) => one.before !== one.after)
+}
+
+/** Where the scale starts. It is below the smallest size, so that the bar of the smallest size is visible. */
+const LEFT_CU = 0.125
+const RIGHT_CU = 64
+
+/** Draws the sizes before and after as bars on a logarithmic scale. */
+const rangeFigure = (before: Capacity | undefined, after: Capacity | undefined): Markup => {
+  if (before === undefined && after === undefined) return NOTHING
+  const share = (cu: number): string => {
+    const part = Math.log2(cu / LEFT_CU) / Math.log2(RIGHT_CU / LEFT_CU)
+    return `${Math.round(Math.min(1, Math.max(0, part)) * 9_400) / 100}%`
+  }
+  const drawn = (name: string, capacity: Capacity | undefined, y: number): Markup =>
+    capacity === undefined ? NOTHING : rangeBar(name, share, { from: capacity.size.min, to: capacity.size.max }, y)
+  return markup`<svg class="range" height="2.7em" aria-hidden="true" focusable="false">${[0.25, 1, 4, 16, RIGHT_CU].map(
+    (cu) =>
+      markup`<line class="grid" x1="${share(cu)}" x2="${share(cu)}" y1="0" y2="1.55em"/><text x="${share(cu)}" y="2.9em">${cu === RIGHT_CU ? '64 CU' : cu}</text>`,
+  )}${drawn('was', before, 0.15)}${drawn('will', after, 0.85)}</svg>`
+}
+
+/** A step: its request, and how it ended. */
+const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { resultOf }: CardContext): Markup => {
+  const { request, consents, rule } = step
+  const result = resultOf?.(step)
+  const body = request.body === undefined ? undefined : plainJson(request.body, 2)
+  return markup`${result && resultMessage(result)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${result && resultSummary(result)}</summary>
+${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
+<dl>${when(waitsFor.length > 0, () => markup`<dt>after</dt><dd>${waitsFor.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
+    consents.length > 0,
+    () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
+  )}<dt>rule</dt><dd>${rule}</dd></dl></details>
+`
+}
+
+const resultSummary = ({ look, words, span }: StepResult): Markup =>
+  markup` ${chip(look, words)}${span === undefined ? NOTHING : markup` <span class="took">${time(span.end - span.start)}</span>`}`
+
+/** Shown even while the request is collapsed. */
+const resultMessage = ({ look, words, outcome }: StepResult): Markup =>
+  outcome?.message === undefined
+    ? NOTHING
+    : markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${words}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}</b> ${outcome.message}</span></p>`

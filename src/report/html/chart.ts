@@ -6,7 +6,7 @@
 import { counted, groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan, type Step } from '../../model/index.ts'
 import { time } from '../words/counts.ts'
-import { KIND_MARKS, type Tone } from '../words/marks.ts'
+import { KIND_MARKS, type Tone } from '../words/impacts.ts'
 import { type NumberedStep, numberedSteps, projectTitle } from '../words/names.ts'
 import { type IconName, type Markup, markup, NOTHING, type Value, when } from './markup.ts'
 

@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import { group, plainText } from '../../base/index.ts'
 import type { AgentState, ChangeKind } from '../../model/index.ts'
-import { KIND_MARKS, type Tone } from '../words/marks.ts'
+import { KIND_MARKS, type Tone } from '../words/impacts.ts'
 
 declare const made: unique symbol
 

@@ -1,7 +1,7 @@
 /** The HTML page for a plan and, once it was applied, for what became of it. */
 import { counted, group } from '../../base/index.ts'
-import { isEmptyPlan, type Observed, type Origin, type Plan } from '../../model/index.ts'
-import { projectTitle } from '../words/names.ts'
+import { isEmptyPlan, type Observed, type Plan } from '../../model/index.ts'
+import { projectTitle, type Since } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
 import { changesSection } from './changes.ts'
 import { chipList, icon, type Markup, markup, NOTHING, timestamp, when } from './markup.ts'
@@ -28,8 +28,7 @@ interface PlanPageOptions extends PageFrame {
   readonly age?: string
   /** The snapshot that the plan was made from. */
   readonly observed?: Observed
-  /** The git ref that the plan is compared with, and the result of the comparison. */
-  readonly since?: { readonly ref: string; readonly origin: Origin }
+  readonly since?: Since
   /** Set if the plan was applied. The page then shows the results. */
   readonly run?: PlanRun
 }
@@ -95,7 +94,7 @@ const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
 const startedAt = ({ startedAt: at }: RunResults): Markup =>
   at === undefined ? NOTHING : markup`Started at ${timestamp(at)}`
 
-const sinceLine = ({ ref, origin }: NonNullable<PlanPageOptions['since']>): Markup => {
+const sinceLine = ({ ref, origin }: Since): Markup => {
   const { introduced, drift, settled, released, gaps = [] } = origin
   const words = [
     `: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.`,

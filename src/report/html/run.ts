@@ -9,7 +9,7 @@ import {
 } from '../../model/index.ts'
 import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
 import { time } from '../words/counts.ts'
-import { STATUS_MARKS } from '../words/marks.ts'
+import { STATUS_MARKS } from '../words/impacts.ts'
 import { emptyVerdict, expectedMs } from '../words/plan-lines.ts'
 import type { Span } from './chart.ts'
 import type { Look } from './markup.ts'

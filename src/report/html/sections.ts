@@ -15,18 +15,17 @@ import {
 } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { number } from '../words/counts.ts'
-import { impactCount, impactCounts, impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
-import { IMPACT_MARKS } from '../words/marks.ts'
+import { IMPACT_MARKS, impactCount, impactCounts, impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
 import {
   type Measure,
   measuresOf,
+  policyLines,
   projectsLeftOut,
   type Range,
   RELEASED_HINT,
   skippedLines,
 } from '../words/plan-lines.ts'
-import { policyLines } from '../words/policies.ts'
 import { andMore, chip, icon, kindLabel, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 

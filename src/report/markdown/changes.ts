@@ -2,11 +2,9 @@
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
 import { type Change, computeTitle, type Plan } from '../../model/index.ts'
-import { impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
-import { KIND_MARKS } from '../words/marks.ts'
+import { impactWords, isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
 import { hasSeveralProjects, place } from '../words/names.ts'
-import { fenced, linked, literal, table } from './text.ts'
-import type { PlanView } from './view.ts'
+import { fenced, linked, literal, type PlanView, table } from './text.ts'
 
 /** A table with one row for each change, in the order of the plan. */
 export const changeTable = (changes: readonly Change[], view: Pick<PlanView, 'plan' | 'linkTo'>): string => {

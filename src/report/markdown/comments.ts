@@ -3,11 +3,10 @@ import { counted } from '../../base/index.ts'
 import type { Diagnostic, Outcome, Plan, StepOutcome } from '../../model/index.ts'
 import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
 import { severityCounts, time } from '../words/counts.ts'
-import { STATUS_MARKS } from '../words/marks.ts'
+import { STATUS_MARKS } from '../words/impacts.ts'
 import { planNames } from '../words/names.ts'
-import { leftOutPart } from './coverage.ts'
-import { COMMENT_LIMIT, fitTo, heading, type Limit, linked, literal, table } from './text.ts'
-import type { Frame } from './view.ts'
+import { leftOutPart } from './plan-parts.ts'
+import { COMMENT_LIMIT, type Frame, fitTo, heading, type Limit, linked, literal, table } from './text.ts'
 
 const MOST_REMAINING = 10
 

@@ -1,14 +1,20 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
 import { counted, group } from '../../base/index.ts'
-import { type Change, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
+import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
-import { withNamesOf } from '../words/names.ts'
+import { type Since, withNamesOf } from '../words/names.ts'
 import { isUnchanged, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
 import { changeTable, yamlDiff } from './changes.ts'
-import { leftOutPart, leftOutWords, releasedPart, releasedWords } from './coverage.ts'
-import { reviewDetails, reviewPart } from './review.ts'
-import { stepsPart } from './steps.ts'
+import {
+  leftOutPart,
+  leftOutWords,
+  releasedPart,
+  releasedWords,
+  reviewDetails,
+  reviewPart,
+  stepsPart,
+} from './plan-parts.ts'
 import {
   COMMENT_LIMIT,
   computeText,
@@ -16,11 +22,12 @@ import {
   fitTo,
   folded,
   heading,
+  type Introducer,
   type Limit,
   literal,
   NO_LIMIT,
+  type PlanView,
 } from './text.ts'
-import type { Introducer, PlanView } from './view.ts'
 
 /** The parts that are left out if the comment is too long, in this order. */
 const PARTS = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'harmlessRows', 'released', 'problems'] as const
@@ -57,8 +64,7 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
 }
 
 interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
-  /** The git ref that the plan is compared with, and the result of the comparison. */
-  readonly since?: { readonly ref: string; readonly origin: Origin }
+  readonly since?: Since
 }
 
 /** The plan as Markdown for the command line. Its length is not limited. */

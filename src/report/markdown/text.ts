@@ -1,6 +1,6 @@
 /** Inserts untrusted text into Markdown so that it is shown literally, and shortens text to fit GitHub's limits. */
 import { plainText } from '../../base/index.ts'
-import { type Change, computeTitle, type Diagnostic, type Plan } from '../../model/index.ts'
+import { type Change, computeTitle, type Diagnostic, type Origin, type Plan } from '../../model/index.ts'
 import { hasSeveralProjects } from '../words/names.ts'
 
 /**
@@ -101,3 +101,32 @@ const utf8 = new TextEncoder()
 
 /** The maximum size of a step summary, in bytes: the 1 MiB that GitHub allows, minus a margin for line endings. */
 export const SUMMARY_LIMIT: Limit = { most: 1024 * 1024 - 16, measure: (text) => utf8.encode(text).length }
+
+export interface Frame {
+  /** The name of the plan, shown in the heading if there are several plans. */
+  readonly name?: string
+  /** The first line. It is an HTML comment, from which the next run recognizes this comment. */
+  readonly marker: string
+  /** The commit that the manifests were read from. */
+  readonly commit: string
+  /** Returns the URL of a line in a manifest, or `undefined` if the line should not be a link. */
+  readonly linkTo?: (file: string, line: number) => string | undefined
+  /** Says where to find the full text if this text was shortened. Trusted Markdown. */
+  readonly whole: string
+}
+
+/** What introduces the changes: a pull request or merge group, or all work since a git ref. */
+export type Introducer = 'this pull request' | 'this merge group' | { readonly since: string }
+
+export interface PlanView extends Partial<Frame> {
+  readonly plan: Plan
+  readonly origin: Origin
+  /** Absent if the plan contains only drift. */
+  readonly introducedBy?: Introducer
+  /** When the snapshot was taken, ISO 8601. */
+  readonly takenAt?: string
+  /** In CU-hours a month. A change in cost that is smaller than this is not shown. */
+  readonly costThreshold?: number
+  /** Sentences about how this plan was made. Trusted Markdown. */
+  readonly notes: readonly string[]
+}

@@ -1,5 +1,5 @@
 /** The table of live computes, which shows whether each compute matches the manifests. */
-import { counted, formatUtc, groupBy, plainText } from '../../base/index.ts'
+import { compare, counted, formatUtc, groupBy, plainText } from '../../base/index.ts'
 import {
   byBranch,
   computeTitle,
@@ -29,29 +29,7 @@ interface StatusContext {
 }
 
 /** The status of a compute, as it is shown in JSON and in the table. */
-interface ComputeStatus {
-  readonly project: string
-  readonly projectName: string | null
-  readonly branch: string
-  readonly branchId: string
-  readonly type: 'primary' | 'replica'
-  readonly name: string | null
-  readonly id: string
-  readonly host: string
-  readonly state: string
-  readonly pendingState: string | null
-  readonly disabled: boolean
-  readonly size: { readonly min: number; readonly max: number } | null
-  /** In seconds. 0 means the service's default, and −1 means never. */
-  readonly scaleToZero: number | null
-  readonly createdAt: string | null
-  readonly lastActive: string | null
-  /** When the branch expires (ISO 8601), or `null` if it does not. */
-  readonly expiresAt: string | null
-  /** When a service update may restart the compute (ISO 8601), or `null` if no update is planned. */
-  readonly updateAt: string | null
-  readonly sync: Sync
-}
+type ComputeStatus = ReturnType<typeof statusOf>
 
 /** Keeps the order of the projects. In each project, the default branch comes first, and primaries before replicas. */
 export const statusesOf = (
@@ -60,21 +38,20 @@ export const statusesOf = (
 ): readonly ComputeStatus[] => {
   const syncOf = plan === undefined ? () => (isUnknown ? 'unknown' : null) : syncBy(plan)
   return projects.flatMap((project) => {
-    const branches = project.branches.toSorted(byBranch)
-    const places = new Map(branches.map(({ id }, index) => [id, index]))
-    const byId = new Map(branches.map((branch) => [branch.id, branch]))
+    const sorted = project.branches.toSorted(byBranch)
+    const branches = new Map(sorted.map((branch, place) => [branch.id, { branch, place }]))
+    const placeOf = ({ branchId }: ObservedCompute): number => branches.get(branchId)?.place ?? branches.size
     const due = updateDue(project.settings, now)
     return project.computes
       .toSorted(
         (a, b) =>
-          (places.get(a.branchId) ?? places.size) - (places.get(b.branchId) ?? places.size) ||
+          placeOf(a) - placeOf(b) ||
           Number(a.type === 'read_only') - Number(b.type === 'read_only') ||
-          ((a.attributes.name ?? a.id) < (b.attributes.name ?? b.id) ? -1 : 1),
+          compare(a.attributes.name ?? a.id, b.attributes.name ?? b.id),
       )
-      .map((compute) => {
-        const updateAt = due !== undefined && updateRestarts(compute, due) !== 'no' ? new Date(due).toISOString() : null
-        return statusOf(compute, project, byId.get(compute.branchId), syncOf(compute.id, project.id), updateAt)
-      })
+      .map((compute) =>
+        statusOf(compute, project, branches.get(compute.branchId)?.branch, syncOf(compute.id, project.id), due),
+      )
   })
 }
 
@@ -94,8 +71,8 @@ const statusOf = (
   project: ObservedProject,
   branch: ObservedBranch | undefined,
   sync: Sync,
-  updateAt: string | null,
-): ComputeStatus => ({
+  updateDueAt: number | undefined,
+) => ({
   project: project.id,
   projectName: project.name ?? null,
   branch: branch?.name ?? compute.branchId,
@@ -108,11 +85,17 @@ const statusOf = (
   pendingState: compute.pendingState ?? null,
   disabled: compute.attributes.disabled ?? false,
   size: compute.attributes.size ?? null,
+  /** In seconds. 0 means the service's default, and −1 means never. */
   scaleToZero: compute.attributes.scaleToZero ?? null,
   createdAt: compute.createdAt ?? null,
   lastActive: compute.lastActive ?? null,
+  /** When the branch expires (ISO 8601), or `null` if it does not. */
   expiresAt: branch?.expiresAt ?? null,
-  updateAt,
+  /** When a service update may restart the compute (ISO 8601), or `null` if no update is planned. */
+  updateAt:
+    updateDueAt !== undefined && updateRestarts(compute, updateDueAt) !== 'no'
+      ? new Date(updateDueAt).toISOString()
+      : null,
   sync,
 })
 

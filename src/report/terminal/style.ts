@@ -4,7 +4,7 @@ import stringWidth from 'string-width'
 import wrapAnsi from 'wrap-ansi'
 import { IMPACT_NAMES, type Impact, type StepStatus } from '../../model/index.ts'
 import { statusWords } from '../words/apply-verdict.ts'
-import { IMPACT_MARKS, STATUS_MARKS } from '../words/marks.ts'
+import { IMPACT_MARKS, STATUS_MARKS } from '../words/impacts.ts'
 
 export interface Style {
   readonly color: boolean

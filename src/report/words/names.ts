@@ -6,6 +6,7 @@ import {
   computeTitle,
   type Diagnostic,
   leftOutIds,
+  type Origin,
   type Plan,
   type ReleasedCompute,
   type Source,
@@ -90,6 +91,12 @@ export const projectTitle = ({ projectNames = {} }: Pick<Plan, 'projectNames'>):
     if (name === undefined) return project
     return repeated.has(name) && name !== project ? `${name} (${project})` : name
   }
+}
+
+/** The git ref that a plan is compared with, and the result of the comparison. */
+export interface Since {
+  readonly ref: string
+  readonly origin: Origin
 }
 
 /** A step with its number. Steps and changes are numbered from 1, in the order in which the plan lists them. */

@@ -1,4 +1,4 @@
-/** Sentences about a plan as a whole. */
+/** Sentences about a plan as a whole, and about the results of its policies. */
 import { counted, group } from '../../base/index.ts'
 import {
   type CapacityTotal,
@@ -11,10 +11,11 @@ import {
   type Origin,
   type Plan,
   type PlanSummary,
+  type PolicyResult,
 } from '../../model/index.ts'
 import { number, time } from './counts.ts'
 import { impactCount, impactCounts } from './impacts.ts'
-import { planNames } from './names.ts'
+import { planNames, projectTitle } from './names.ts'
 
 /** The summary line. Scripts search the output for it. */
 export const planLine = (summary: PlanSummary): string =>
@@ -70,7 +71,9 @@ export const expectedTime = (plan: Plan): string => {
   return `about ${time(expectedMs(plan))}, at most ${time(slow)} in 19 of 20 cases`
 }
 
-const SAFEGUARD_CODES = new Set(['W_SAFEGUARD_REMOVED', 'W_WINDOW_CHANGED'])
+/** Whether the manifests remove or change protection, a restart window or `prune`, which no change of a compute shows. */
+export const changesSafeguards = ({ warnings }: Plan): boolean =>
+  warnings.some(({ code }) => code === 'W_SAFEGUARD_REMOVED' || code === 'W_WINDOW_CHANGED')
 
 /** Whether the manifests introduce no changes. False if they could not be compared completely. */
 export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
@@ -79,7 +82,7 @@ export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }:
   released.length === 0 &&
   gaps === undefined &&
   plan.leftOut === undefined &&
-  !plan.warnings.some(({ code }) => SAFEGUARD_CODES.has(code))
+  !changesSafeguards(plan)
 
 export const RELEASED_HINT =
   'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete one, keep its branch in the manifest and declare it `absent`: `primary: absent`, or `replicas: { NAME: absent }`.'
@@ -177,3 +180,53 @@ const rangeOf = ([from, to]: readonly [number, number], unit: string): Range => 
   to,
   words: `${from === to ? '' : `${number(from)}–`}${number(to)}${unit}`,
 })
+
+/** One line for each result, with denials first. */
+export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
+  const results = plan.policies?.results ?? []
+  const isFleet = new Set(results.map(({ project }) => project)).size > 1
+  const title = projectTitle(plan)
+  // A message about a whole project already contains the project's name.
+  const start = ({ project, branch }: PolicyResult): string =>
+    isFleet && project !== undefined && branch !== undefined ? `${title(project)}: ` : ''
+  return [...results]
+    .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
+    .map((result) => ({ text: start(result) + policyText(result), isDenied: result.outcome === 'denied' }))
+}
+
+const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
+
+const policyText = ({ outcome, message, reason, policy, override, overriddenBy: by }: PolicyResult): string => {
+  const start = `${message.replace(/\.$/, '')}. ${reason}`
+  switch (outcome) {
+    case 'denied':
+      return `${start} To override, pass --override ${policy}=REASON.`
+    case 'overridden':
+      return `${start} Overridden${by === undefined ? '' : ` by ${by}`}: ${override}`
+    case 'existing':
+      return `${start} (not introduced by this plan)`
+    default:
+      return start
+  }
+}
+
+/** One line for each policy that is overridden: `policy \`preview-size\` overridden by octocat: load test`. */
+export const overriddenWords = ({ policies }: Pick<Plan, 'policies'>): readonly string[] => [
+  ...new Set(
+    (policies?.results ?? []).flatMap(({ policy, override, overriddenBy: by }) =>
+      override === undefined
+        ? []
+        : [`policy \`${policy}\` overridden${by === undefined ? '' : ` by ${by}`}: ${override}`],
+    ),
+  ),
+]
+
+/** The names of the policies that deny something, and the titles of the projects that this blocks. */
+export const deniedBy = (plan: Pick<Plan, 'policies' | 'projectNames' | 'projects'>) => {
+  const denied = (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied')
+  const projects = denied.flatMap(({ project }) => project ?? plan.projects)
+  return {
+    policies: [...new Set(denied.map(({ policy }) => policy))],
+    projects: [...new Set(projects)].map(projectTitle(plan)),
+  }
+}

@@ -29,47 +29,48 @@ export const SPENDING_COLUMNS = [
 export type SpendingRow = Readonly<Partial<Record<(typeof SPENDING_COLUMNS)[number]['key'] | 'saving', string>>>
 
 export const spendingRows = (report: CostReport, by: SpendingBy): readonly SpendingRow[] => {
+  const { ofCompute, ofTotal } = rowsOf(report)
+  if (by === 'compute') return report.computes.map(ofCompute)
+  if (by === 'branch') return report.branches.map(ofTotal)
+  return report.projects.map((one) => ofTotal({ ...one, title: one.name ?? one.project }))
+}
+
+const rowsOf = (report: CostReport) => {
   const isFleet = report.projects.length > 1
   const nameOf = new Map(report.projects.map(({ project, name }) => [project, name ?? project]))
-  const title = (project: string): string => (isFleet || by === 'project' ? (nameOf.get(project) ?? project) : '')
+  const titleOf = (project: string): string => (isFleet ? (nameOf.get(project) ?? project) : '')
   const saving = new Map(report.advice.map((advice) => [advice.compute, savingWords(advice)]))
-  if (by === 'compute') {
-    return report.computes.map(({ project, branch, compute, title: name, size, disabled, cost, basis }) => ({
-      expected: formatCuHours(cost.expected),
-      most: formatCuHours(cost.high),
-      active: disabled ? 'disabled' : activeWords(basis),
-      size: size === null ? 'unknown' : formatSize(size),
-      project: title(project),
-      branch,
-      compute: name,
-      saving: saving.get(compute) ?? '',
-    }))
+  return {
+    ofCompute: (one: CostReport['computes'][number]): SpendingRow => ({
+      expected: formatCuHours(one.cost.expected),
+      most: formatCuHours(one.cost.high),
+      active: one.disabled ? 'disabled' : activeWords(one.basis),
+      size: one.size === null ? 'unknown' : formatSize(one.size),
+      project: titleOf(one.project),
+      branch: one.branch,
+      compute: one.title,
+      saving: saving.get(one.compute) ?? '',
+    }),
+    ofTotal: (one: Spending & { project: string; branch?: string; title?: string }): SpendingRow => ({
+      expected: totalWords(one),
+      most: formatCuHours(one.cost.high),
+      amount: amountWords(one),
+      project: one.title ?? titleOf(one.project),
+      branch: one.branch ?? '',
+    }),
   }
-  const groups = by === 'branch' ? report.branches : report.projects
-  return groups.map((one) => ({
-    expected: totalWords(one),
-    most: formatCuHours(one.cost.high),
-    amount: amountWords(one),
-    project: title(one.project),
-    branch: 'branch' in one ? one.branch : '',
-  }))
 }
 
 /** The rows of all computes, each group below a row with the total of its branch or project if it has several rows. */
 export const groupedSpendingRows = (report: CostReport): readonly SpendingRow[] => {
-  const rowsBy = (by: SpendingBy, all: readonly { readonly project: string; readonly branch?: string }[]) =>
-    spendingRows(report, by).map((row, at) => ({ row, ...all[at] }))
-  const computesOf = groupBy(rowsBy('compute', report.computes), ({ project }) => project)
-  const branchesOf = groupBy(rowsBy('branch', report.branches), ({ project }) => project)
-  return rowsBy('project', report.projects).flatMap(({ row: total, project }) => {
-    const rowsOf = groupBy(computesOf.get(project) ?? [], ({ branch }) => branch)
-    const own = (branchesOf.get(project) ?? []).flatMap(({ row, branch }) =>
-      withTotal(
-        row,
-        (rowsOf.get(branch) ?? []).map((compute) => compute.row),
-      ),
+  const { ofCompute, ofTotal } = rowsOf(report)
+  const computesOf = groupBy(report.computes, ({ project, branch }) => `${project}/${branch}`)
+  const branchesOf = groupBy(report.branches, ({ project }) => project)
+  return report.projects.flatMap((one) => {
+    const own = (branchesOf.get(one.project) ?? []).flatMap((branch) =>
+      withTotal(ofTotal(branch), (computesOf.get(`${one.project}/${branch.branch}`) ?? []).map(ofCompute)),
     )
-    return report.projects.length > 1 ? withTotal(total, own) : own
+    return report.projects.length > 1 ? withTotal(ofTotal(one), own) : own
   })
 }
 

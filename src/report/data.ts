@@ -1,9 +1,8 @@
 /** Diagnostics as JSON and as SARIF 2.1.0 (OASIS), and annotations that GitHub shows on lines of manifests. */
-
-import { encodePath, plainText } from '../../base/index.ts'
-import { type Change, type Diagnostic, plainJson } from '../../model/index.ts'
-import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
-import { computeOnBranch, messageOf } from '../words/names.ts'
+import { encodePath, plainText } from '../base/index.ts'
+import { type Change, type Diagnostic, type Difference, type Plan, plainJson } from '../model/index.ts'
+import { impactWords, isDisruptive, worstFirst } from './words/impacts.ts'
+import { computeOnBranch, messageOf } from './words/names.ts'
 
 /** @param extra additional keys for the document. */
 export const jsonDiagnostics = (
@@ -111,4 +110,32 @@ export const changeAnnotations = (
         : { file: change.source.file, line: change.source.line, column: change.source.column }),
     }),
   )
+}
+
+interface DriftDocument {
+  /** The git ref given with `--base`. */
+  readonly ref: string
+  readonly takenAt: string
+  readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>
+}
+
+/** The JSON document that `drift --format json` prints. */
+export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftDocument): string => {
+  const flat = differences.map(({ change, attribute, mover, lastOperation }) => ({
+    project: change.project,
+    projectName: plan.projectNames?.[change.project] ?? null,
+    branch: change.branch,
+    compute: change.compute,
+    kind: change.kind,
+    path: attribute?.path ?? null,
+    live: attribute?.beforeText ?? null,
+    declared: attribute?.afterText ?? null,
+    mover,
+    lastOperation: lastOperation ?? null,
+    source: change.source ?? null,
+  }))
+  const drifted = flat.filter(({ mover }) => mover !== 'manifest').length
+  const { leftOut } = plan
+  const rest = leftOut === undefined ? {} : { leftOut }
+  return `${plainJson({ since: ref, takenAt, drifted, differences: flat, ...rest }, 2)}\n`
 }

@@ -1,0 +1,158 @@
+/** The parts of a plan's Markdown other than its changes. */
+import { counted, group } from '../../base/index.ts'
+import { computeTitle, likelyOf, type Plan, type ReleasedCompute } from '../../model/index.ts'
+import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { impactWords, isDisruptive } from '../words/impacts.ts'
+import { numberedSteps, type PlanNames, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
+import { deniedBy, overriddenWords, policyLines, projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
+import { diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
+
+/** How many rows are shown. Further rows are only counted. */
+const MOST_SHOWN = 50
+
+export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
+  released.length === 0
+    ? undefined
+    : `${counted(released.length, 'compute')} ${released.length === 1 ? 'is' : 'are'} no longer managed.`
+
+export const leftOutWords = (plan: Plan): string | undefined => {
+  const words = projectsLeftOut(plan)
+  return words === undefined ? undefined : `${words} could not be planned.`
+}
+
+export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
+  if (released.length === 0) return []
+  const { isFleet, project: titleOf } = planNames(plan, released)
+  const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
+  const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
+    ...(isFleet ? [literal(titleOf(project))] : []),
+    literal(branch.name),
+    `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
+    // This is not a link, because the line is in the base, and may not exist in the head.
+    literal(place(source)),
+  ])
+  const more = released.length - rows.length
+  return ['**No longer managed**', table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), RELEASED_HINT]
+}
+
+export const leftOutPart = (
+  { plan, linkTo }: Pick<PlanView, 'plan' | 'linkTo'>,
+  withReasons: boolean,
+): readonly string[] => {
+  const { leftOut } = plan
+  if (leftOut === undefined) return []
+  const titleOf = projectTitle(plan)
+  const problems = leftOut.flatMap(({ project, diagnostics }) =>
+    diagnostics.map(withNamesOf(plan)).map((diagnostic) => {
+      const { source } = diagnostic
+      const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
+      return `> - ${literal(titleOf(project))}: ${diagnosticText(diagnostic)}${where}`
+    }),
+  )
+  const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
+  const more = problems.length - shown.length
+  return [
+    [
+      '> [!CAUTION]',
+      `> Left out: ${counted(leftOut.length, 'project')}`,
+      ...shown,
+      ...(more > 0 ? [`> - and ${counted(more, 'more problem')}`] : []),
+    ].join('\n'),
+  ]
+}
+
+// The part of a comment about cost, policies and service updates, with one line for each and collapsed details.
+
+export const reviewPart = ({
+  plan,
+  costThreshold = 0,
+}: Pick<PlanView, 'plan' | 'costThreshold'>): readonly string[] => {
+  const cost = changeOf(plan) < costThreshold ? undefined : planCostWords(plan)
+  const money = planMoneyWords(plan)
+  const updates = new Set((plan.maintenance ?? []).map(({ sentence }) => sentence))
+  const checks = [...overriddenWords(plan).map(literal), tierWords(plan), ...[...updates].map(literal)]
+  const found = checks.filter((words) => words !== undefined)
+  const proposed = plan.policies?.changes ?? []
+  const lines = [
+    ...(cost === undefined ? [] : [`**Cost:** ${cost}${money === undefined ? '' : `; ${literal(money)}`}`]),
+    ...(found.length === 0 ? [] : [`**Checks:** ${found.join(' · ')}`]),
+    ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
+  ]
+  // GitHub renders newlines as line breaks in comments, but not in summaries.
+  return [...deniedPart(plan), ...(lines.length === 0 ? [] : [lines.join('<br>')])]
+}
+
+const MOST_NAMES = 5
+
+const deniedPart = (plan: Plan): readonly string[] => {
+  const { policies, projects } = deniedBy(plan)
+  if (policies.length === 0) return []
+  const who = `${policies.length === 1 ? 'Policy' : 'Policies'} ${namesOf(policies)} ${policies.length === 1 ? 'denies' : 'deny'} this plan`
+  return [
+    `> [!CAUTION]\n> ${who}: nothing runs in ${projects.length === 1 ? 'project' : 'projects'} ${namesOf(projects)}.`,
+  ]
+}
+
+const namesOf = (names: readonly string[]): string => {
+  const shown = names.slice(0, MOST_NAMES).map(literal).join(', ')
+  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
+}
+
+/** The size of the change in cost, in CU-hours a month. It is infinite if the cost is unknown. */
+const changeOf = ({ cost }: Plan): number =>
+  Math.abs((cost === undefined ? null : likelyOf(cost.total.delta)) ?? Number.POSITIVE_INFINITY)
+
+const LIMITS = /^W_(TIER|QUOTA)/
+
+const tierWords = ({ warnings }: Plan): string | undefined => {
+  const found = warnings.filter(({ code }) => LIMITS.test(code) && code !== 'W_TIER_UNKNOWN').length
+  return found === 0 ? undefined : `${counted(found, 'limit')} of the account's plan (see the warnings)`
+}
+
+export const reviewDetails = (plan: Plan): readonly string[] => {
+  const list = (lines: readonly string[]): string => lines.map((line) => `- ${literal(line)}`).join('\n')
+  const policies = policyLines(plan).map(({ text }) => text)
+  const costs = costDetails(plan)
+  return [
+    ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, list(policies))]),
+    ...(costs.length === 0 ? [] : [folded('Cost, service updates and expiry', list(costs))]),
+  ]
+}
+
+// The order of the steps, as a list and as a Mermaid graph, which GitHub draws.
+
+/** A graph with more nodes than this is unreadable. */
+const MOST_STEPS = 25
+
+export const stepsPart = (plan: Plan, withGraph: boolean): readonly string[] => {
+  if (plan.steps.length === 0) return []
+  const names = planNames(plan)
+  const lines = plan.steps.map(
+    (step, index) =>
+      `${index + 1}. ${literal(names.step(step))}${isDisruptive(step.impact) ? `: **${impactWords(step)}**` : ''}`,
+  )
+  const graph = withGraph ? stepGraph(plan, names) : undefined
+  const text = `${graph === undefined ? '' : `${graph}\n\n`}${lines.join('\n')}`
+  return [folded(`Order of ${counted(plan.steps.length, 'step')}`, text)]
+}
+
+/** `undefined` if there is nothing to draw, or too much for one graph. */
+const stepGraph = (plan: Plan, names: PlanNames): string | undefined => {
+  if (plan.steps.length < 2 || plan.steps.length > MOST_STEPS) return undefined
+  const steps = numberedSteps(plan)
+  const nodes = steps.map(({ step, number }) => {
+    const label = mermaidText(`${number}. ${names.step(step)}`)
+    return `  s${number}["${label}"]${isDisruptive(step.impact) ? ':::loud' : ''}`
+  })
+  const last = new Map<string, number>()
+  const edges = steps.flatMap(({ step, number, waitsFor }) => {
+    // A project runs one step at a time, so each step also waits for the previous step.
+    const previous = last.get(step.project)
+    last.set(step.project, number)
+    const drawn = new Set([...(previous === undefined ? [] : [previous]), ...waitsFor])
+    return [...drawn].map((from) => `  s${from} --> s${number}`)
+  })
+  return ['```mermaid', 'graph LR', ...nodes, ...edges, '  classDef loud stroke:#b35900,stroke-width:3px', '```'].join(
+    '\n',
+  )
+}
