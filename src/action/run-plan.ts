@@ -7,6 +7,7 @@ import { CHANGE_KINDS, hasErrors, isEmptyPlan, likelyOf, type Plan } from '../mo
 import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
+  changesSafeguards,
   diagnosticAnnotations,
   type PlanView,
   planComment,
@@ -118,7 +119,7 @@ const showPlan = async (
   const isQuiet =
     isEmptyPlan(plan) &&
     origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
-    !plan.warnings.some(({ code }) => code === 'W_SAFEGUARD_REMOVED' || code === 'W_WINDOW_CHANGED')
+    !changesSafeguards(plan)
   await publish(job, {
     kind: 'plan',
     body: (limit) => planComment(view, limit),
