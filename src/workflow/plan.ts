@@ -1,7 +1,7 @@
 /** Plans how to bring live projects in line with manifests. */
 import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
-import { mapConcurrently } from '../base/index.ts'
+import { defined, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
@@ -9,6 +9,7 @@ import {
   EspalierError,
   type Observed,
   type ObservedProject,
+  type Origin,
   type Plan,
   type PlanResult,
 } from '../model/index.ts'
@@ -97,21 +98,27 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
     },
     base?.loaded.desired,
   )
-  const changes = new Map(plan.changes.map((change) => [change.id, change]))
-  const asReviewed = (list: readonly Change[]) => list.map((change) => changes.get(change.id) ?? change)
   return {
     ...planned,
     result: { ...result, plan },
-    ...(comparison && {
-      comparison: {
-        ...comparison,
-        origin: {
-          ...comparison.origin,
-          introduced: asReviewed(comparison.origin.introduced),
-          drift: asReviewed(comparison.origin.drift),
-        },
-      },
-    }),
+    ...(comparison && { comparison: { ...comparison, origin: within(comparison.origin, plan) } }),
+  }
+}
+
+/** The origin of the changes that the plan contains, which are only those that are selected. */
+const within = (origin: Origin, { changes, selection }: Plan): Origin => {
+  const reviewed = new Map(changes.map((change) => [change.id, change]))
+  const isWhole = selection?.introducedSince === undefined
+  const included = new Set(selection?.included)
+  // A change that is introduced in part is in both lists, each with its own attributes.
+  const asReviewed = (list: readonly Change[]): readonly Change[] =>
+    list
+      .filter(({ id }) => reviewed.has(id))
+      .map((change) => ({ ...change, ...defined({ refused: reviewed.get(change.id)?.refused }) }))
+  return {
+    ...origin,
+    introduced: asReviewed(origin.introduced),
+    drift: asReviewed(origin.drift.filter(({ id }) => isWhole || included.has(id))),
   }
 }
 
@@ -165,29 +172,7 @@ const planUnreviewed = (
     select: selected?.select,
     isBranch: isSelectedBranch(manifests, observed, result.plan),
   })
-  return {
-    manifests,
-    observed,
-    result,
-    comparison: selected === undefined ? comparison : within(comparison, result.plan),
-  }
-}
-
-/** Restricts a comparison to the changes that the plan of the selection contains. */
-const within = (comparison: BaseComparison, { changes, selection }: Plan): BaseComparison => {
-  const { introduced, drift, ...rest } = comparison.origin
-  const ids = new Set(changes.map(({ id }) => id))
-  const isPlanned = ({ id }: { readonly id: string }): boolean => ids.has(id)
-  const isWhole = selection?.introducedSince === undefined
-  const included = new Set(selection?.included)
-  return {
-    ...comparison,
-    origin: {
-      ...rest,
-      introduced: introduced.filter(isPlanned),
-      drift: drift.filter((change) => (isWhole ? isPlanned(change) : included.has(change.id))),
-    },
-  }
+  return { manifests, observed, result, comparison }
 }
 
 /** Plans offline from a snapshot. A project that is not in the snapshot counts as missing. */

@@ -1,7 +1,7 @@
 /** Reading projects, and comparing manifests with those of a base. */
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
-import type { ObservedProject } from '../../src/model/index.ts'
+import type { ObservedProject, Origin } from '../../src/model/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
 import { fakeProjects, refused } from '../api/fake-projects.ts'
 import { world } from '../planner/world.ts'
@@ -108,4 +108,13 @@ test('a base with errors is reported as a gap', async () => {
   )
   expect(origin.introduced).toHaveLength(1)
   expect(origin.gaps).toEqual(["The base's manifests have errors, so every change is shown as introduced."])
+})
+
+test('a change that is introduced only in part appears as introduced and as drift, each with its own attributes', async () => {
+  const head = manifests({ shop: '{ main: { primary: { size: 2, scaleToZero: 10m } } }' })
+  const { origin, result } = await compare(manifests({ shop: SIZE_2 }), head)
+  const paths = (changes: Origin['drift']) => changes.map(({ attributes }) => attributes.map(({ path }) => path))
+  expect(paths(result.plan.changes)).toEqual([['size', 'scaleToZero']])
+  expect(paths(origin.introduced)).toEqual([['scaleToZero']])
+  expect(paths(origin.drift)).toEqual([['size']])
 })
