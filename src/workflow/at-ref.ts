@@ -45,20 +45,22 @@ export const manifestsAt = async (
   { paths, policyPaths = [] }: Pick<Manifests, 'paths' | 'policyPaths'>,
   { cwd = process.cwd(), missing = 'ignore' }: AtRefOptions = {},
 ): Promise<Manifests> => {
-  const outside = paths.find((path) => isAbsolute(path) || !isInside(cwd, join(cwd, path)))
+  const isHere = (path: string): boolean => !isAbsolute(path) && isInside(cwd, join(cwd, path))
+  const outside = paths.find((path) => !isHere(path))
   if (outside !== undefined) {
     throw new EspalierError('E_GIT', `${outside} is outside the current folder, so it cannot be read at ${ref}.`, {
       hint: 'Use paths inside the current folder.',
     })
   }
   // A policy file outside the folder cannot be read at the commit, so it is read from disk.
-  const [here, elsewhere] = splitBy(policyPaths, (path) => !isAbsolute(path) && isInside(cwd, join(cwd, path)))
+  const here = policyPaths.filter(isHere)
   const { files, closed } = await listTree(cwd, await commitOf(cwd, ref), here)
   const folder = mkdtempSync(join(tmpdir(), 'espalier-base-'))
   try {
     await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
-    const given = paths.length > 0 ? paths : defaultPath(isThere, closed)
+    const given =
+      paths.length > 0 ? paths : DEFAULT_PATHS.filter((path) => isThere(path) || closed.includes(path)).slice(0, 1)
     const named = [...given, ...POLICY_FILES, ...here].map(posix.normalize)
     const unread = closed.filter((one) => named.some((path) => isWithin(path, one)))
     if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0], ref)
@@ -68,16 +70,11 @@ export const manifestsAt = async (
     const loaded = await loadManifests(readable, { cwd: folder })
     const problems = missing === 'report' ? skipped.map(notFollowed) : []
     const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known }
-    const policies = [...here.filter(isThere), ...elsewhere.map((path) => resolve(cwd, path))]
-    return await withPolicies(read, folder, policies)
+    const elsewhere = policyPaths.filter((path) => !isHere(path)).map((path) => resolve(cwd, path))
+    return await withPolicies(read, folder, [...here.filter(isThere), ...elsewhere])
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-const defaultPath = (isThere: (path: string) => boolean, closed: readonly string[]): readonly string[] => {
-  const first = DEFAULT_PATHS.find((path) => isThere(path) || closed.includes(path))
-  return first === undefined ? [] : [first]
 }
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
@@ -114,19 +111,12 @@ interface Entry {
   readonly path: string
 }
 
-const splitBy = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [readonly T[], readonly T[]] => [
-  all.filter(isFirst),
-  all.filter((one) => !isFirst(one)),
-]
-
-interface Tree {
-  readonly files: readonly Entry[]
-  /** The paths of links and submodules. */
-  readonly closed: readonly string[]
-}
-
-/** Lists the YAML files below the current folder, and the named files. Other files would only cost time. */
-const listTree = async (cwd: string, commit: string, named: readonly string[]): Promise<Tree> => {
+/**
+ * Lists the YAML files below the current folder, and the named files. Other files would only cost time.
+ *
+ * @returns the files, and the paths of the links and submodules in `closed`.
+ */
+const listTree = async (cwd: string, commit: string, named: readonly string[]) => {
   const names = new Set(named.map(posix.normalize))
   const listed = (await git(cwd, ['ls-tree', '-r', '-z', '--end-of-options', commit, '.'])).toString()
   const all = listed.split('\0').flatMap((line) => {

@@ -51,8 +51,8 @@ export const readPolicies = async (
 ): Promise<Policies & Pick<LoadedManifests, 'diagnostics' | 'lineOf'>> => {
   // A broken link counts as a file. It must cause an error, and must not be treated as if there were no policies.
   const isThere = (file: string): Promise<boolean> => lstat(join(cwd, file)).then(Boolean, () => false)
-  const own = await Promise.all(POLICY_FILES.map(async (file) => ((await isThere(file)) ? [file] : [])))
-  const paths = [...new Set([...own.flat(), ...named])]
+  const areThere = await Promise.all(POLICY_FILES.map(isThere))
+  const paths = [...new Set([...POLICY_FILES.filter((_, index) => areThere[index]), ...named])]
   const { texts, diagnostics } = await readFiles(paths, cwd)
   const declared = declaredPolicies(desired)
   const read = parsePolicies(texts, declared)
@@ -155,13 +155,11 @@ export const judgePlan = (
     ...judged,
     warnings: [
       ...plan.warnings,
-      ...unusedOverrides(overrides, results).map(
-        (name): Diagnostic => ({
-          severity: 'warning',
-          code: 'W_OVERRIDE_UNUSED',
-          message: `This plan does not need the override of \`${name}\`.`,
-        }),
-      ),
+      ...unusedOverrides(overrides, results).map((name) => ({
+        severity: 'warning' as const,
+        code: 'W_OVERRIDE_UNUSED' as const,
+        message: `This plan does not need the override of \`${name}\`.`,
+      })),
     ],
     policies: {
       files,
@@ -236,6 +234,12 @@ const proposedChanges = (
   return [...changes, ...denied.map(({ message }) => `After the merge, ${message}`)]
 }
 
+/** The safeguards that policies check. */
+type Held = Pick<Safeguards, 'prune' | 'protects'> & {
+  /** `undefined` without a window. */
+  windowOf(...place: Parameters<Safeguards['windowOf']>): unknown
+}
+
 interface PlanLookup {
   readonly changesOf: ReadonlyMap<string, readonly Change[]>
   readonly stepsOf: ReadonlyMap<string, readonly Step[]>
@@ -252,9 +256,11 @@ const statesOf = (
   const changes = (plan.changesOf.get(project.id) ?? []).filter((change) => !isRefused(change))
   const safeguards = safeguardsIn(desired, project)
   const costs = projectCosts(project, changes, plan.stepsOf, plan.now)
-  const after = stateOf(project, changes, plan, safeguards, costs.after)
-  const before = stateOf(project, [], plan, base && safeguardsIn(base, project), costs.before)
-  return { after, before: base === undefined ? withoutBase(before, after, changes) : before }
+  const held = base === undefined ? unlessViolated(safeguards, changes) : safeguardsIn(base, project)
+  return {
+    after: stateOf(project, changes, plan, safeguards, costs.after),
+    before: stateOf(project, [], plan, held, costs.before),
+  }
 }
 
 const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
@@ -267,89 +273,66 @@ const stateOf = (
   project: ObservedProject,
   changes: readonly Change[],
   { stepsOf }: PlanLookup,
-  safeguards: Safeguards | undefined,
+  safeguards: Held,
   costs: readonly ComputeCost[],
 ): PolicyProject => {
-  const byCompute = new Map(
-    changes.flatMap((change) => (change.compute.id === undefined ? [] : [[change.compute.id, change]])),
-  )
-  const costsOf = groupBy(costs, ({ branchId }) => branchId)
-  const computeOf = (change: Change | undefined, live: ObservedCompute | undefined) => {
-    const branchId = change?.branch.id ?? live?.branchId ?? ''
-    const steps = stepsOf.get(change?.id ?? '') ?? []
+  const changeOf = new Map(changes.map((change) => [change.compute.id, change]))
+  const all: readonly { readonly live?: ObservedCompute; readonly change?: Change | undefined }[] = [
+    ...project.computes.map((live) => ({ live, change: changeOf.get(live.id) })),
+    ...changes.filter(({ compute }) => compute.id === undefined).map((change) => ({ change })),
+  ]
+  const computes = all.flatMap(({ live, change }) => {
     const settings =
       change === undefined
         ? live && settingsOfCompute(live.attributes)
-        : settingsAfter(change, steps, live, project.settings?.computeDefaults)
+        : settingsAfter(change, stepsOf.get(change.id) ?? [], live, project.settings?.computeDefaults)
     if (settings === undefined) return []
+    const branchId = change?.branch.id ?? live?.branchId ?? ''
     const id = live?.id
-    const name = change?.compute.name ?? live?.attributes.name ?? live?.id
     const type = change?.compute.type ?? live?.type ?? 'read_write'
     const slot = change?.id.slice(project.id.length + 1)
     const compute: PolicyCompute = {
       key: id ?? change?.id ?? '',
-      title: titleOf(type, name),
+      title: titleOf(type, change?.compute.name ?? live?.attributes.name ?? id),
       type,
       settings,
       isNew: live === undefined,
-      ...defined({
-        hasWindow: safeguards && safeguards.windowOf({ branch: branchId, slot, id }) !== undefined,
-        source: change?.source,
-      }),
+      hasWindow: safeguards.windowOf({ branch: branchId, slot, id }) !== undefined,
+      ...defined({ source: change?.source }),
     }
     return [{ branchId, compute }]
-  }
-  const computes = groupBy(
-    [
-      ...project.computes.flatMap((live) => computeOf(byCompute.get(live.id), live)),
-      ...changes.flatMap((change) => (change.compute.id === undefined ? computeOf(change, undefined) : [])),
-    ],
-    ({ branchId }) => branchId,
-  )
+  })
+  const computesOf = groupBy(computes, ({ branchId }) => branchId)
+  const costsOf = groupBy(costs, ({ branchId }) => branchId)
   return {
     id: project.id,
     isComplete: true,
-    ...defined({ name: project.name, prune: safeguards?.prune }),
+    ...defined({ name: project.name }),
+    prune: safeguards.prune,
     cuHours: cuHoursOf(costs),
     branches: project.branches.map(({ id, name }) => ({
       name,
-      ...defined({ protect: safeguards?.protects(id) }),
+      protect: safeguards.protects(id),
       cuHours: cuHoursOf(costsOf.get(id) ?? []),
-      computes: (computes.get(id) ?? []).map(({ compute }) => compute),
+      computes: (computesOf.get(id) ?? []).map(({ compute }) => compute),
     })),
   }
 }
 
 /**
- * Treats windows, protection and prune settings as unchanged. They exist only in manifests and not in the live state,
- * so without a base it is unknown whether they change. Policies about them then only warn, unless the plan violates
- * them.
+ * The safeguards before a plan without a base. They exist only in manifests and not in the live state, so it is unknown
+ * whether they change. Policies about them then only warn, unless the plan violates them.
  */
-const withoutBase = (before: PolicyProject, after: PolicyProject, changes: readonly Change[]): PolicyProject => {
-  const interrupts = new Set(
-    changes.flatMap(({ impact, unlessIdle, compute }) =>
-      impact !== 'none' || unlessIdle !== undefined ? [compute.id] : [],
-    ),
-  )
-  const endangers = new Set(
-    changes.flatMap(({ kind, branch, from }) =>
-      ['delete', 'move', 'replace'].includes(kind) ? [branch.name, from?.name] : [],
-    ),
-  )
-  const prunes = changes.some(({ kind, reasons }) => kind === 'delete' && reasons.includes('PRUNED'))
-  const nowAt = new Map(after.branches.map((branch) => [branch.name, branch]))
+const unlessViolated = (after: Safeguards, changes: readonly Change[]): Held => {
+  const interrupts = new Set<string | undefined>()
+  const endangers = new Set<string | undefined>()
+  for (const { kind, impact, unlessIdle, compute, branch, from } of changes) {
+    if (impact !== 'none' || unlessIdle !== undefined) interrupts.add(compute.id)
+    if (kind === 'delete' || kind === 'move' || kind === 'replace') endangers.add(branch.id).add(from?.id)
+  }
   return {
-    ...before,
-    prune: prunes ? false : (after.prune ?? false),
-    branches: before.branches.map((branch) => ({
-      ...branch,
-      protect: endangers.has(branch.name) || (nowAt.get(branch.name)?.protect ?? false),
-      computes: branch.computes.map((compute) => ({
-        ...compute,
-        hasWindow:
-          interrupts.has(compute.key) ||
-          (nowAt.get(branch.name)?.computes.find(({ key }) => key === compute.key)?.hasWindow ?? false),
-      })),
-    })),
+    prune: after.prune && !changes.some(({ kind, reasons }) => kind === 'delete' && reasons.includes('PRUNED')),
+    protects: (branch) => endangers.has(branch) || after.protects(branch),
+    windowOf: (place) => (interrupts.has(place.id) ? 'always' : after.windowOf(place)),
   }
 }
