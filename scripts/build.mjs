@@ -62,7 +62,7 @@ async function writeTypes(entries, to) {
 
 /**
  * Renders the help during the build, because rendering would take most of the time of `--help`
- * (src/cli/cached-help.ts).
+ * (src/cli/main.ts).
  */
 async function cacheHelp() {
   const widths = { piped: 100, wide: 110 }

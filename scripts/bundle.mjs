@@ -15,10 +15,10 @@ const TOGETHER = [
     name: 'manifest',
     test: /src[\\/](manifest[\\/](?!write|definition[\\/])|base[\\/]yaml[\\/])/,
   },
-  // This chunk contains nothing that reads manifests or calls the service, because it is all that completion loads.
+  // This chunk contains nothing that reads manifests or calls the service, because completion may load nothing else.
   {
     name: 'cli',
-    test: /src[\\/]cli[\\/](terminal|flags?|print-error|program|command-line|completion[\\/]complete|command|commands[\\/][\w-]+)\.ts/,
+    test: /src[\\/]cli[\\/](program|command-line|command|commands[\\/]index|completion[\\/]complete|setup[\\/]flags|terminal[\\/](terminal|print-error))\.ts/,
   },
 ]
 

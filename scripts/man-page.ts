@@ -1,11 +1,10 @@
 /** Writes the man page from the same table of commands as the help: `tsx scripts/man-page.ts FILE`. */
 import { writeFileSync } from 'node:fs'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Runnable } from '../src/cli/command.ts'
+import type { Description, Entry } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
-import { type Flag, type Flags, valueNameOf } from '../src/cli/flag.ts'
-import { COMMON_FLAGS } from '../src/cli/flags.ts'
 import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
+import { COMMON_FLAGS, type Flag, type Flags, valueNameOf } from '../src/cli/setup/flags.ts'
 import { EXIT } from '../src/model/index.ts'
 
 /** Escapes text for roff: backslashes, dots and quotes at the start of a line, and non-ASCII characters. */
@@ -39,27 +38,31 @@ const flags = (all: Flags): readonly string[] =>
     .filter(([, { hidden }]) => hidden !== true)
     .flatMap(flag)
 
-const section = (command: Runnable, before: string): readonly string[] => {
-  const line = `${before} ${command.command}`
+const section = async (entry: Entry, before: string): Promise<readonly string[]> => {
+  const command: Description = 'load' in entry ? await entry.load() : { ...entry, flags: {} }
+  const line = `${before} ${entry.command}`
   const [name = ''] = line.split(/ [<[]/)
   return [
     `.SS ${bold(line)}`,
-    roff(`${command.summary}.`),
+    roff(`${entry.summary}.`),
     ...Object.entries(command.positionals ?? {}).flatMap(([positional, { describe, choices = [] }]) => [
       '.TP',
       italic(positional),
       roff([`${describe}.`, ...(choices.length === 0 ? [] : [`One of: ${choices.join(', ')}.`])].join(' ')),
     ]),
     ...flags(command.flags),
-    ...(command.subcommands === undefined ? verbatim(command.notes) : []),
+    ...('load' in entry ? verbatim(command.notes) : []),
     ...command.examples.flatMap(([example, what]) => [
       '.TP',
       bold(example.replaceAll('$0', 'espalier')),
       roff(`${what}.`),
     ]),
-    ...(command.subcommands ?? []).flatMap((subcommand) => section(subcommand, name)),
+    ...('load' in entry ? [] : await sections(entry.subcommands, name)),
   ]
 }
+
+const sections = async (entries: readonly Entry[], before: string): Promise<readonly string[]> =>
+  (await Promise.all(entries.map((entry) => section(entry, before)))).flat()
 
 const exitCodes = Object.entries(EXIT).flatMap(([name, code]) => [
   '.TP',
@@ -76,7 +79,7 @@ const page = [
   '.SH SYNOPSIS',
   `${bold('espalier')} ${italic('command')} [${italic('paths')}...] [${italic('flags')}]`,
   '.SH COMMANDS',
-  ...COMMANDS.flatMap((command) => section(command, 'espalier')),
+  ...(await sections(COMMANDS, 'espalier')),
   '.SH FLAGS OF EVERY COMMAND',
   ...flags(COMMON_FLAGS),
   '.SH EXIT STATUS',

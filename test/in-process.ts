@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import type { OnSignal } from '../src/base/index.ts'
-import type { Io } from '../src/cli/io.ts'
+import type { Io } from '../src/cli/setup/io.ts'
 import { quickClock } from './quick-clock.ts'
 
 export interface Ended {

@@ -2,13 +2,12 @@
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
-import { type Command, type Runnable, STDIN } from './command.ts'
+import { type Command, type Entry, type Leaf, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
-import type { Flag, Flags } from './flag.ts'
-import { COMMON_FLAGS, usageError } from './flags.ts'
+import { COMMON_FLAGS, type Flag, type Flags, usageError } from './setup/flags.ts'
 
 export interface CommandLine {
-  readonly command: Runnable
+  readonly command: Command
   /** The values of flags and positionals by name. Flags are also found by their name in camel case. */
   readonly values: Readonly<Record<string, unknown>>
 }
@@ -16,7 +15,7 @@ export interface CommandLine {
 export interface Path {
   /** The name of the command, followed by the name of its subcommand if there is one. */
   readonly names: readonly string[]
-  readonly command?: Runnable
+  readonly entry?: Entry
 }
 
 export const CONFIGURATION = {
@@ -29,26 +28,33 @@ export const CONFIGURATION = {
 /** Finds the command and subcommand that `words` name. */
 export const pathOf = (words: readonly string[]): Path => {
   const names: string[] = []
-  let command: Runnable | undefined
+  let entry: Entry | undefined
   for (const word of words) {
-    const next = (command === undefined ? COMMANDS : (command.subcommands ?? [])).find((one) => nameOf(one) === word)
+    const next = below(entry).find((one) => nameOf(one) === word)
     if (next === undefined) continue
-    command = next
+    entry = next
     names.push(word)
   }
-  return { names, ...(command === undefined ? {} : { command }) }
+  return { names, ...(entry === undefined ? {} : { entry }) }
+}
+
+/** The subcommands of a group, or all commands. */
+export const below = (entry: Entry | undefined): readonly Entry[] => {
+  if (entry === undefined) return COMMANDS
+  return 'subcommands' in entry ? entry.subcommands : []
 }
 
 /** @throws {EspalierError} `E_USAGE` */
-export const readCommandLine = (words: readonly string[]): CommandLine => {
+export const readCommandLine = async (words: readonly string[]): Promise<CommandLine> => {
   const path = pathOf(words)
-  const { command } = path
+  const { entry } = path
   const hint = `Run \`${['espalier', ...path.names].join(' ')} --help\` for the commands and flags.`
   const mistake = (message: string): Error => usageError(message, hint)
-  if (command?.run === undefined) throw mistake(noCommand(words, path))
+  if (entry === undefined || !isLeaf(entry)) throw mistake(await noCommand(words, path))
+  const command = await entry.load()
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
   const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
-  const wrong = wrongFlag(rest, flags, path.names.join(' '))
+  const wrong = await wrongFlag(rest, flags, path.names.join(' '))
   if (wrong !== undefined) throw mistake(wrong)
 
   const of = (type: Flag['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
@@ -75,30 +81,33 @@ export const readCommandLine = (words: readonly string[]): CommandLine => {
     const problem = numberProblem(name, flag, values[name])
     if (problem !== undefined) throw mistake(problem)
   }
-  const positionals = readPositionals(command, given.map(String))
+  const positionals = readPositionals(entry, command, given.map(String))
   if (typeof positionals === 'string') throw mistake(positionals)
   return { command, values: { ...values, ...positionals } }
 }
 
-/** The name of the command, without its positionals. */
-export const nameOf = ({ command }: Command): string => command.split(' ')[0] ?? ''
+export const isLeaf = (entry: Entry): entry is Leaf => 'load' in entry
 
-const noCommand = (words: readonly string[], { names, command }: Path): string => {
+/** The name of the command, without its positionals. */
+export const nameOf = ({ command }: Entry): string => command.split(' ')[0] ?? ''
+
+const noCommand = async (words: readonly string[], { names, entry }: Path): Promise<string> => {
   const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
   const last = names.at(-1)
   const word = words.slice(last === undefined ? 0 : words.indexOf(last) + 1).find((one) => !isCommon(one)) ?? ''
   if (word.startsWith('-')) {
-    return command === undefined ? noFlag(word, {}, 'espalier') : `${command.command} needs a subcommand.`
+    return entry === undefined ? noFlag(word, {}, 'espalier') : `${entry.command} needs a subcommand.`
   }
-  const near = nearest(word, (command?.subcommands ?? COMMANDS).map(nameOf))
+  const near = nearest(word, below(entry).map(nameOf))
   return `There is no command ${word}${near === undefined ? '.' : `: did you mean ${near}?`}`
 }
 
-const noFlag = (word: string, flags: Flags, own: string): string => {
+const noFlag = async (word: string, flags: Flags, own: string): Promise<string> => {
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
   // A flag that another command has is not treated as a spelling mistake.
-  if (COMMANDS.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
+  const others = await Promise.all(COMMANDS.filter(isLeaf).map(({ load }) => load()))
+  if (others.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Flag]) => [
     one,
     ...[alias].flat(),
@@ -133,7 +142,7 @@ const withValues = (words: readonly string[], flags: Flags): readonly string[] =
 }
 
 /** The message for the first problem with a flag. */
-const wrongFlag = (words: readonly string[], flags: Flags, own: string): string | undefined => {
+const wrongFlag = async (words: readonly string[], flags: Flags, own: string): Promise<string | undefined> => {
   const byWord = flagsByWord(flags)
   const seen = new Set<string>()
   for (let at = 0; at < words.length; at += 1) {
@@ -174,15 +183,19 @@ const numberProblem = (name: string, flag: Flag, value: unknown): string | undef
 }
 
 /** The values of positionals (`<one>`, `[one]`, `[many..]`) by name, or an error message. */
-const readPositionals = (command: Command, given: readonly string[]): Readonly<Record<string, unknown>> | string => {
-  const places = [...command.command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
+const readPositionals = (
+  { command }: Entry,
+  { positionals }: Command,
+  given: readonly string[],
+): Readonly<Record<string, unknown>> | string => {
+  const places = [...command.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)]
   const values: Record<string, unknown> = {}
   let left = given
   for (const [place, bracket, name = '', dots] of places) {
     const own = dots === undefined ? left.slice(0, 1) : left
     left = left.slice(own.length)
     if (bracket === '<' && own.length === 0) return `Missing argument: ${place}.`
-    const { choices } = command.positionals?.[name] ?? {}
+    const { choices } = positionals?.[name] ?? {}
     const other = own.find((word) => choices?.includes(word) === false)
     if (other !== undefined) return `${name} cannot be ${other}: it must be one of ${choices?.join(', ')}.`
     values[name] = dots === undefined ? own[0] : own

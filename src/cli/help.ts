@@ -3,13 +3,12 @@ import yargs, { type Argv, type Options } from 'yargs'
 import { defined } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import { EXIT } from '../model/index.ts'
-import type { Runnable } from './command.ts'
-import { CONFIGURATION } from './command-line.ts'
+import type { Description, Entry } from './command.ts'
+import { below, CONFIGURATION, isLeaf } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
-import { type Flag, valueNameOf } from './flag.ts'
-import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS } from './flags.ts'
-import type { Io } from './io.ts'
-import { print, styleOf } from './terminal.ts'
+import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS, type Flag, valueNameOf } from './setup/flags.ts'
+import type { Io } from './setup/io.ts'
+import { print, styleOf } from './terminal/terminal.ts'
 
 /** The type requires an entry for each code. */
 export const EXIT_WORDS: Readonly<Record<keyof typeof EXIT, string>> = {
@@ -61,28 +60,29 @@ export const printHelp = async (words: readonly string[], io: Io): Promise<void>
     ])
     .epilogue(NOTES)
   // If yargs is given a callback, it passes the text of the help to it instead of printing the text.
-  await COMMANDS.reduce((argv, command) => add(argv, command, showsAll), program).parseAsync(
+  await COMMANDS.reduce((argv, entry) => add(argv, entry, showsAll), program).parseAsync(
     words.filter((_, at) => !isAll(at)),
     {},
     (_error, _argv, output) => print(output, io.stdout),
   )
 }
 
-const add = (argv: Argv, command: Runnable, showsAll: boolean): Argv =>
+const add = (argv: Argv, entry: Entry, showsAll: boolean): Argv =>
   argv.command({
-    command: command.command,
-    describe: command.summary,
-    builder: (inner) => describe(inner, command, showsAll),
+    command: entry.command,
+    describe: entry.summary,
+    builder: (inner) => describe(inner, entry, showsAll),
     handler: () => undefined,
   })
 
-const describe = (argv: Argv, command: Runnable, showsAll: boolean): Argv => {
+const describe = async (argv: Argv, entry: Entry, showsAll: boolean): Promise<Argv> => {
+  const command: Description = isLeaf(entry) ? await entry.load() : { ...entry, flags: {} }
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     // Without this default, yargs would print `[default: []]` for an array.
     argv.positional(name, { type: 'string', default: undefined, ...positional })
   }
-  for (const subcommand of command.subcommands ?? []) add(argv, subcommand, showsAll)
-  const all = Object.entries({ ...command.flags, ...(command.run === undefined ? {} : COMMON_FLAGS) })
+  for (const subcommand of below(entry)) add(argv, subcommand, showsAll)
+  const all = Object.entries({ ...command.flags, ...(isLeaf(entry) ? COMMON_FLAGS : {}) })
   const isCommon = ([name]: readonly [string, unknown]): boolean => Object.hasOwn(COMMON, name)
   const common = all.filter(isCommon)
   const shown = [...all.filter((flag) => !isCommon(flag)), ...(showsAll ? common : [])]

@@ -1,10 +1,10 @@
 /** Runs a command line. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
-import { pathOf, readCommandLine } from './command-line.ts'
-import { COMMON_FLAGS } from './flags.ts'
-import type { Io } from './io.ts'
-import { printError } from './print-error.ts'
-import { print, styleOf } from './terminal.ts'
+import { below, pathOf, readCommandLine } from './command-line.ts'
+import { COMMON_FLAGS } from './setup/flags.ts'
+import type { Io } from './setup/io.ts'
+import { printError } from './terminal/print-error.ts'
+import { print, styleOf } from './terminal/terminal.ts'
 
 /** Never throws. @param args the arguments, without node and the name of the program. */
 export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
@@ -15,11 +15,10 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
       await (await import('./help.ts')).printHelp(words, io)
       return EXIT.ok
     }
-    const { command, values } = readCommandLine(words)
-    const result = await command.run?.(values, io).catch((error: unknown) => {
+    const { command, values } = await readCommandLine(words)
+    return await command.run(values, io).catch((error: unknown) => {
       throw withExample(error, words)
     })
-    return result ?? EXIT.ok
   } catch (error) {
     const { color } = styleOf(io.stderr, { noColor: args.includes('--no-color') }, io.env)
     return printError(error, { color, debug: args.includes('--debug') }, io)
@@ -46,7 +45,7 @@ const withOptionalValues = (args: readonly string[]): readonly string[] => {
 const withHelp = (words: readonly string[]): readonly string[] => {
   const names = words.filter((word) => !Object.keys(COMMON_FLAGS).includes(word.replace(/^--/, '')))
   const path = pathOf(names)
-  const isGroup = names.length === 0 || path.command?.subcommands !== undefined
+  const isGroup = names.length === 0 || below(path.entry).length > 0
   return isGroup && names.length === path.names.length ? [...words, '--help'] : words
 }
 

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exitCodeOfAll } from '../../src/cli/agent-data.ts'
+import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openJournal } from '../../src/apply/index.ts'
 import { isInside, PRIVATE, readBoundedFile, readIfExists, replaceFile } from '../../src/base/index.ts'
-import { openPageOf } from '../../src/cli/page-file.ts'
+import { openPageOf } from '../../src/cli/terminal/page-file.ts'
 import { fakeIo } from '../in-process.ts'
 
 // promise: dotted-names

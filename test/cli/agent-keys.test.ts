@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { readAgentKeys } from '../../src/cli/agent-keys.ts'
-import type { Io } from '../../src/cli/io.ts'
+import { readAgentKeys } from '../../src/cli/commands/agent-run.ts'
+import type { Io } from '../../src/cli/setup/io.ts'
 
 const keysIn = async (text: string | undefined) => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-keys-'))

@@ -1,6 +1,6 @@
 /** Messages while the control API does not respond. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { apiWatch } from '../../src/cli/api-watch.ts'
+import { apiWatch } from '../../src/cli/setup/connect.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { BottomLines } from '../../src/cli/bottom-lines.ts'
+import { BottomLines } from '../../src/cli/terminal/bottom-lines.ts'
 import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'
 

@@ -1,7 +1,7 @@
 /** How command lines are parsed, and the messages for invalid ones. No command runs. */
 import { expect, test } from 'vitest'
 import { readCommandLine } from '../../src/cli/command-line.ts'
-import { COMMANDS } from '../../src/cli/commands/index.ts'
+import { EVERY_COMMAND } from '../every-command.ts'
 
 const read = (line: string) => readCommandLine(line.split(' '))
 
@@ -29,8 +29,8 @@ test.each([
   ['completion tcsh', 'shell cannot be tcsh: it must be one of bash, zsh, fish.'],
   ['explain E_ONE E_TWO', 'Unexpected argument: E_TWO'],
   ['plan --baseUrl x', 'There is no flag --baseUrl: did you mean --base-url?'],
-])('espalier %s is rejected with the message: %s', (line, message) => {
-  expect(() => read(line)).toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
+])('espalier %s is rejected with the message: %s', async (line, message) => {
+  await expect(read(line)).rejects.toThrow(expect.objectContaining({ code: 'E_USAGE', message }))
 })
 
 test.each([
@@ -50,20 +50,30 @@ test.each([
   ['apply --allow move --allow restart', { allow: ['move', 'restart'] }],
   ['apply --max-restarts 2', { maxRestarts: 2 }],
   ['operations list -o json', { format: 'json' }],
-])('espalier %s is parsed into the expected values', (line, values) => {
-  expect(read(line).values).toMatchObject(values)
+])('espalier %s is parsed into the expected values', async (line, values) => {
+  expect((await read(line)).values).toMatchObject(values)
 })
 
-test('every command rejects unknown flags, and every flag that needs a value is rejected without one', () => {
-  const commands = COMMANDS.flatMap((one) => one.subcommands?.map((inner) => [one, inner]) ?? [[one]])
-  for (const path of commands) {
-    const command = path.at(-1)
-    const line = [...path.map((one) => one.command.split(' ')[0] ?? ''), '--nothing-like-it']
-    expect(() => readCommandLine(line)).toThrow('There is no flag --nothing-like-it')
-    for (const [name, flag] of Object.entries(command?.flags ?? {})) {
-      if (flag.type === 'boolean') continue
-      const withFlag = () => readCommandLine([...line.slice(0, -1), `--${name}=`])
-      if (flag.requiresArg === true) expect(withFlag, name).toThrow(`--${name} needs a value.`)
+test('every command rejects unknown flags, and every flag that needs a value is rejected without one', async () => {
+  for (const { name: command, flags } of EVERY_COMMAND) {
+    await expect(read(`${command} --nothing-like-it`)).rejects.toThrow('There is no flag --nothing-like-it')
+    for (const [name, flag] of Object.entries(flags)) {
+      if (flag.type === 'boolean' || flag.requiresArg !== true) continue
+      await expect(read(`${command} --${name}=`), name).rejects.toThrow(`--${name} needs a value.`)
     }
+  }
+})
+
+test('the table of commands lists the positionals of every command, and which of them may be missing', () => {
+  for (const { name, line, positionals = {} } of EVERY_COMMAND) {
+    const listed = [...line.matchAll(/([<[])(\w+)(\.\.)?[>\]]/g)].map(([, bracket, one, dots]) => [
+      one,
+      { array: dots !== undefined, optional: bracket === '[' && dots === undefined },
+    ])
+    const described = Object.entries(positionals).map(([one, { array = false, optional = false }]) => [
+      one,
+      { array, optional },
+    ])
+    expect(listed, name).toEqual(described)
   }
 })

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { workflowsFor } from '../../src/cli/init/workflows.ts'
+import { workflowsFor } from '../../src/cli/init/files.ts'
 
 const repository = (branch: string) => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-init-'))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
-import { findKey } from '../../src/cli/key.ts'
+import { findKey } from '../../src/cli/setup/key.ts'
 
 const from = (env: Readonly<Record<string, string>>) => ({
   env,

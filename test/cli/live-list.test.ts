@@ -1,7 +1,7 @@
 /** The live view of a large apply, on a terminal that is resized during the run. */
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { liveList } from '../../src/cli/progress.ts'
+import { liveList } from '../../src/cli/terminal/progress.ts'
 import type { Plan, Step } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { PLAN } from '../report/fixtures.ts'

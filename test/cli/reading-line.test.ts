@@ -1,6 +1,6 @@
 /** The progress of a long read, on a terminal only. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { readingLine } from '../../src/cli/reading-line.ts'
+import { readingLine } from '../../src/cli/terminal/bottom-lines.ts'
 import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sameArguments, sameConnection } from '../../src/cli/same-arguments.ts'
+import { sameArguments, sameConnection } from '../../src/cli/setup/same-arguments.ts'
 
 test.each([
   [['espalier.yaml'], {}, ''],

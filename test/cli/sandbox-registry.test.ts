@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { register, registered } from '../../src/cli/sandbox-registry.ts'
+import { register, registered } from '../../src/cli/setup/sandbox-registry.ts'
 
 const FOLDER = `espalier-sandboxes-${process.getuid?.() ?? 'user'}`
 const OWN = { pid: process.pid, port: 7788, controlUrl: 'http://127.0.0.1:7788/_sandbox', controlToken: 'token' }

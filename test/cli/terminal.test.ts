@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isCi, styleOf } from '../../src/cli/terminal.ts'
+import { isCi, styleOf } from '../../src/cli/terminal/terminal.ts'
 
 const terminal = { isTTY: true, columns: 132 }
 const pipe = {}

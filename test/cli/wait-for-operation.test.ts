@@ -1,7 +1,7 @@
 /** When `waitForOperation` considers an operation ended, and with which result. */
 import { expect, test } from 'vitest'
 import type { Operation } from '../../src/api/index.ts'
-import { waitForOperation } from '../../src/cli/wait-for-operation.ts'
+import { waitForOperation } from '../../src/cli/commands/operations.ts'
 import { fakeClock, operation } from '../apply/fake-api.ts'
 
 const MINUTE = 60_000

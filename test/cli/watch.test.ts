@@ -1,6 +1,6 @@
 /** `watchScreen`, which refreshes until Ctrl-C. */
 import { expect, test } from 'vitest'
-import { watchScreen } from '../../src/cli/watch.ts'
+import { watchScreen } from '../../src/cli/terminal/watch.ts'
 import { EspalierError } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Runnable } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/commands/index.ts'
 import { parseSeed, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { EVERY_COMMAND } from '../every-command.ts'
 import { type Ended, ROOT, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -91,15 +91,13 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
   'source <(espalier completion zsh)': { elsewhere: 'test/e2e/help.test.ts' },
 }
 
-const lines = (commands: readonly Runnable[]): readonly string[] => [
+const LINES = [
   ...new Set(
-    commands.flatMap(({ examples, subcommands = [] }) => [
-      ...examples.map(([line]) => line.replaceAll('$0', 'espalier')),
-      ...lines(subcommands),
-    ]),
+    [...EVERY_COMMAND, ...COMMANDS.filter((entry) => 'subcommands' in entry)].flatMap(({ examples }) =>
+      examples.map(([line]) => line.replaceAll('$0', 'espalier')),
+    ),
   ),
 ]
-const LINES = lines(COMMANDS)
 
 /** Everything that the examples refer to: manifests, a seed, a git history. */
 const makeTemplate = async (): Promise<string> => {
@@ -178,12 +176,7 @@ const anOperation = async (folder: string): Promise<string> => {
 
 describe('the examples in the help', () => {
   test('include at least one for each command', () => {
-    const bare = (commands: readonly Runnable[]): readonly string[] =>
-      commands.flatMap(({ command, examples, subcommands = [] }) => [
-        ...(examples.length === 0 ? [command] : []),
-        ...bare(subcommands),
-      ])
-    expect(bare(COMMANDS)).toEqual([])
+    expect(EVERY_COMMAND.filter(({ examples }) => examples.length === 0)).toEqual([])
     expect(Object.keys(EXCEPTIONS).filter((line) => !LINES.includes(line))).toEqual([])
   })
 

@@ -1,18 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import type { Runnable } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/commands/index.ts'
-import { COMMON_FLAGS, CONNECTION_FLAGS } from '../../src/cli/flags.ts'
+import { COMMON_FLAGS, CONNECTION_FLAGS } from '../../src/cli/setup/flags.ts'
 import { EXIT } from '../../src/model/index.ts'
+import { EVERY_COMMAND } from '../every-command.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 
-const runnable = (commands: readonly Runnable[], before = ''): readonly (readonly [string, Runnable])[] =>
-  commands.flatMap((command) => {
-    const name = `${before}${command.command.split(' ')[0]}`
-    return command.subcommands === undefined ? [[name, command] as const] : runnable(command.subcommands, `${name} `)
-  })
-
-describe.each(runnable(COMMANDS))('the help of espalier %s', (name, { flags, positionals = {} }) => {
+describe.each(EVERY_COMMAND)('the help of espalier $name', ({ name, flags, positionals = {} }) => {
   const isCommon = (flag: string): boolean => flag in { ...CONNECTION_FLAGS, ...COMMON_FLAGS }
   const own = Object.keys(flags).filter((flag) => !isCommon(flag))
   const common = [...Object.keys(flags).filter(isCommon), ...Object.keys(COMMON_FLAGS)]

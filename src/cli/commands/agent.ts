@@ -1,94 +1,28 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { duration, number, text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, PATHS, REVIEW_FLAGS, TIMEOUT_FLAG } from '../flags.ts'
-
-const DATA_FLAG = {
-  data: text('Agent:', 'Data folder, which only one agent can use at a time', {
-    value: 'DIR',
-    default: '.espalier/agent',
-  }),
-} as const
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readJournal } from '../../agent/index.ts'
+import { defined, formatUtc } from '../../base/index.ts'
+import {
+  type AgentView,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  type ProjectView,
+  plainText,
+  stepTitle,
+} from '../../model/index.ts'
+import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { agentIn, DATA_FLAG, exitCodeOfAll, STATE_CODES } from '../setup/agent-data.ts'
+import { formatFlag, text, toggle, usageError } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
 
 const CHOICE_FLAGS = { ...DATA_FLAG, all: toggle('', "Select all of the agent's projects") } as const
 
 const PROJECTS = { projects: { describe: 'Ids or names of projects', array: true } } as const
 
-const STATE_CODES = `Exit codes:
-  0   every project is Synced
-  1   wrong usage, or the agent cannot be reached
-  2   a project is OutOfSync, Progressing or Unknown
-  3   a project is Blocked, Failing, Invalid or Suspended
-  5   everything is done, except for steps that wait for their restart window`
-
-export const runCommand = {
-  command: 'run [paths..]',
-  summary: 'Keep projects as their manifests declare them, until stopped by SIGTERM',
-  positionals: {
-    paths: {
-      ...PATHS.paths,
-      describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)',
-    },
-  },
-  flags: {
-    repo: text('Manifests:', 'URL or path of the git repository that contains the manifests', {
-      value: 'URL',
-    }),
-    ref: text('Manifests:', 'Branch or tag of the repository to follow', {
-      value: 'NAME',
-      default: 'main',
-    }),
-    'git-interval': duration('Manifests:', 'How often to fetch the repository or read the manifests', {
-      default: '30s',
-    }),
-    'on-git': text('Decisions:', 'What to do when a commit changes a manifest', {
-      choices: ['apply', 'report'],
-      default: 'apply',
-    }),
-    'on-drift': text('Decisions:', 'What to do when someone changes a live project', {
-      choices: ['report', 'revert'],
-      default: 'report',
-    }),
-    allow: text('Decisions:', 'Impacts to allow: disconnect, move, replace, delete; none disallows restarts too', {
-      value: 'LIST',
-      array: true,
-    }),
-    'max-restarts': number('Decisions:', 'Limit the restarts of each project in 24 hours, as a policy'),
-    // There is no `--override`, because an override is for a single run and states a reason for it.
-    policy: REVIEW_FLAGS.policy,
-    interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
-    once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
-    ...DATA_FLAG,
-    timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
-    keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
-    listen: text('Serving:', 'Address on which to serve the page and the API', {
-      value: 'ADDRESS',
-      default: '127.0.0.1:7790',
-    }),
-    'listen-public': text('Serving:', 'Address for only health checks, metrics and the git webhook', {
-      value: 'ADDRESS',
-    }),
-    'webhook-secret-file': text('Serving:', 'File that contains the secret for POST /hooks/git', { value: 'FILE' }),
-    notify: text('Serving:', 'URL to notify of state changes, in the CloudEvents format', { value: 'URL' }),
-    'notify-secret-file': text('Serving:', 'File with the Standard Webhooks secret for notifications', {
-      value: 'FILE',
-    }),
-    ...CONNECTION_FLAGS,
-  },
-  examples: [
-    ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
-    ['$0 agent run /etc/espalier', 'Follow a folder, such as a mounted ConfigMap'],
-    ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
-    ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
-  ],
-  notes: `After SIGTERM or Ctrl-C, running steps complete first. A second signal stops the agent immediately.
-
-${STATE_CODES}
-  Without --once, 0 if the agent was stopped, and 1 if it cannot start or continue.`,
-} as const satisfies Command
-
-export const statusCommand = {
-  command: 'status [projects..]',
-  summary: 'Show the state of each project. For projects that are named, also show every difference',
+const STATUS = {
   positionals: PROJECTS,
   flags: {
     ...DATA_FLAG,
@@ -99,11 +33,9 @@ export const statusCommand = {
     ['$0 agent status quiet-river-12345678', 'Every difference of one project, and how to resolve it'],
   ],
   notes: STATE_CODES,
-} as const satisfies Command
+} as const satisfies Description
 
-export const historyCommand = {
-  command: 'history [projects..]',
-  summary: 'Show what the agent changed, and the time, commit and impact of each change',
+const HISTORY = {
   positionals: PROJECTS,
   flags: DATA_FLAG,
   examples: [['$0 agent history quiet-river-12345678', 'What the agent changed in one project']],
@@ -112,11 +44,9 @@ export const historyCommand = {
 Exit codes:
   0   shown
   1   wrong usage`,
-} as const satisfies Command
+} as const satisfies Description
 
-export const reconcileCommand = {
-  command: 'reconcile [projects..]',
-  summary: 'Read projects immediately, retry changes that were rejected or failed, and show the state',
+const RECONCILE = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
@@ -128,11 +58,9 @@ export const reconcileCommand = {
 The command waits until the projects have been read and their steps have ended.
 
 ${STATE_CODES}`,
-} as const satisfies Command
+} as const satisfies Description
 
-export const suspendCommand = {
-  command: 'suspend [projects..]',
-  summary: 'Stop applying changes to projects for a while; the agent still reads and reports them',
+const SUSPEND = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
@@ -143,33 +71,165 @@ export const suspendCommand = {
   notes: `Exit codes:
   0   suspended
   1   wrong usage, or the agent cannot be reached`,
-} as const satisfies Command
+} as const satisfies Description
 
-export const resumeCommand = {
-  command: 'resume [projects..]',
-  summary: 'End a suspension, so that changes are applied again',
+const RESUME = {
   positionals: PROJECTS,
   flags: CHOICE_FLAGS,
   examples: [['$0 agent resume --all', 'All projects']],
   notes: `Exit codes:
   0   resumed
   1   wrong usage, or the agent cannot be reached`,
-} as const satisfies Command
+} as const satisfies Description
 
-export const agentCommand: Command = {
-  command: 'agent',
-  summary: 'Continuously keep projects as their manifests declare them',
-  flags: {},
-  examples: [
-    ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
-    ['$0 agent status', 'Show the state of each project'],
-  ],
-  notes: 'Guide: docs/agent.md',
+type HistoryFlags = ValuesOf<typeof HISTORY>
+type ResumeFlags = ValuesOf<typeof RESUME>
+
+export const statusCommand = commandOf(STATUS, async (flags, io) => {
+  const view = await viewOf(flags, io)
+  if (flags.format === 'json') {
+    print(JSON.stringify(view, null, 2), io.stdout)
+    return exitCodeOfAll(view)
+  }
+  const { source } = view
+  if (source.error !== undefined) print(`Warning  ${source.from}: ${source.error}`, io.stderr)
+  return show(view, flags, io)
+})
+
+export const reconcileCommand = commandOf(RECONCILE, async (flags, io) => {
+  const { paths } = await subjectsOf(flags, io)
+  const askedAt = io.clock.date()
+  for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, { accept: flags.accept })
+  const isRead = ({ refreshedAt = '', state }: ProjectView): boolean =>
+    state === 'Invalid' || (Date.parse(refreshedAt) >= askedAt && state !== 'Progressing')
+  for (;;) {
+    const view = await viewOf(flags, io)
+    if (view.projects.every(isRead)) return show(view, flags, io)
+    await io.clock.sleep(POLL_MS)
+  }
+})
+
+export const suspendCommand = commandOf(SUSPEND, async (flags, io) => {
+  const { paths, names } = await subjectsOf(flags, io)
+  const body = { for: flags.for, reason: flags.reason }
+  let until = ''
+  for (const path of paths) {
+    const suspension = (await ask(`${path}/suspension`, 'PUT', flags, io, body)) as { readonly until: string }
+    until = ` until ${formatUtc(Date.parse(suspension.until))}`
+  }
+  print(`Suspended${until}: ${names}.`, io.stdout)
+  return EXIT.ok
+})
+
+export const resumeCommand = commandOf(RESUME, async (flags, io) => {
+  const { paths, names } = await subjectsOf(flags, io)
+  for (const path of paths) await ask(`${path}/suspension`, 'DELETE', flags, io)
+  print(`Resumed: ${names}.`, io.stdout)
+  return EXIT.ok
+})
+
+/** Shows a table of all projects. If the user named projects, shows those in detail, with all their differences. */
+const show = (view: AgentView, flags: HistoryFlags, io: Io): ExitCode => {
+  const { projects } = view
+  const now = io.clock.date()
+  if (flags.projects.length > 0) {
+    const style = styleOf(io.stdout, flags, io.env)
+    for (const project of projects) print(agentProjectDetail(project, now, style), io.stdout)
+  } else if (projects.length === 0) print('The agent has no projects.', io.stdout)
+  else print(agentStatusTable(projects, now, tableStyle(io.stdout, flags, io.env)), io.stdout)
+  return exitCodeOfAll(view)
 }
 
-export type AgentRunFlags = ValuesOf<typeof runCommand>
-export type StatusFlags = ValuesOf<typeof statusCommand>
-export type HistoryFlags = ValuesOf<typeof historyCommand>
-export type ReconcileFlags = ValuesOf<typeof reconcileCommand>
-export type SuspendFlags = ValuesOf<typeof suspendCommand>
-export type ResumeFlags = ValuesOf<typeof resumeCommand>
+/** The API paths of the projects that the user named, and their names for use in messages. */
+const subjectsOf = async (
+  flags: ResumeFlags,
+  io: Io,
+): Promise<{ readonly paths: readonly string[]; readonly names: string }> => {
+  if ((flags.all === true) === flags.projects.length > 0)
+    throw usageError('Name one or more projects, or use --all, but not both.')
+  if (flags.all === true) return { paths: [''], names: 'all projects' }
+  const { projects } = await viewOf(flags, io)
+  return {
+    paths: projects.map(({ id }) => `/projects/${encodeURIComponent(id)}`),
+    names: plainText(flags.projects.join(', ')),
+  }
+}
+
+/** The state of the projects that the user named, or of all projects. */
+const viewOf = async (flags: HistoryFlags, io: Io): Promise<AgentView> => {
+  const view = (await ask('/projects', 'GET', flags, io)) as AgentView
+  return flags.projects.length === 0 ? view : { ...view, projects: chosenOf(view, flags.projects) }
+}
+
+/** Finds projects by id or by name. Several projects can have the same name, in which case all of them are chosen. */
+const chosenOf = ({ projects }: AgentView, names: readonly string[]): readonly ProjectView[] => {
+  const chosen = names.flatMap((word) => {
+    const byId = projects.filter(({ id }) => id === word)
+    const found = byId.length > 0 ? byId : projects.filter(({ name }) => name === word)
+    if (found.length > 0) return found
+    throw new EspalierError('E_USAGE', `This agent has no project ${word}.`, {
+      hint: 'To list its projects, run: espalier agent status',
+    })
+  })
+  return [...new Set(chosen)]
+}
+
+const POLL_MS = 500
+const TIMEOUT_MS = 30_000
+
+/** @throws {EspalierError} the error that the agent returned, or `E_AGENT_UNREACHABLE`. */
+const ask = async (path: string, method: string, { data }: HistoryFlags, io: Io, body?: object): Promise<unknown> => {
+  const { url, token } = await agentIn(io.locate(data))
+  let response: Response
+  try {
+    response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      ...defined({ body: body && JSON.stringify(body) }),
+    })
+  } catch (cause) {
+    throw new EspalierError('E_AGENT_UNREACHABLE', `The agent does not respond at ${url}.`, {
+      hint: 'Start it with `espalier agent run`, or name its folder with --data.',
+      cause,
+    })
+  }
+  const read: unknown = await response.json().catch(() => undefined)
+  if (response.ok) return read
+  const {
+    code = 'E_AGENT_UNREACHABLE',
+    message = `The agent returned status ${response.status}.`,
+    hint,
+  } = (read as { error?: { code?: string; message?: string; hint?: string } } | undefined)?.error ?? {}
+  throw new EspalierError(code, message, { hint })
+}
+
+const NAME = /^(?<h>\d\d)(?<m>\d\d)(?<s>\d\d)-(?<project>.+)-(?<version>[^-]*)-[^-]+\.jsonl$/
+
+/** Prints the newest entry last, as a log does. */
+export const historyCommand = commandOf(HISTORY, async ({ projects, data }, io) => {
+  const journals = join(io.locate(data), 'journals')
+  const of = projects.length === 0 ? '' : plainText(` in ${projects.join(', ')}`)
+  let shown = 0
+  for (const day of (await readdir(journals).catch(() => [])).sort()) {
+    for (const name of (await readdir(join(journals, day))).sort()) {
+      const { h, m, s, project = '', version = '' } = NAME.exec(name)?.groups ?? {}
+      if (h === undefined) continue
+      const journal = await readJournal(join(journals, day, name))
+      if (journal === undefined) continue
+      const names = [project, journal.plan.projectNames?.[project]]
+      if (projects.length > 0 && !projects.some((one) => names.includes(one))) continue
+      shown += 1
+      const { plan, started, done, hasEnded } = journal
+      const changes = new Map(plan.changes.map((change) => [change.id, change]))
+      print(plainText(`${day} ${h}:${m}:${s}  ${project}  ${version}${hasEnded ? '' : '  interrupted'}`), io.stdout)
+      for (const step of plan.steps.filter(({ id }) => started.has(id))) {
+        const fate = done.has(step.id) ? '' : ': not done'
+        const impact = step.impact === 'none' ? '' : ` (${step.impact})`
+        print(`  ${stepTitle(step, changes)}${impact}${fate}`, io.stdout)
+      }
+    }
+  }
+  if (shown === 0) print(`The agent has not changed anything${of} yet.`, io.stdout)
+  return EXIT.ok
+})

@@ -1,22 +1,35 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, ONE_PROJECT, TIMEOUT_FLAG } from '../flags.ts'
+import { snapshot, type WriteApi } from '../../api/index.ts'
+import { waitForOperations } from '../../apply/index.ts'
+import { type Clock, defined } from '../../base/index.ts'
+import {
+  apiPath,
+  computeTitle,
+  EspalierError,
+  EXIT,
+  formatWindow,
+  hasErrors,
+  isIdle,
+  type ObservedCompute,
+  type ObservedProject,
+  plainText,
+  type StepRequest,
+} from '../../model/index.ts'
+import { openingOf } from '../../model/window-opening.ts'
+import { type ComputePermissions, permissionsIn } from '../../planner/index.ts'
+import { readManifests, withClient } from '../../workflow/index.ts'
+import { type Command, commandOf, type Description, type ValuesOf } from '../command.ts'
+import { chooseCompute, type NamedCompute } from '../setup/compute-ref.ts'
+import { openWriteApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, ONE_PROJECT, TIMEOUT_FLAG, toggle } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { oneProject, unknownProject } from '../setup/live-projects.ts'
+import { ifAny } from '../setup/manifests.ts'
+import { askYes, requireTerminal } from '../terminal/ask.ts'
+import { print } from '../terminal/terminal.ts'
 
-const SUMMARIES = {
-  start: 'Wake idle computes',
-  suspend: 'Suspend computes: existing connections end, and the next connection wakes them',
-  restart: 'Restart active computes: existing connections drop',
-  delete: 'Delete computes: their hostnames are lost permanently',
-} as const
-
-export type ComputeAction = keyof typeof SUMMARIES
-
-export const COMPUTE_ACTIONS = Object.keys(SUMMARIES) as readonly ComputeAction[]
-
-export const actionCommand = (action: ComputeAction) =>
+/** What the four commands have in common. */
+const describe = (action: string) =>
   ({
-    command: `${action} <refs..>`,
-    summary: SUMMARIES[action],
     positionals: {
       refs: { describe: 'Computes: an id, BRANCH for its primary, or BRANCH/REPLICA', array: true },
     },
@@ -37,14 +50,220 @@ Exit codes:
   0   done, or nothing to do
   1   wrong input, declined, rejected because of a protection, or failed
   5   nothing was changed, because a restart window is closed`,
-  }) as const satisfies Command
+  }) as const satisfies Description
 
-export const computeCommand: Command = {
-  command: 'compute',
-  summary: 'Start, suspend, restart or delete individual computes',
-  flags: {},
-  examples: [['$0 compute start staging', 'Wake the primary on staging']],
-  notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
+type ComputeFlags = ValuesOf<ReturnType<typeof describe>>
+
+type ComputeAction = 'start' | 'suspend' | 'restart' | 'delete'
+
+type Target = NamedCompute & {
+  readonly ref: string
+  readonly observed: ObservedCompute
+  readonly projectName: string
 }
 
-export type ComputeFlags = ValuesOf<ReturnType<typeof actionCommand>>
+/** Shows the effect and asks for confirmation. Then changes one compute after another, and waits for each change. */
+const computeCommand = (command: ComputeAction): Command =>
+  commandOf(describe(command), async (flags, io) => {
+    const find = await oneProject(flags.project, io)
+    return withClient(openWriteApi(flags, flags.timeout, io), async (api) => {
+      const project = await find(api)
+      const live = await readProject(api, project)
+      const targets = targetsOf(live, flags.refs)
+      const work = targets.filter((target) => isNeeded(command, target))
+      const overridden = new Set(await outsideWindows(command, live, work, flags, io))
+      for (const target of targets)
+        print(announcement(command, target, work.includes(target), overridden.has(target.id)), io.stdout)
+      if (work.length === 0) return EXIT.ok
+      if (!(await isConfirmed(command, flags, io))) {
+        print('Nothing was changed.', io.stderr)
+        return EXIT.error
+      }
+      for (const target of work) await perform(api, project, command, target, flags.timeout, io)
+      return EXIT.ok
+    })
+  })
+
+export const startCommand = computeCommand('start')
+export const suspendCommand = computeCommand('suspend')
+export const restartCommand = computeCommand('restart')
+export const deleteCommand = computeCommand('delete')
+
+const readProject = async (api: WriteApi, project: string): Promise<ObservedProject> => {
+  const { projects } = await snapshot(api, [project])
+  const [seen] = projects
+  if (seen !== undefined) return seen
+  throw unknownProject(project)
+}
+
+const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Target[] => {
+  const branches = new Map(live.branches.map(({ id, name }) => [id, name]))
+  const known = live.computes.map((observed) => ({
+    id: observed.id,
+    projectId: live.id,
+    projectName: live.name ?? live.id,
+    branchId: observed.branchId,
+    branchName: branches.get(observed.branchId) ?? observed.branchId,
+    type: observed.type,
+    ...defined({ name: observed.attributes.name }),
+    observed,
+  }))
+  return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))
+}
+
+/** @returns the ids of the computes whose restart window is closed, but overridden by `--now`. */
+const outsideWindows = async (
+  command: ComputeAction,
+  live: ObservedProject,
+  work: readonly Target[],
+  { now }: ComputeFlags,
+  io: Io,
+): Promise<readonly string[]> => {
+  if (command === 'start' || work.length === 0) return []
+  const permissionsFor = await permissionsHere(live, io)
+  const interruptions = work.map((target) => ({
+    id: target.id,
+    title: titleOf(target),
+    isDelete: command === 'delete',
+    permissions: permissionsFor(target.observed),
+  }))
+  return enforcePermissions(interruptions, now === true, io.clock).map(({ id }) => id)
+}
+
+const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
+  if (command === 'restart' && isIdle(observed)) {
+    throw new EspalierError('E_IDLE', `${plainText(ref)} is idle; only an active compute can be restarted.`, {
+      hint: `To wake it instead, run: espalier compute start ${plainText(ref)} --project ${projectId}`,
+    })
+  }
+  if (command === 'start' && observed.attributes.disabled === true) {
+    throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled and cannot be started.`, {
+      hint: 'Set disabled: false in its manifest, then run apply.',
+    })
+  }
+  if (command === 'start') return observed.state !== 'active'
+  return command === 'suspend' ? !isIdle(observed) : true
+}
+
+const announcement = (command: ComputeAction, target: Target, isNeeded: boolean, isOverridden: boolean): string => {
+  if (!isNeeded)
+    return `Nothing to do: ${titleOf(target)} in ${plainText(target.projectName)} is already ${command === 'start' ? 'active' : 'idle'}.`
+  const window = isOverridden ? '; its restart window is closed, but --now overrides it' : ''
+  return `Will ${command} ${titleOf(target)} in ${plainText(target.projectName)}: ${effectOf(command, target)}${window}.`
+}
+
+const effectOf = (command: ComputeAction, { observed }: Target): string => {
+  switch (command) {
+    case 'start':
+      return 'no one is interrupted'
+    case 'suspend':
+      return 'existing connections end, and the next connection wakes it'
+    case 'restart':
+      return 'existing connections drop'
+    case 'delete':
+      return `${isIdle(observed) ? '' : 'existing connections end, and '}its hostname is lost permanently`
+  }
+}
+
+const isConfirmed = async (command: ComputeAction, flags: ComputeFlags, io: Io): Promise<boolean> => {
+  if (command === 'start' || flags.autoApprove === true) return true
+  requireTerminal(io, 'Use --auto-approve.')
+  return askYes(`\nRun this ${command}? Only 'yes' will be accepted: `, io)
+}
+
+const perform = async (
+  api: WriteApi,
+  project: string,
+  command: ComputeAction,
+  target: Target,
+  timeoutMs: number,
+  io: Io,
+): Promise<void> => {
+  const { operations } = await api.send(requestOf(project, command, target.id), {
+    onWait: ({ message }) => print(`  waiting: ${plainText(message)}`, io.stdout),
+  })
+  const waited = await waitForOperations(operations, {
+    api,
+    clock: io.clock,
+    project,
+    timeoutMs,
+    signal: undefined,
+    onProgress: async ({ action, status }) => print(plainText(`  ${action}  ${status}`), io.stdout),
+  })
+  if (!waited.ok) throw new EspalierError('E_OPERATION', waited.message)
+  // If the request started no operation, the compute was already in this state. Only a delete may start none.
+  const isDone = operations.length > 0 || command === 'delete'
+  print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
+}
+
+const requestOf = (project: string, command: ComputeAction, id: string): StepRequest =>
+  command === 'delete'
+    ? { method: 'DELETE', path: apiPath(project, 'endpoints', id) }
+    : { method: 'POST', path: apiPath(project, 'endpoints', id, command) }
+
+const titleOf = ({ type, name, branchName, id }: Target): string =>
+  plainText(`${computeTitle({ type, name })} on ${branchName} (${id})`)
+
+// Makes the `compute` commands respect protection and restart windows in the current folder's manifests.
+
+/** If the current folder has no manifests, only the service's own branch protection applies. */
+const permissionsHere = async (
+  project: ObservedProject,
+  { cwd }: Io,
+): Promise<(compute: ObservedCompute) => ComputePermissions> => {
+  const manifests = await ifAny(readManifests([], { cwd }))
+  if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
+    throw new EspalierError(
+      'E_MANIFESTS',
+      'The manifests in the current folder have errors, so it is not known which computes they protect.',
+      {
+        hint: 'Correct them (`espalier validate` shows the errors), or run this command in a folder without them.',
+      },
+    )
+  }
+  return permissionsIn(manifests?.loaded.desired ?? { documents: [] }, project)
+}
+
+/** A compute that would be deleted, or whose connections would end. */
+interface Interruption {
+  /** How messages refer to the compute. */
+  readonly title: string
+  readonly isDelete: boolean
+  readonly permissions: ComputePermissions
+}
+
+/**
+ * @returns the computes whose restart window is closed, but overridden by `now`.
+ * @throws {EspalierError} `E_PROTECTED`, which no flag overrides; `E_OUTSIDE_WINDOW` without `now`.
+ */
+const enforcePermissions = <T extends Interruption>(all: readonly T[], now: boolean, clock: Clock): readonly T[] => {
+  const violations = all.flatMap(({ title, isDelete, permissions: { undeletable } }) =>
+    isDelete && undeletable !== undefined ? [`${title} cannot be deleted: ${plainText(undeletable)}.`] : [],
+  )
+  if (violations.length > 0) {
+    throw new EspalierError('E_PROTECTED', `${violations.join('\n')}\nNothing was changed.`, {
+      hint: 'No flag overrides this. Remove the protection first.',
+    })
+  }
+  const closed = all.filter(({ permissions: { window } }) => window !== undefined && !opening(window, clock).isOpen)
+  if (closed.length > 0 && !now) {
+    throw new EspalierError(
+      'E_OUTSIDE_WINDOW',
+      `${closed.map((one) => closedMessage(one, clock)).join('\n')}\nNothing was changed.`,
+      {
+        hint: 'Run the command again while the window is open, or use --now to interrupt immediately.',
+        exitCode: EXIT.scheduled,
+      },
+    )
+  }
+  return closed
+}
+
+const opening = (window: NonNullable<ComputePermissions['window']>, clock: Clock) => openingOf([window], clock.now())
+
+const closedMessage = ({ title, permissions: { window } }: Interruption, clock: Clock): string => {
+  if (window === undefined) return title
+  const { opensLocally } = opening(window, clock)
+  const when = opensLocally === undefined ? 'which does not open within a year' : `which opens ${opensLocally}`
+  return `${title} may be interrupted only in its restart window: ${plainText(formatWindow(window))}, ${when}.`
+}

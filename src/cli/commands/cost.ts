@@ -1,10 +1,19 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS } from '../flags.ts'
+import type { CostReport } from '../../cost/index.ts'
+import { EXIT, hasErrors, plainJson } from '../../model/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
+import { costMarkdown, costTable } from '../../report/index.ts'
+import { costLive } from '../../workflow/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, formatFlag, HTML_FLAG, PATHS, text, usageError } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
+import { readManifests } from '../setup/manifests.ts'
+import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
+import { printProblems } from '../terminal/report-problems.ts'
+import { print, tableStyle } from '../terminal/terminal.ts'
 
-export const costCommand = {
-  command: 'cost [paths..]',
-  summary: 'Estimate the monthly cost, and show which changes would save the most',
+const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     project: text('', 'Projects whose id or name matches this glob, declared or not; repeatable', {
@@ -23,6 +32,43 @@ export const costCommand = {
   notes: `Exit codes:
   0   estimated
   1   wrong input, or a project cannot be read, in which case the others are shown`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type CostFlags = ValuesOf<typeof costCommand>
+type CostFlags = ValuesOf<typeof DESCRIPTION>
+
+export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  if (flags.project !== undefined && flags.paths.length > 0) {
+    throw usageError('--project and paths cannot be combined.')
+  }
+  checkGlobs('project', flags.project)
+  const page = await openPageOf(flags, io)
+  const manifests = flags.project === undefined ? await readManifests(flags.paths, io) : undefined
+  if (manifests !== undefined && hasErrors(manifests.loaded.diagnostics)) {
+    printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
+    return EXIT.error
+  }
+  const { observed, report } = await withReadApi(flags, io, async (api) => {
+    const projects =
+      manifests === undefined
+        ? (await liveProjects(api, flags.project ?? [])).ids
+        : projectIds(manifests.loaded.desired)
+    return costLive(api, projects, { ...(manifests && { manifests }) })
+  })
+  const unread = unreadProjects(observed)
+  // If no project could be read, showing a total of 0 would be misleading.
+  if (observed.projects.length > 0 || unread.length === 0) {
+    print(textOf(report, flags, io), io.stdout)
+    if (page !== undefined) {
+      const { costPage } = await import('../../report/html/index.ts')
+      await page(costPage(report, PAGE_FRAME))
+    }
+  }
+  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io, manifests?.loaded.lineOf)
+  return unread.length === 0 ? EXIT.ok : EXIT.error
+})
+
+const textOf = (report: CostReport, flags: CostFlags, io: Io): string => {
+  if (flags.format === 'json') return plainJson(report, 2)
+  if (flags.format === 'markdown') return costMarkdown(report)
+  return costTable(report, tableStyle(io.stdout, flags, io.env))
+}

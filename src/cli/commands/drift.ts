@@ -1,10 +1,17 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text } from '../flag.ts'
-import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../../api/index.ts'
+import { groupBy, mapConcurrently } from '../../base/index.ts'
+import { type Change, type Difference, EXIT, hasErrors, type Observed } from '../../model/index.ts'
+import { whoMoved } from '../../planner/index.ts'
+import { jsonDrift, terminalDrift } from '../../report/index.ts'
+import { manifestsAt, planLive, planOfBase, select, selectionNote } from '../../workflow/index.ts'
+import { commandOf, type Description, STDIN } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, PATHS, SELECTION_FLAGS, text, usageError } from '../setup/flags.ts'
+import { readManifests } from '../setup/manifests.ts'
+import { printNote, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
+import { print, styleOf } from '../terminal/terminal.ts'
 
-export const driftCommand = {
-  command: 'drift [paths..]',
-  summary: 'Show the differences between manifests and live projects, and which of the two changed',
+const DESCRIPTION = {
   positionals: {
     paths: { ...PATHS.paths, describe: 'Files, directories or globs (default: espalier.yaml, else espalier/)' },
   },
@@ -23,6 +30,86 @@ export const driftCommand = {
   ${EXIT_ERROR},
       or a project cannot be planned, in which case the others are shown
   2   there is drift: a live project changed`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type DriftFlags = ValuesOf<typeof driftCommand>
+export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, so it cannot read - (stdin).')
+  const manifests = await readManifests(flags.paths, io)
+  const base = await manifestsAt(flags.base, manifests, { cwd: io.cwd })
+  for (const { loaded, paths } of [manifests, base]) {
+    if (paths.length === 0 || !hasErrors(loaded.diagnostics)) continue
+    reportProblems(loaded.diagnostics, loaded, flags, io)
+    return EXIT.error
+  }
+  const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
+  return withReadApi(flags, io, async (api, onReading) => {
+    const { observed, result } = await planLive(api, selected, { estimate: false, onReading })
+    const { plan } = result
+    if (!result.ok && plan.projects.length === 0) {
+      reportProblems(result.diagnostics, manifests.loaded, flags, io)
+      return EXIT.error
+    }
+    const moved = whoMoved(planOfBase(base, plan.projects, observed), plan)
+    const differences = await withOperations(api, moved, observed, onReading)
+    const context = { ref: flags.base, takenAt: observed.takenAt, now: io.clock.date(), plan }
+    print(
+      flags.format === 'json'
+        ? jsonDrift(differences, context)
+        : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
+      io.stdout,
+    )
+    printNote(selectionNote(plan), io)
+    if (!result.ok) {
+      if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
+      reportLeftOut(plan, io)
+      return EXIT.error
+    }
+    return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
+  })
+})
+
+// Finds the operation that probably caused each drift. This is the newest operation that could have caused it.
+
+/** How many operations to read for each project with drift. They are read in one request. */
+const NEWEST = 200
+const AT_ONCE = 8
+
+/** If the operations of a project cannot be read, its differences are shown without them. */
+const withOperations = async (
+  api: ReadApi,
+  differences: readonly Difference[],
+  { projects }: Observed,
+  onReading?: OnReading,
+): Promise<readonly Difference[]> => {
+  const drifted = groupBy(
+    differences.filter(({ mover }) => mover !== 'manifest'),
+    ({ change }) => change.project,
+  )
+  const counted = countReads('past operations', drifted.size, onReading)
+  const operations = new Map(
+    await mapConcurrently(
+      [...drifted.keys()],
+      AT_ONCE,
+      async (project) => [project, await counted(newest(api, project))] as const,
+    ),
+  )
+  const live = new Set(projects.flatMap(({ computes }) => computes.map(({ id }) => id)))
+  return differences.map((difference) => {
+    const { change, mover } = difference
+    const own = mover === 'manifest' ? undefined : operations.get(change.project)?.find(concerns(change, live))
+    if (own?.endpointId === undefined) return difference
+    const { id, action, createdAt, endpointId } = own
+    return { ...difference, lastOperation: { id, action, createdAt, computeId: endpointId } }
+  })
+}
+
+const newest = async (api: ReadApi, project: string): Promise<readonly Operation[]> =>
+  (await optionalRead(api.listOperations(project, { limit: NEWEST })))?.operations ?? []
+
+/** A delete or move starts no operation. For a deleted compute, its last operation is shown instead. */
+const concerns =
+  ({ kind, compute, branch }: Change, live: ReadonlySet<string>) =>
+  ({ action, endpointId, branchId }: Operation): boolean => {
+    if (kind === 'create') return endpointId !== undefined && branchId === branch.id && !live.has(endpointId)
+    return kind === 'update' && endpointId === compute.id && action === 'apply_config'
+  }

@@ -1,9 +1,11 @@
-import type { Command, ValuesOf } from '../command.ts'
+import { nearest } from '../../base/index.ts'
+import { EXIT, EXPLANATIONS, type Explanation } from '../../model/index.ts'
+import { commandOf, type Description } from '../command.ts'
+import { usageError } from '../setup/flags.ts'
+import { print, styleOf } from '../terminal/terminal.ts'
 
-export const explainCommand = {
-  command: 'explain [code]',
-  summary: 'Explain a code or the compute sizes, or list all codes',
-  positionals: { code: { describe: 'A code, such as E_SIZE, PRUNED or restart, or sizes' } },
+const DESCRIPTION = {
+  positionals: { code: { describe: 'A code, such as E_SIZE, PRUNED or restart, or sizes', optional: true } },
   flags: {},
   examples: [
     ['$0 explain E_SIZE', 'Show the rule, an example and a fix'],
@@ -13,6 +15,52 @@ export const explainCommand = {
   notes: `Exit codes:
   0   explained
   1   there is no such code`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type ExplainFlags = ValuesOf<typeof explainCommand>
+const ALL = new Map(Object.entries(EXPLANATIONS))
+
+/** The topic that is not a code. */
+const SIZES = 'sizes'
+
+/** All topics, for shell completion. */
+export const codes = (): readonly { readonly word: string; readonly about: string }[] => [
+  ...[...ALL].map(([word, { rule }]) => ({ word, about: rule })),
+  { word: SIZES, about: 'The compute sizes, and the limits of the account plans.' },
+]
+
+/** Explains a code or the sizes. If neither is given, lists all codes. */
+export const explainCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  const { code } = flags
+  if (code === SIZES) {
+    const { sizesTable } = await import('../../report/index.ts')
+    print(sizesTable(styleOf(io.stdout, flags, io.env)), io.stdout)
+    return EXIT.ok
+  }
+  if (code === undefined) {
+    for (const [name, { rule }] of [...ALL].sort(([a], [b]) => (a < b ? -1 : 1))) print(`${name}  ${rule}`, io.stdout)
+    return EXIT.ok
+  }
+  const found = [code, code.toUpperCase(), code.toLowerCase()].find((spelling) => ALL.has(spelling))
+  const explanation = ALL.get(found ?? '')
+  if (found === undefined || explanation === undefined) {
+    const near = nearest(code.toUpperCase(), [...ALL.keys()])
+    throw usageError(
+      `There is no code ${code}${near === undefined ? '.' : `: did you mean ${near}?`}`,
+      'Run `espalier explain` to list all codes.',
+    )
+  }
+  print(explanationText(found, explanation), io.stdout)
+  return EXIT.ok
+})
+
+const indented = (text: string): string => text.replace(/^/gm, '    ')
+
+const explanationText = (code: string, { rule, example, wayOut, mistake, correction }: Explanation): string =>
+  [
+    `${code}\n`,
+    `  rule     ${rule}`,
+    ...(example === undefined ? [] : [`  example  ${example}`]),
+    ...(wayOut === undefined ? [] : [`  way out  ${wayOut}`]),
+    ...(mistake === undefined ? [] : [`\n  wrong\n${indented(mistake)}`]),
+    ...(correction === undefined ? [] : [`\n  right\n${indented(correction)}`]),
+  ].join('\n')

@@ -1,10 +1,27 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS } from '../flags.ts'
+import { relative, resolve, sep } from 'node:path'
+import type { OnReading, ReadApi } from '../../api/index.ts'
+import { counted, defined, plainText, readIfExists, replaceFile } from '../../base/index.ts'
+import { type ExportOptions, isChosen } from '../../manifest/index.ts'
+import {
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  type Observed,
+  type ObservedProject,
+  schemaAddress,
+} from '../../model/index.ts'
+import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, text, toggle } from '../setup/flags.ts'
+import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
+import type { Io } from '../setup/io.ts'
+import { checkGlobs, isGlob, liveProjects, visibleProjects } from '../setup/live-projects.ts'
+import { printError } from '../terminal/print-error.ts'
+import { printNote, printProblems } from '../terminal/report-problems.ts'
+import { print, styleOf } from '../terminal/terminal.ts'
 
-export const importCommand = {
-  command: 'import',
-  summary: 'Write manifests that match the live projects, so that a plan shows no changes',
+const DESCRIPTION = {
   flags: {
     project: text(
       '',
@@ -38,6 +55,149 @@ set to the live values. Everything else is kept, including declared computes tha
 Exit codes:
   0   written
   1   wrong input, or a project could not be imported, in which case the others are written`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type ImportFlags = ValuesOf<typeof importCommand>
+type ImportFlags = ValuesOf<typeof DESCRIPTION>
+
+const SCHEMA = schemaAddress('manifest')
+const FOLDER = 'espalier'
+
+/** Imports live projects. A manifest is written only if its plan against the same snapshot is empty. */
+export const importCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  const { project: patterns, branch: branches } = flags
+  checkGlobs('project', patterns)
+  checkGlobs('branch', branches)
+  return withReadApi(flags, io, async (api, onReading) => {
+    const { ids, leftOut } =
+      patterns === undefined
+        ? { ids: (await visibleProjects(api)).map(({ id }) => id), leftOut: 0 }
+        : await liveProjects(api, patterns)
+    const [only, ...others] = ids
+    const imported =
+      only !== undefined && others.length === 0 && patterns?.some(isGlob) !== true
+        ? await importOne(api, only, flags, io)
+        : await importAll(api, ids, flags, onReading, io)
+    if (leftOut > 0 || imported.leftOut > 0) {
+      const counts = [[leftOut, 'project'] as const, [imported.leftOut, 'compute'] as const]
+      const selection = defined({ projects: patterns, branches })
+      printNote(selectionWords(selection, counts), io)
+    }
+    return imported.code
+  })
+})
+
+interface Imported {
+  readonly code: ExitCode
+  /** The number of computes on branches that were not selected. */
+  readonly leftOut: number
+}
+
+const unchosen = ({ branches, computes }: ObservedProject, options: ExportOptions): number => {
+  const chosen = new Set(branches.filter(({ name }) => isChosen(name, options)).map(({ id }) => id))
+  return computes.filter(({ branchId }) => !chosen.has(branchId)).length
+}
+
+const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): Promise<Imported> => {
+  const { project, observed } = await observeOne(api, id)
+  const options = exportOptions(flags)
+  const leftOut = unchosen(project, options)
+  const { out } = flags
+  const merged = out === undefined ? undefined : await importInto(out, project, observed, options, flags, io)
+  if (merged !== undefined) return { code: merged, leftOut }
+  const exported = exportChecked(project, options)
+  if (exported.computes === 0) throw nothingToImport(flags.branch)
+  if (out === undefined) print(exported.text, io.stdout)
+  else await replaceFile(io.locate(out), exported.text, 'The manifest')
+  printNotes(exported, io)
+  print(`${counted(exported.computes, 'compute')} imported; the plan of this manifest is empty.`, io.stderr)
+  return { code: EXIT.ok, leftOut }
+}
+
+const importAll = async (
+  api: ReadApi,
+  ids: readonly string[],
+  flags: ImportFlags,
+  onReading: OnReading,
+  io: Io,
+): Promise<Imported> => {
+  const options = { ...exportOptions(flags), onReading }
+  const { files, unread } = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
+  let isComplete = unread.length === 0
+  for (const { path, project, result } of files) {
+    const name = plainText(project.name ?? project.id)
+    if (result === 'exists')
+      print(
+        `${path} already exists. To add live computes to it, run \`espalier import --project ${project.id} --out ${path}\``,
+        io.stderr,
+      )
+    else if ('error' in result) {
+      isComplete = false
+      print(`${name} was not imported:`, io.stderr)
+      printError(result.error, { color: styleOf(io.stderr, flags, io.env).color, debug: false }, io)
+    } else if (result.computes === 0) print(`${name}: no compute to import`, io.stderr)
+    else {
+      print(`${path}: ${counted(result.computes, 'compute')} of ${name}; its plan is empty`, io.stderr)
+      printNotes(result, io)
+    }
+  }
+  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io)
+  const leftOut = files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
+  return { code: isComplete ? EXIT.ok : EXIT.error, leftOut }
+}
+
+const exportOptions = ({ branch: branches, pin }: ImportFlags): ExportOptions => ({
+  ...defined({ branches }),
+  pin: pin === true,
+  schema: SCHEMA,
+})
+
+/**
+ * Adds live computes to an existing file.
+ *
+ * @returns `undefined` if the file does not exist or contains only comments.
+ */
+const importInto = async (
+  out: string,
+  project: ObservedProject,
+  observed: Observed,
+  options: ExportOptions,
+  flags: ImportFlags,
+  io: Io,
+): Promise<ExitCode | undefined> => {
+  const text = await presentText(io.locate(out))
+  if (text === undefined || text.replace(/^\s*#.*$/gm, '').trim() === '') return undefined
+  const path = relative(io.cwd, resolve(io.cwd, out)).split(sep).join('/')
+  const result = await adoptFile({ path, text }, project, observed, options, io.cwd)
+  if (result.kind === 'problems') {
+    printProblems(result.diagnostics, flags, io, result.loaded.lineOf)
+    return EXIT.error
+  }
+  if (result.isChanged) await replaceFile(io.locate(out), result.text, 'The manifest')
+  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
+  for (const line of result.notLive)
+    print(`Not live  ${plainText(line)}: it is still declared, and apply will create it`, io.stderr)
+  for (const line of result.toRename)
+    print(`Renamed   ${plainText(line)}: it is still declared, and apply will rename it`, io.stderr)
+  const scope = options.branches === undefined ? '' : ' for these branches'
+  const left = [
+    ...(result.notLive.length === 0 ? [] : [`creates ${counted(result.notLive.length, 'compute')}`]),
+    ...(result.toRename.length === 0 ? [] : [`renames ${counted(result.toRename.length, 'replica')}`]),
+  ]
+  const plans = left.length === 0 ? 'is empty' : left.join(' and ')
+  print(`${plainText(out)}: ${newsOf(result)}; the plan of this manifest ${plans}${scope}.`, io.stderr)
+  return EXIT.ok
+}
+
+const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): string =>
+  inNewDocument > 0
+    ? `${counted(inNewDocument, 'compute')} in a separate document`
+    : `${counted(added, 'compute')} added, ${counted(updated, 'value')} updated`
+
+const presentText = async (file: string): Promise<string | undefined> =>
+  readIfExists(file).catch((cause: NodeJS.ErrnoException) => {
+    const why = cause.code === 'EISDIR' ? 'it is a folder' : `${cause.code ?? cause.message}`
+    throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${why}.`, {
+      hint: 'Name a file: --out espalier.yaml',
+      cause,
+    })
+  })

@@ -1,82 +1,190 @@
-/** Lists all commands, each with the code that runs it. */
-import type { Command, Run, Runnable, ValuesOf } from '../command.ts'
-import * as agent from './agent.ts'
-import { applyCommand } from './apply.ts'
-import { completionCommand } from './completion.ts'
-import * as compute from './compute.ts'
-import { costCommand } from './cost.ts'
-import { driftCommand } from './drift.ts'
-import { explainCommand } from './explain.ts'
-import { fmtCommand } from './fmt.ts'
-import { importCommand } from './import.ts'
-import { initCommand } from './init.ts'
-import * as operations from './operations.ts'
-import { planCommand } from './plan.ts'
-import * as sandbox from './sandbox.ts'
-import { showCommand } from './show.ts'
-import { snapshotCommand } from './snapshot.ts'
-import { statusCommand } from './status.ts'
-import { validateCommand } from './validate.ts'
-
-/** @param load imports the code that runs a command. It is called only when the command runs. */
-const runs = <C extends Command>(command: C, load: (values: ValuesOf<C>) => Promise<Run<C>>): Runnable => ({
-  ...command,
-  run: async (parsed, io) => {
-    const values = parsed as ValuesOf<C>
-    return (await load(values))(values, io)
-  },
-})
+/** Lists all commands. The file of a command is loaded only for that command, because it loads all that the command needs. */
+import type { Entry } from '../command.ts'
 
 /** All commands, in the order in which the help lists them. */
-export const COMMANDS: readonly Runnable[] = [
-  runs(initCommand, async () => (await import('../runs/init.ts')).runInit),
-  runs(validateCommand, async () => (await import('../runs/validate.ts')).runValidate),
-  runs(planCommand, async () => (await import('../runs/plan.ts')).runPlan),
-  runs(applyCommand, async () => (await import('../runs/apply.ts')).runApply),
-  runs(importCommand, async () => (await import('../runs/import.ts')).runImport),
-  runs(fmtCommand, async () => (await import('../runs/fmt.ts')).runFmt),
-  runs(showCommand, async ({ resolved }) =>
-    resolved === true
-      ? (await import('../runs/show-resolved.ts')).runShowResolved
-      : (await import('../runs/show.ts')).runShow,
-  ),
-  runs(driftCommand, async () => (await import('../runs/drift.ts')).runDrift),
-  runs(statusCommand, async () => (await import('../runs/status.ts')).runStatus),
-  runs(costCommand, async () => (await import('../runs/cost.ts')).runCost),
+export const COMMANDS: readonly Entry[] = [
   {
-    ...operations.operationsCommand,
+    command: 'init',
+    summary: 'Start here: write your first manifests, editor settings, workflows and policies',
+    load: async () => (await import('./init.ts')).initCommand,
+  },
+  {
+    command: 'validate [paths..]',
+    summary: 'Check manifests and report every problem in every file, without network access or a key',
+    load: async () => (await import('./validate.ts')).validateCommand,
+  },
+  {
+    command: 'plan [paths..]',
+    summary: 'Show what would change and how connections would be affected, without changing anything',
+    load: async () => (await import('./plan.ts')).planCommand,
+  },
+  {
+    command: 'apply [paths..]',
+    summary: 'Make a plan, ask for confirmation, and apply it; or apply a saved plan',
+    load: async () => (await import('./apply.ts')).applyCommand,
+  },
+  {
+    command: 'import',
+    summary: 'Write manifests that match the live projects, so that a plan shows no changes',
+    load: async () => (await import('./import.ts')).importCommand,
+  },
+  {
+    command: 'fmt [paths..]',
+    summary:
+      'Format manifests with canonical key order and values, keeping comments and layout; needs no network access',
+    load: async () => (await import('./fmt.ts')).fmtCommand,
+  },
+  {
+    command: 'show <ref>',
+    summary: 'Show a saved plan or resolved manifests, without network access or a key',
+    load: async () => (await import('./show.ts')).showCommand,
+  },
+  {
+    command: 'drift [paths..]',
+    summary: 'Show the differences between manifests and live projects, and which of the two changed',
+    load: async () => (await import('./drift.ts')).driftCommand,
+  },
+  {
+    command: 'status [paths..]',
+    summary: 'List live computes, and show whether they match the manifests',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    command: 'cost [paths..]',
+    summary: 'Estimate the monthly cost, and show which changes would save the most',
+    load: async () => (await import('./cost.ts')).costCommand,
+  },
+  {
+    command: 'operations',
+    summary: 'List, show and wait for operations of the control plane',
+    examples: [['$0 operations list', 'List the newest fifty operations']],
+    notes: 'Statuses are shown in the same terms as in the console.',
     subcommands: [
-      runs(operations.listCommand, async () => (await import('../runs/operations.ts')).runOperationsList),
-      runs(operations.getCommand, async () => (await import('../runs/operations.ts')).runOperationsGet),
-      runs(operations.waitCommand, async () => (await import('../runs/operations.ts')).runOperationsWait),
-      runs(operations.watchCommand, async () => (await import('../runs/operations.ts')).runOperationsWatch),
+      {
+        command: 'list',
+        summary: 'List operations, with the newest first',
+        load: async () => (await import('./operations.ts')).listCommand,
+      },
+      {
+        command: 'get <ref>',
+        summary: 'Show one operation',
+        load: async () => (await import('./operations.ts')).getCommand,
+      },
+      {
+        command: 'wait <refs..>',
+        summary: 'Wait for operations to end',
+        load: async () => (await import('./operations.ts')).waitCommand,
+      },
+      {
+        command: 'watch',
+        summary: 'Show operations as they start and change, until Ctrl-C is pressed',
+        load: async () => (await import('./operations.ts')).watchCommand,
+      },
     ],
   },
   {
-    ...compute.computeCommand,
-    subcommands: compute.COMPUTE_ACTIONS.map((action) =>
-      runs(compute.actionCommand(action), async () => (await import('../runs/compute.ts')).runCompute(action)),
-    ),
-  },
-  runs(snapshotCommand, async () => (await import('../runs/snapshot.ts')).runSnapshot),
-  runs(explainCommand, async () => (await import('../runs/explain.ts')).runExplain),
-  {
-    ...agent.agentCommand,
+    command: 'compute',
+    summary: 'Start, suspend, restart or delete individual computes',
+    examples: [['$0 compute start staging', 'Wake the primary on staging']],
+    notes: 'The next apply restores what the manifests declare. For a permanent change, edit the manifest.',
     subcommands: [
-      runs(agent.runCommand, async () => (await import('../runs/agent-run.ts')).runAgent),
-      runs(agent.statusCommand, async () => (await import('../runs/agent-ask.ts')).runAgentStatus),
-      runs(agent.historyCommand, async () => (await import('../runs/agent-history.ts')).runAgentHistory),
-      runs(agent.reconcileCommand, async () => (await import('../runs/agent-ask.ts')).runAgentReconcile),
-      runs(agent.suspendCommand, async () => (await import('../runs/agent-ask.ts')).runAgentSuspend),
-      runs(agent.resumeCommand, async () => (await import('../runs/agent-ask.ts')).runAgentResume),
+      {
+        command: 'start <refs..>',
+        summary: 'Wake idle computes',
+        load: async () => (await import('./compute.ts')).startCommand,
+      },
+      {
+        command: 'suspend <refs..>',
+        summary: 'Suspend computes: existing connections end, and the next connection wakes them',
+        load: async () => (await import('./compute.ts')).suspendCommand,
+      },
+      {
+        command: 'restart <refs..>',
+        summary: 'Restart active computes: existing connections drop',
+        load: async () => (await import('./compute.ts')).restartCommand,
+      },
+      {
+        command: 'delete <refs..>',
+        summary: 'Delete computes: their hostnames are lost permanently',
+        load: async () => (await import('./compute.ts')).deleteCommand,
+      },
     ],
   },
   {
-    ...sandbox.sandboxCommand,
+    command: 'snapshot [paths..]',
+    summary: 'Save a snapshot of the live projects for planning offline',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand,
+  },
+  {
+    command: 'explain [code]',
+    summary: 'Explain a code or the compute sizes, or list all codes',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
+    command: 'agent',
+    summary: 'Continuously keep projects as their manifests declare them',
+    examples: [
+      ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
+      ['$0 agent status', 'Show the state of each project'],
+    ],
+    notes: 'Guide: docs/agent.md',
     subcommands: [
-      runs(sandbox.serveCommand, async () => (await import('../runs/sandbox-serve.ts')).runSandboxServe),
-      runs(sandbox.connectCommand, async () => (await import('../runs/sandbox-connect.ts')).runSandboxConnect),
+      {
+        command: 'run [paths..]',
+        summary: 'Keep projects as their manifests declare them, until stopped by SIGTERM',
+        load: async () => (await import('./agent-run.ts')).runCommand,
+      },
+      {
+        command: 'status [projects..]',
+        summary: 'Show the state of each project. For projects that are named, also show every difference',
+        load: async () => (await import('./agent.ts')).statusCommand,
+      },
+      {
+        command: 'history [projects..]',
+        summary: 'Show what the agent changed, and the time, commit and impact of each change',
+        load: async () => (await import('./agent.ts')).historyCommand,
+      },
+      {
+        command: 'reconcile [projects..]',
+        summary: 'Read projects immediately, retry changes that were rejected or failed, and show the state',
+        load: async () => (await import('./agent.ts')).reconcileCommand,
+      },
+      {
+        command: 'suspend [projects..]',
+        summary: 'Stop applying changes to projects for a while; the agent still reads and reports them',
+        load: async () => (await import('./agent.ts')).suspendCommand,
+      },
+      {
+        command: 'resume [projects..]',
+        summary: 'End a suspension, so that changes are applied again',
+        load: async () => (await import('./agent.ts')).resumeCommand,
+      },
     ],
   },
-  runs(completionCommand, async () => (await import('../runs/completion.ts')).runCompletion),
+  {
+    command: 'sandbox',
+    summary: 'Serve the embedded control plane, or connect to its computes',
+    examples: [
+      ['$0 sandbox serve', 'Serve the control API on this machine'],
+      ['$0 sandbox connect main --psql', 'Open psql on a compute of a running sandbox'],
+    ],
+    notes: 'To run a sandbox inside another command, use plan --sandbox or apply --sandbox.',
+    subcommands: [
+      {
+        command: 'serve',
+        summary: 'Serve the control API on this machine until Ctrl-C is pressed',
+        load: async () => (await import('./sandbox-serve.ts')).serveCommand,
+      },
+      {
+        command: 'connect <ref>',
+        summary: 'Print a connection string for a compute of a running sandbox, or open psql',
+        load: async () => (await import('./sandbox-connect.ts')).connectCommand,
+      },
+    ],
+  },
+  {
+    command: 'completion <shell>',
+    summary: 'Print the completion script for a shell',
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
 ]

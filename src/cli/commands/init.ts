@@ -1,10 +1,23 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
-import { CONNECTION_FLAGS } from '../flags.ts'
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { stringify } from 'yaml'
+import type { Project, ReadApi } from '../../api/index.ts'
+import { counted, git, groupBy, makeFolder, plainText, readIfExists, replaceFile } from '../../base/index.ts'
+import { type Exported, manifestSchema } from '../../manifest/index.ts'
+import { EspalierError, EXIT, schemaAddress } from '../../model/index.ts'
+import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, text, toggle, usageError } from '../setup/flags.ts'
+import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
+import type { Io } from '../setup/io.ts'
+import { hasKey } from '../setup/key.ts'
+import { checkGlobs, liveProjects, visibleProjects } from '../setup/live-projects.ts'
+import { askLine } from '../terminal/ask.ts'
+import { canAsk, print } from '../terminal/terminal.ts'
 
-export const initCommand = {
-  command: 'init',
-  summary: 'Start here: write your first manifests, editor settings, workflows and policies',
+const DESCRIPTION = {
   flags: {
     project: text(
       '',
@@ -27,6 +40,252 @@ export const initCommand = {
 Exit codes:
   0   done
   1   wrong input, or there is neither an API key nor a project id`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type InitFlags = ValuesOf<typeof initCommand>
+type InitFlags = ValuesOf<typeof DESCRIPTION>
+
+const MANIFEST = 'espalier.yaml'
+/** If there are several projects, each gets a file in this folder. */
+const FOLDER = 'espalier'
+const PUBLIC_SCHEMA = schemaAddress('manifest')
+
+export const initCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  const hasManifest = await writeManifest(flags, io)
+  if (flags.manifestsOnly !== true) await writeEditorSettings(io)
+  const hasWorkflows = flags.manifestsOnly !== true && (await writeWorkflows(io))
+  for (const line of nextSteps(hasManifest, hasWorkflows)) print(line, io.stdout)
+  return EXIT.ok
+})
+
+/** @returns whether there is a manifest now that does not need to be filled in. */
+const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
+  const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
+  if (present !== undefined) {
+    report(io, 'exists', `${present}; to add live computes to it, run \`espalier import --project ID --out FILE\``)
+    return true
+  }
+  const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : SCHEMA_FILE
+  if (!hasKey(flags, io)) {
+    await replaceFile(io.locate(MANIFEST), starter(await projectWithoutKey(flags, io), schema), 'The manifest')
+    report(io, 'written', `${MANIFEST}, which you must fill in, because there is no API key to read the project with`)
+    return false
+  }
+  checkGlobs('project', flags.project)
+  return withReadApi(flags, io, async (api) => {
+    const named =
+      flags.project === undefined ? await chooseProjects(api, io) : (await liveProjects(api, flags.project)).ids
+    const [only, second] = named
+    if (only !== undefined && second === undefined) return writeOne(api, only, schema, io)
+    return writeSeveral(api, named, flags, io)
+  })
+}
+
+const SHOWN = 20
+
+/** All projects that the key can access, unless the user picks one of them at the terminal. */
+const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> => {
+  const projects = await visibleProjects(api)
+  const ids = projects.map(({ id }) => id)
+  if (projects.length === 1 || !canAsk(io)) return ids
+  const listed = projects.slice(0, SHOWN).map(({ id, name }) => `  ${plainText(name)}  ${plainText(id)}`)
+  const more = projects.length > SHOWN ? [`  and ${projects.length - SHOWN} more`] : []
+  print([`The key has access to ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
+  const answer = await askLine('Press Enter to import all of them, or type an id, a name or a glob: ', io)
+  if (answer === undefined) throw new EspalierError('E_USAGE', 'No project was chosen.', { hint: 'Use --project ID.' })
+  return answer === '' ? ids : pick(answer, projects)
+}
+
+const pick = (answer: string, projects: readonly Project[]): readonly string[] => {
+  const named = projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
+  if (named !== undefined) return [named.id]
+  checkGlobs('project', [answer])
+  const chosen = matchingProjects(answer, projects)
+  if (chosen.length > 0) return chosen
+  throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
+    hint: 'Run `espalier init` again, or use --project ID.',
+  })
+}
+
+const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promise<boolean> => {
+  const { project } = await observeOne(api, id)
+  const exported = exportChecked(project, { pin: false, schema })
+  const { text, computes } = exported
+  await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
+  const known = computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}; its plan is empty`
+  report(io, 'written', `${MANIFEST}: ${known}`)
+  printNotes(exported, io)
+  return computes > 0
+}
+
+const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<boolean> => {
+  const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
+  const options = { pin: false, schema }
+  const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
+  const written: (readonly [path: string, exported: Exported])[] = []
+  const existing: string[] = []
+  const leftOut: (readonly [reason: string, project: string])[] = []
+  for (const { path, project, result } of files) {
+    const name = project.name ?? project.id
+    if (result === 'exists') existing.push(path)
+    else if ('error' in result) leftOut.push([result.error.message, name])
+    else if (result.computes === 0) leftOut.push(['no compute', name])
+    else written.push([path, result])
+  }
+  for (const { project, diagnostics } of unread) leftOut.push([diagnostics[0]?.message ?? '', project])
+  reportWritten(written, io)
+  if (existing.length > 0) report(io, 'exists', shortened(existing))
+  for (const [reason, projects] of groupBy(leftOut, ([reason]) => reason)) {
+    report(io, 'left out', `${shortened(projects.map(([, project]) => project))}: ${reason}`)
+  }
+  return true
+}
+
+/** A line for each file if there are few. What is the same in several projects is said once. */
+const reportWritten = (written: readonly (readonly [path: string, exported: Exported])[], io: Io): void => {
+  if (written.length > MOST_NAMED) {
+    const computes = written.reduce((sum, [, exported]) => sum + exported.computes, 0)
+    const what = `${counted(written.length, 'manifest')} with ${counted(computes, 'compute')}`
+    report(io, 'written', `${FOLDER}/: ${what}; their plans are empty`)
+  } else {
+    for (const [path, exported] of written)
+      report(io, 'written', `${path}: ${counted(exported.computes, 'compute')}; its plan is empty`)
+  }
+  const rules = written.flatMap(([path, exported]) => exported.rules.map((rule) => ({ path, ...rule })))
+  for (const [match, alike] of groupBy(rules, (rule) => rule.match)) {
+    const branches = counted(
+      alike.reduce((sum, rule) => sum + rule.branches, 0),
+      'branch',
+      'branches',
+    )
+    const paths = shortened(alike.map(({ path }) => path))
+    report(io, 'inferred', `rule \`${match}\` for ${branches} and future ones, in ${paths}`)
+  }
+  const incomplete = written.flatMap(([path, { leftOut }]) => (leftOut.length > 0 ? [path] : []))
+  if (incomplete.length > 0) report(io, 'not managed', `see the end of ${shortened(incomplete)}`)
+}
+
+const MOST_NAMED = 8
+
+const shortened = (names: readonly string[]): string =>
+  names.length > MOST_NAMED
+    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+    : names.join(', ')
+
+const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
+  const id =
+    project?.join(' ') ??
+    (canAsk(io) ? await askLine('Project id (the console shows it under Settings): ', io) : undefined)
+  if (id !== undefined && /^[a-z0-9-]{1,60}$/.test(id)) return id
+  if (id !== undefined)
+    throw usageError(
+      `${JSON.stringify(id)} is not a valid project id.`,
+      'A project id has at most 60 characters and contains only lower-case letters, digits and hyphens.',
+    )
+  throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
+    hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try Espalier without an account, add --sandbox.',
+  })
+}
+
+/**
+ * A manifest that manages nothing yet, with an example in comments.
+ *
+ * @param schema the path or URL of the schema.
+ */
+const starter = (project: string, schema: string): string => `# yaml-language-server: $schema=${schema}
+# The computes of each branch of this project. Computes that are not listed here are not managed.
+version: 1
+${stringify({ project }).trimEnd()}
+
+# defaults:
+#   scaleToZero: 5m
+#
+# branches:
+#   main:
+#     protect: true # nothing on it is deleted, moved or replaced
+#     primary:
+#       size: { min: 1, max: 4 }
+#     replicas:
+#       reporting: {}
+#
+# rules: # for branches that come and go
+#   - match: preview/*
+#     primary:
+#       size: 0.25
+`
+
+const writeEditorSettings = async (io: Io): Promise<void> => {
+  await writeNew(io, SCHEMA_FILE, `${JSON.stringify(manifestSchema(), null, 2)}\n`)
+  for (const [file, edit] of [
+    ['.vscode/settings.json', withSchema],
+    ['.vscode/extensions.json', withExtension],
+  ] as const) {
+    const before = await textOf(io, file)
+    const after = edit(before ?? '')
+    if ('why' in after) report(io, 'unchanged', `${file}: ${after.why}`)
+    else if (after.text === before) report(io, 'exists', file)
+    else await write(io, file, after.text, before === undefined ? 'written' : 'added to')
+  }
+}
+
+/** Also writes limits on what the workflows apply. @returns whether the workflow files exist now. */
+const writeWorkflows = async (io: Io): Promise<boolean> => {
+  const why = await noWorkflows(io)
+  if (why !== undefined) {
+    report(io, 'left out', `workflows: ${why}`)
+    return false
+  }
+  for (const [name, text] of Object.entries(await workflowsFor(io.cwd)))
+    await writeNew(io, `.github/workflows/espalier-${name}.yml`, text)
+  const policies = POLICY_FILES.find((file) => existsSync(io.locate(file)))
+  if (policies === undefined) await writeNew(io, POLICY_FILES[0], POLICY_EXAMPLE)
+  else report(io, 'exists', policies)
+  return true
+}
+
+const noWorkflows = async (io: Io): Promise<string | undefined> => {
+  const ask = async (...args: readonly string[]): Promise<string | undefined> =>
+    git(io.cwd, args).then(
+      (answer) => answer.toString().trim(),
+      () => undefined,
+    )
+  const folder = await ask('rev-parse', '--show-prefix')
+  if (folder === undefined) return 'this is not a git repository'
+  if (folder !== '') return 'workflows must be in the root of the repository, so run `espalier init` there'
+  const remotes = (await ask('remote', '-v')) ?? ''
+  return remotes === '' || remotes.includes('github') ? undefined : 'no remote of this repository is on GitHub'
+}
+
+const writeNew = async (io: Io, file: string, text: string): Promise<void> => {
+  if ((await textOf(io, file)) !== undefined) report(io, 'exists', file)
+  else await write(io, file, text, 'written')
+}
+
+const write = async (io: Io, file: string, text: string, how: string): Promise<void> => {
+  await makeFolder(dirname(io.locate(file)))
+  await replaceFile(io.locate(file), text, file)
+  report(io, how, file)
+}
+
+const textOf = (io: Io, file: string): Promise<string | undefined> =>
+  readIfExists(io.locate(file)).catch((cause: NodeJS.ErrnoException) => {
+    throw new EspalierError('E_OUT', `${file} cannot be read (${cause.code ?? cause.message}).`, { cause })
+  })
+
+const report = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)
+
+const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string[] => {
+  const steps = [
+    ...(hasManifest
+      ? []
+      : [`fill in ${MANIFEST}, or set ESPALIER_API_KEY and run \`espalier import --project ID --out ${MANIFEST}\``]),
+    '`espalier plan` shows what would change',
+    ...(hasWorkflows
+      ? [
+          'set the key for plans: `gh secret set ESPALIER_PLAN_KEY`',
+          'set the key for applies, in an environment with reviewers: `gh secret set ESPALIER_API_KEY --env production`',
+          'commit and push',
+        ]
+      : []),
+  ]
+  return ['\nNext', ...steps.map((step, index) => `  ${index + 1}. ${step}`)]
+}

@@ -1,6 +1,15 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { duration, number, text } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, ONE_PROJECT } from '../flags.ts'
+import { type Operation, OperationEnds, type ReadApi, streamOperations } from '../../api/index.ts'
+import { type Clock, counted, plainText } from '../../base/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainJson } from '../../model/index.ts'
+import { consoleStatus, operationsTable, time } from '../../report/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, duration, formatFlag, number, ONE_PROJECT, text } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { oneProject } from '../setup/live-projects.ts'
+import { waitingLine } from '../terminal/bottom-lines.ts'
+import { canRedraw, print, tableStyle } from '../terminal/terminal.ts'
+import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
 const COMMON = {
   project: ONE_PROJECT,
@@ -26,9 +35,7 @@ const EXIT_NOTES = `Exit codes:
   0   done
   1   wrong input, or no such operation`
 
-export const listCommand = {
-  command: 'list',
-  summary: 'List operations, with the newest first',
+const LIST = {
   flags: {
     ...FILTER_FLAGS,
     limit: number('Filters:', 'List at most this many operations; 0 lists all', { default: 50 }),
@@ -40,20 +47,16 @@ export const listCommand = {
     ['$0 operations list --branch main --action apply_config', 'List configuration changes on main'],
   ],
   notes: EXIT_NOTES,
-} as const satisfies Command
+} as const satisfies Description
 
-export const getCommand = {
-  command: 'get <ref>',
-  summary: 'Show one operation',
+const GET = {
   positionals: { ref: { describe: 'Operation id' } },
   flags: COMMON,
   examples: [['$0 operations get ID --format json', 'Show all fields that the API returns']],
   notes: EXIT_NOTES,
-} as const satisfies Command
+} as const satisfies Description
 
-export const waitCommand = {
-  command: 'wait <refs..>',
-  summary: 'Wait for operations to end',
+const WAIT = {
   positionals: { refs: { describe: 'Operation ids', array: true } },
   flags: {
     timeout: duration('', 'How long to wait in total', { default: '10m' }),
@@ -63,29 +66,230 @@ export const waitCommand = {
   notes: `Exit codes:
   0   all operations finished or were skipped
   1   an operation failed permanently or was cancelled, the wait timed out, or wrong input`,
-} as const satisfies Command
+} as const satisfies Description
 
-export const watchCommand = {
-  command: 'watch',
-  summary: 'Show operations as they start and change, until Ctrl-C is pressed',
+const WATCH = {
   flags: {
     ...FILTER_FLAGS,
     ...COMMON,
   },
   examples: [['$0 operations watch --branch main', 'Watch the operations on main']],
   notes: EXIT_NOTES,
-} as const satisfies Command
+} as const satisfies Description
 
-export const operationsCommand: Command = {
-  command: 'operations',
-  summary: 'List, show and wait for operations of the control plane',
-  flags: {},
-  examples: [['$0 operations list', 'List the newest fifty operations']],
-  notes: 'Statuses are shown in the same terms as in the console.',
+type CommonFlags = Omit<GetFlags, 'ref'>
+type ListFlags = ValuesOf<typeof LIST>
+type GetFlags = ValuesOf<typeof GET>
+type WatchFlags = ValuesOf<typeof WATCH>
+
+/** How many operations to read. This is enough for all operations that start between two refreshes. */
+const WATCHED = 100
+
+/** How many rows determine the column widths. */
+const MEASURED = 100
+
+export const listCommand = commandOf(LIST, async (flags, io) =>
+  withProject(flags, io, async (session) => {
+    const isWanted = filterOf(flags, session)
+    const printer = printerOf(session, flags, io)
+    const since = startOf(flags, io)
+    let shown = 0
+    for await (const operation of streamOperations(session.api, session.project)) {
+      // The newest operation comes first, so all remaining operations are older too.
+      if (Date.parse(operation.createdAt) < since) break
+      if (!isWanted(operation)) continue
+      printer.print(operation)
+      shown += 1
+      if (shown === flags.limit) break
+    }
+    if (shown > 0 || !isTable(flags)) printer.end()
+    else print('No operations match.', io.stderr)
+    return EXIT.ok
+  }),
+)
+
+export const watchCommand = commandOf(WATCH, async (flags, io) =>
+  withProject(flags, io, async (session) => {
+    const isWanted = filterOf(flags, session)
+    // Fixed, so that an operation does not leave the list before it ends.
+    const since = startOf(flags, io)
+    const read = async (): Promise<readonly Operation[]> => {
+      const { operations } = await session.api.listOperations(session.project, { limit: WATCHED })
+      return operations.filter((operation) => Date.parse(operation.createdAt) >= since && isWanted(operation))
+    }
+    if (isTable(flags) && canRedraw(io.stdout, io.env)) {
+      const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
+      const title = `espalier operations, every ${time(WATCH_MS)}.`
+      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
+      return EXIT.ok
+    }
+    const printer = printerOf(session, flags, io)
+    const known = new Map<string, string>()
+    const printChanged = async (): Promise<void> => {
+      for (const operation of (await read()).toReversed()) {
+        const now = `${operation.status} ${operation.failuresCount}`
+        if (known.get(operation.id) !== now) printer.print(operation)
+        known.set(operation.id, now)
+      }
+      printer.end()
+    }
+    await untilInterrupted(WATCH_MS, printChanged, io)
+    return EXIT.ok
+  }),
+)
+
+export const getCommand = commandOf(GET, async (flags, io) =>
+  withProject(flags, io, async (session) => {
+    const printer = printerOf(session, flags, io)
+    printer.print(await session.api.getOperation(session.project, flags.ref))
+    printer.end()
+    return EXIT.ok
+  }),
+)
+
+/** Waits until each operation has ended. The exit code is 1 if an operation failed or the wait timed out. */
+export const waitCommand = commandOf(WAIT, async (flags, io) =>
+  withProject(flags, io, async (session) => {
+    const printer = printerOf(session, flags, io, 1)
+    const startedAt = io.clock.now()
+    let isOk = true
+    for (const id of flags.refs) {
+      let latest: Operation | undefined
+      const done = waitingLine(() => waitText(latest, session, io.clock.now() - startedAt), io)
+      try {
+        const { operation, end } = await waitForOperation({
+          ...session,
+          clock: io.clock,
+          id,
+          deadline: startedAt + flags.timeout,
+          onRead: (operation) => {
+            latest = operation
+          },
+        })
+        printer.print(operation)
+        isOk &&= end === 'good'
+      } finally {
+        done()
+      }
+    }
+    return isOk ? EXIT.ok : EXIT.error
+  }),
+)
+
+const waitText = (operation: Operation | undefined, { branches }: Session, elapsedMs: number): string => {
+  if (operation === undefined) return ''
+  const { action, status, failuresCount, branchId = '' } = operation
+  const failures = failuresCount === 0 ? '' : `, ${counted(failuresCount, 'failure')}`
+  const retry = status === 'failed' ? ', may be retried' : ''
+  const where = branches.get(branchId) ?? branchId
+  return plainText(`Waiting ${time(elapsedMs)}: ${action} on ${where} ${status}${failures}${retry}`)
 }
 
-export type CommonFlags = Omit<GetFlags, 'ref'>
-export type ListFlags = ValuesOf<typeof listCommand>
-export type GetFlags = ValuesOf<typeof getCommand>
-export type WaitFlags = ValuesOf<typeof waitCommand>
-export type WatchFlags = ValuesOf<typeof watchCommand>
+type Table = ReturnType<typeof operationsTable>
+
+interface Session {
+  readonly api: ReadApi
+  readonly project: string
+  /** Branch names by id. */
+  readonly branches: ReadonlyMap<string, string>
+  /** @param sample the operations that determine the column widths. */
+  readonly tableOf: (sample: readonly Operation[]) => Table
+}
+
+const withProject = async (
+  flags: CommonFlags,
+  io: Io,
+  use: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> => {
+  const find = await oneProject(flags.project, io)
+  return withReadApi(flags, io, async (api) => {
+    const project = await find(api)
+    const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
+    const isWide = flags.format === 'wide'
+    const tableOf = (sample: readonly Operation[]): Table =>
+      operationsTable(sample, { branches, now: io.clock.date(), isWide }, tableStyle(io.stdout, flags, io.env))
+    return use({ api, project, branches, tableOf })
+  })
+}
+
+const isTable = ({ format }: CommonFlags): boolean => format !== 'json'
+
+const textOf = (table: Table, operations: readonly Operation[]): string =>
+  [table.head, ...operations.map(table.line)].join('\n')
+
+interface Printer {
+  print(operation: Operation): void
+  /** Prints rows that are still buffered. */
+  end(): void
+}
+
+/**
+ * Prints one JSON object per line, or a table. The rows of a table are buffered until the column widths are known.
+ *
+ * @param measured how many rows determine the column widths.
+ */
+const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
+  if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
+  const buffered: Operation[] = []
+  let table: Table | undefined
+  const open = (): void => {
+    table = tableOf(buffered)
+    print(textOf(table, buffered), io.stdout)
+  }
+  return {
+    print: (operation) => {
+      if (table !== undefined) return print(table.line(operation), io.stdout)
+      buffered.push(operation)
+      if (buffered.length >= measured) open()
+    },
+    end: () => {
+      if (table === undefined) open()
+    },
+  }
+}
+
+const startOf = ({ since }: ListFlags | WatchFlags, { clock }: Io): number =>
+  since === undefined ? 0 : clock.date() - since
+
+/** Operations are filtered here because, according to its public OpenAPI document, the API cannot filter them. */
+const filterOf = (
+  { branch, compute, action, status }: ListFlags | WatchFlags,
+  { branches }: Session,
+): ((operation: Operation) => boolean) => {
+  const word = status?.toLowerCase()
+  return (operation) =>
+    (branch === undefined || operation.branchId === branch || branches.get(operation.branchId ?? '') === branch) &&
+    (compute === undefined || operation.endpointId === compute) &&
+    (action === undefined || operation.action === action) &&
+    (word === undefined || operation.status === word || consoleStatus(operation.status).toLowerCase() === word)
+}
+
+const POLL_MS = 1_000
+
+/**
+ * @param options `deadline` is in milliseconds of the clock. `onRead` is called each time the operation is read.
+ * @throws {EspalierError} `E_TIMEOUT` if the operation has not ended by the deadline.
+ */
+export const waitForOperation = async (options: {
+  readonly api: Pick<ReadApi, 'getOperation'>
+  readonly clock: Clock
+  readonly project: string
+  readonly id: string
+  readonly deadline: number
+  readonly onRead?: (operation: Operation) => void
+}): Promise<{ readonly operation: Operation; readonly end: 'good' | 'bad' }> => {
+  const { api, clock, project, id, deadline, onRead } = options
+  const ends = new OperationEnds(clock)
+  for (;;) {
+    const operation = await api.getOperation(project, id)
+    onRead?.(operation)
+    const end = ends.see(operation)
+    if (end !== undefined) return { operation, end }
+    if (clock.now() >= deadline) {
+      throw new EspalierError('E_TIMEOUT', `The operation ${id} is still ${operation.status}.`, {
+        hint: 'It continues on the service. To keep waiting, run the command again with a longer --timeout.',
+      })
+    }
+    await clock.sleep(Math.min(POLL_MS, Math.max(1, deadline - clock.now())))
+  }
+}

@@ -1,5 +1,22 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text, toggle } from '../flag.ts'
+import { jsonPlan } from '../../apply/index.ts'
+import { commitOf, counted, defined, PRIVATE, replaceFile } from '../../base/index.ts'
+import { DEFAULT_CONCURRENCY, EXIT, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
+import { ageOf, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
+import {
+  checkOverrides,
+  encodeSavedPlan,
+  type Manifests,
+  manifestsAt,
+  type Planned,
+  planLive,
+  planRecorded,
+  readSnapshot,
+  rehearse,
+  select,
+  selectionNote,
+} from '../../workflow/index.ts'
+import { commandOf, type Description, STDIN, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
 import {
   CONNECTION_FLAGS,
   EXIT_ERROR,
@@ -8,11 +25,19 @@ import {
   PATHS,
   PLAN_VIEW_FLAGS,
   PLANNING_FLAGS,
-} from '../flags.ts'
+  selectionOf,
+  text,
+  toggle,
+  usageError,
+} from '../setup/flags.ts'
+import { type Io, timeOf } from '../setup/io.ts'
+import { readManifests } from '../setup/manifests.ts'
+import { sameConnection } from '../setup/same-arguments.ts'
+import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
+import { printNote, printProblems, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
+import { print, styleOf } from '../terminal/terminal.ts'
 
-export const planCommand = {
-  command: 'plan [paths..]',
-  summary: 'Show what would change and how connections would be affected, without changing anything',
+const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format', ['terminal', 'json', 'markdown']),
@@ -53,6 +78,137 @@ export const planCommand = {
       or a policy denies a change, or a project cannot be planned, in which case the
       other projects are shown
   2   with --detailed-exitcode, there are changes`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type PlanFlags = ValuesOf<typeof planCommand>
+type PlanFlags = ValuesOf<typeof DESCRIPTION>
+
+export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  // The page is opened first, so that the command fails before it reads anything.
+  const page = await openPageOf(flags, io)
+  const manifests = await readManifests(flags.paths, io, flags)
+  const { loaded } = manifests
+  if (hasErrors(loaded.diagnostics)) {
+    reportProblems(loaded.diagnostics, loaded, flags, io)
+    return EXIT.error
+  }
+  // This happens before any request, because a ref that does not exist is a usage error.
+  const base = flags.base === undefined ? undefined : await readBase(flags.base, manifests, flags, io)
+  checkOverrides(manifests, base?.manifests)
+  const selected = await select(manifests, selectionOf(flags), io.cwd)
+  const planned = await planWithFlags(selected, flags, base?.manifests, io)
+  const { result, comparison } = planned
+  if (!result.ok && result.plan.projects.length === 0) {
+    reportProblems([...loaded.diagnostics, ...result.diagnostics], loaded, flags, io)
+    return EXIT.error
+  }
+  // The plan does not contain the warnings about manifests, so they are shown separately.
+  if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
+    reportProblems(loaded.diagnostics, loaded, flags, io)
+  }
+  const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.removedSafeguards ?? [])] }
+  const since = base && comparison && { ...base, origin: comparison.origin }
+  print(render(plan, planned, flags, since, io), io.stdout)
+  if (flags.out !== undefined) await save(flags.out, planned, flags, io)
+  await page?.(await htmlPage(plan, planned, flags, since, io))
+  printNote(selectionNote(plan), io)
+  const isComplete = reportLeftOut(plan, io)
+  if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
+  if (!isComplete) return EXIT.error
+  if (plan.policies?.results.some(({ outcome }) => outcome === 'denied')) return EXIT.error
+  return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
+})
+
+const htmlPage = async (
+  plan: Plan,
+  { observed }: Planned,
+  flags: PlanFlags,
+  since: Since | undefined,
+  io: Io,
+): Promise<string> => {
+  // This is loaded only on demand, because it needs an HTML library.
+  const { planPage } = await import('../../report/html/index.ts')
+  return planPage(plan, {
+    ...PAGE_FRAME,
+    observed,
+    takenAt: observed.takenAt,
+    ...defined({ age: flags.live && ageOf(observed.takenAt, io.clock.date()), since }),
+  })
+}
+
+const planWithFlags = async (
+  manifests: Manifests,
+  flags: PlanFlags,
+  base: Manifests | undefined,
+  io: Io,
+): Promise<Planned> => {
+  if (flags.live !== undefined) {
+    const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
+    printNote(
+      `Planned against the snapshot ${flags.live}, which is ${ageOf(planned.observed.takenAt, io.clock.date())} old.`,
+      io,
+    )
+    return planned
+  }
+  return withReadApi(flags, io, (api, onReading) =>
+    planLive(api, manifests, {
+      concurrency: DEFAULT_CONCURRENCY,
+      base,
+      onReading,
+    }),
+  )
+}
+
+/** Rehearses the plan, and reports the result on stderr, because stdout must contain only the plan. */
+const isRehearsed = async (planned: Planned, flags: PlanFlags, io: Io): Promise<boolean> => {
+  const { plan } = planned.result
+  if (isEmptyPlan(plan)) return true
+  const { outcome, isGood } = await rehearse(planned, io.clock)
+  if (isGood) {
+    print(
+      `Rehearsed  ${counted(plan.steps.length, 'step')} done on a sandbox, in spite of injected faults: a lock, a slow operation and a failed operation. A new plan is empty.`,
+      io.stderr,
+    )
+    return true
+  }
+  print(terminalOutcome(plan, outcome, styleOf(io.stderr, flags, io.env)), io.stderr)
+  print('Rehearsed  The plan could not be completed on the sandbox. No live project was changed.', io.stderr)
+  return false
+}
+
+interface Base {
+  readonly ref: string
+  readonly commit: string
+  readonly manifests: Manifests
+}
+
+type Since = Base & { readonly origin: Origin }
+
+const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
+  if (manifests.paths.includes(STDIN))
+    throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
+  const base = await manifestsAt(ref, manifests, { cwd: io.cwd })
+  if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
+    printNote(`The manifests at ${ref} have errors:`, io)
+    printProblems(base.loaded.diagnostics, flags, io, base.loaded.lineOf)
+  }
+  return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
+}
+
+const render = (plan: Plan, { observed }: Planned, flags: PlanFlags, since: Since | undefined, io: Io): string => {
+  if (flags.format === 'json') {
+    const origin = since && { base: since.commit, ...since.origin }
+    return jsonPlan(plan, defined({ origin }))
+  }
+  if (flags.format === 'markdown') return markdownPlan(plan, defined({ since }))
+  return terminalPlan(plan, styleOf(io.stdout, flags, io.env), {
+    takenAt: observed.takenAt,
+    now: timeOf(io),
+    detail: flags.detail,
+    ...defined({ since }),
+  })
+}
+
+const save = async (file: string, planned: Planned, flags: PlanFlags, io: Io): Promise<void> => {
+  await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
+  print(`Saved to ${file}. To apply exactly this plan, run: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
+}

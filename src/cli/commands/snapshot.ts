@@ -1,10 +1,19 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { text } from '../flag.ts'
-import { CONNECTION_FLAGS, PATHS } from '../flags.ts'
+import { pastOperations, type ReadApi, snapshot } from '../../api/index.ts'
+import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
+import { DEFAULT_CONCURRENCY, EXIT, hasErrors } from '../../model/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
+import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, PATHS, text } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
+import { readManifests } from '../setup/manifests.ts'
+import { samePaths } from '../setup/same-arguments.ts'
+import { printNote, printProblems } from '../terminal/report-problems.ts'
+import { print } from '../terminal/terminal.ts'
 
-export const snapshotCommand = {
-  command: 'snapshot [paths..]',
-  summary: 'Save a snapshot of the live projects for planning offline',
+const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     out: text('', 'File to write', { value: 'FILE', demandOption: true }),
@@ -21,6 +30,42 @@ export const snapshotCommand = {
   notes: `Exit codes:
   0   saved
   1   wrong input, or a project does not exist`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type SnapshotFlags = ValuesOf<typeof snapshotCommand>
+type SnapshotFlags = ValuesOf<typeof DESCRIPTION>
+
+/** Writes a snapshot. It includes past operations, so that plans made from it can have estimates. */
+export const snapshotCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  checkGlobs('project', flags.project)
+  const declared = flags.project === undefined ? await declaredProjects(flags, io) : []
+  if (declared === undefined) return EXIT.error
+  return withReadApi(flags, io, async (api, onReading) => {
+    const projects = flags.project === undefined ? declared : await named(api, flags.project, io)
+    const seen = await snapshot(api, projects, { onReading })
+    const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, async (project) => ({
+      ...project,
+      ...(await pastOperations(api, project.id)),
+    }))
+    await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
+    print(
+      `Saved to ${flags.out}. To plan from it, run: espalier plan${samePaths(flags.paths)} --live ${flags.out}`,
+      io.stderr,
+    )
+    const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
+    if (unread.length > 0) printProblems(unread, flags, io)
+    return unread.length > 0 ? EXIT.error : EXIT.ok
+  })
+})
+
+const named = async (api: ReadApi, projects: readonly string[], io: Io): Promise<readonly string[]> => {
+  const { ids, leftOut } = await liveProjects(api, projects)
+  if (leftOut > 0) printNote(selectionWords({ projects }, [[leftOut, 'project']]), io)
+  return ids
+}
+
+const declaredProjects = async (flags: SnapshotFlags, io: Io): Promise<readonly string[] | undefined> => {
+  const { loaded } = await readManifests(flags.paths, io)
+  if (!hasErrors(loaded.diagnostics)) return projectIds(loaded.desired)
+  printProblems(loaded.diagnostics, flags, io, loaded.lineOf)
+  return undefined
+}

@@ -1,10 +1,37 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { toggle } from '../flag.ts'
-import { CONNECTION_FLAGS, formatFlag, PATHS, SELECTION_FLAGS } from '../flags.ts'
+import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
+import { compare, defined } from '../../base/index.ts'
+import {
+  EXIT,
+  type ExitCode,
+  hasErrors,
+  type Observed,
+  type Plan,
+  plainJson,
+  type Selection,
+} from '../../model/index.ts'
+import { projectIds, unreadProjects } from '../../planner/index.ts'
+import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report/index.ts'
+import {
+  branchMatcher,
+  type Manifests,
+  matchingProjects,
+  namesOf,
+  planLive,
+  select,
+  selectionWords,
+  withNames,
+} from '../../workflow/index.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { withReadApi } from '../setup/connect.ts'
+import { CONNECTION_FLAGS, formatFlag, PATHS, SELECTION_FLAGS, toggle } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
+import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
+import { ifAny, readManifests } from '../setup/manifests.ts'
+import { printProblems } from '../terminal/report-problems.ts'
+import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
+import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
-export const statusCommand = {
-  command: 'status [paths..]',
-  summary: 'List live computes, and show whether they match the manifests',
+const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; wide shows all columns, and name shows only ids', [
@@ -38,6 +65,153 @@ On a terminal, columns that do not fit are left out. In a pipe, all columns are 
 Exit codes:
   0   listed
   1   wrong input, or a project cannot be read or planned; the others are listed`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type StatusFlags = ValuesOf<typeof statusCommand>
+type StatusFlags = ValuesOf<typeof DESCRIPTION>
+
+interface Seen {
+  readonly observed: Observed
+  /** Absent if manifests were not read, or if they have errors. */
+  readonly plan?: Plan
+  /** How many projects and computes the selection excludes. */
+  readonly leftOut: { readonly projects: number; readonly computes: number }
+}
+
+type See = (api: ReadApi, onReading?: OnReading) => Promise<Seen>
+
+export const statusCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  checkGlobs('project', flags.project)
+  checkGlobs('branch', flags.branch)
+  const manifests = await manifestsOf(flags, io)
+  const isBroken = manifests !== undefined && hasErrors(manifests.loaded.diagnostics)
+  if (isBroken) printProblems(manifests.loaded.diagnostics, flags, io, manifests.loaded.lineOf)
+  if (isBroken && flags.project === undefined && projectIds(manifests.loaded.desired).length === 0) return EXIT.error
+  return withReadApi(flags, io, async (api, onReading) => {
+    const see = await seeing(api, manifests, isBroken, flags, io)
+    let code: ExitCode = EXIT.ok
+    const read = async (progress?: OnReading): Promise<Seen> => {
+      const seen = byName(ofBranches(await see(api, progress), flags.branch))
+      code = isBroken || problemsIn(seen).length > 0 ? EXIT.error : EXIT.ok
+      return seen
+    }
+    const shown = { ...flags, isBroken, lineOf: manifests?.loaded.lineOf ?? (() => undefined) }
+    if (flags.watch !== true) show(await read(onReading), shown, io)
+    else if (isTable(flags)) {
+      const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
+      const title = `espalier status, every ${time(WATCH_MS)}.`
+      await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
+    } else await untilInterrupted(WATCH_MS, async () => show(await read(), shown, io), io)
+    return code
+  })
+})
+
+const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || format === 'wide'
+
+/** Reads the manifests. If `--project` is given without paths, there need not be any manifests. */
+const manifestsOf = async ({ paths, project }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
+  const manifests = readManifests(paths, io)
+  return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
+}
+
+/** Decides what to read: the declared projects, with a plan if possible, or any projects that the key can access. */
+const seeing = async (
+  api: ReadApi,
+  manifests: Manifests | undefined,
+  isBroken: boolean,
+  { paths, project: patterns }: StatusFlags,
+  io: Io,
+): Promise<See> => {
+  const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
+  const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, {}))
+  const found = patterns?.map((pattern) => matchingProjects(pattern, projects)) ?? [declared]
+  const isDeclared = found.every((ids) => ids.length > 0)
+  if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
+    const selected = await select(manifests, { projects: patterns }, io.cwd)
+    return async (read, onReading) => {
+      const { observed, result } = await planLive(read, selected, { estimate: false, onReading })
+      const projects = result.plan.selection?.leftOut.projects ?? 0
+      return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
+    }
+  }
+  const chosen = isDeclared || patterns === undefined ? [...new Set(found.flat())] : undefined
+  const { ids, leftOut } =
+    chosen === undefined
+      ? await liveProjects(api, patterns ?? [])
+      : { ids: chosen, leftOut: declared.length - chosen.length }
+  return async (read, onReading) => ({
+    observed: await snapshot(read, ids, { onReading }),
+    leftOut: { projects: leftOut, computes: 0 },
+  })
+}
+
+/** Sorts projects by name, as plans do. */
+const byName = (seen: Seen): Seen => {
+  const projects = seen.observed.projects.toSorted((a, b) => compare(a.name ?? a.id, b.name ?? b.id))
+  return { ...seen, observed: { ...seen.observed, projects } }
+}
+
+const ofBranches = (seen: Seen, patterns: readonly string[] | undefined): Seen => {
+  if (patterns === undefined) return seen
+  const { observed, plan, leftOut } = seen
+  const isChosen = branchMatcher(patterns, observed)
+  const projects = observed.projects.flatMap((project) => {
+    const branches = project.branches.filter(isChosen)
+    const ids = new Set(branches.map(({ id }) => id))
+    const computes = project.computes.filter(({ branchId }) => ids.has(branchId))
+    return branches.length === 0 ? [] : [{ ...project, branches, computes }]
+  })
+  const count = (all: Observed['projects']): number => all.reduce((sum, { computes }) => sum + computes.length, 0)
+  return {
+    observed: { ...observed, projects },
+    ...(plan && { plan: { ...plan, changes: plan.changes.filter(({ branch }) => isChosen(branch)) } }),
+    leftOut: { ...leftOut, computes: count(observed.projects) - count(projects) },
+  }
+}
+
+const problemsIn = ({ observed, plan }: Seen) => (plan === undefined ? unreadProjects(observed) : (plan.leftOut ?? []))
+
+interface Shown extends StatusFlags {
+  readonly isBroken: boolean
+  readonly lineOf: Manifests['loaded']['lineOf']
+}
+
+const show = (seen: Seen, flags: Shown, io: Io): void => {
+  print(textOf(seen, flags, io), io.stdout)
+  print(problemsOf(seen, flags, io), io.stderr)
+}
+
+const textOf = (seen: Seen, flags: Shown, io: Io): string => {
+  const { observed, plan } = seen
+  const context = {
+    now: io.clock.date(),
+    ...defined({ plan, isUnknown: flags.isBroken || undefined }),
+  }
+  if (isTable(flags)) {
+    return statusTable(observed.projects, context, tableStyle(io.stdout, flags, io.env), flags.format === 'wide')
+  }
+  const computes = statusesOf(observed.projects, context)
+  if (flags.format === 'name') return computes.map(({ id }) => id).join('\n')
+  const leftOut = problemsIn(seen)
+  const problems = leftOut.length === 0 ? {} : { leftOut }
+  return plainJson({ takenAt: observed.takenAt, computes, missing: observed.missing, ...problems }, 2)
+}
+
+/** Says what the table leaves out, and why. */
+const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
+  const style = styleOf(io.stderr, flags, io.env)
+  const { project: projects, branch: branches, isBroken, lineOf } = flags
+  const selection: Selection = defined({ projects, branches })
+  const { leftOut } = seen
+  return [
+    ...problemsIn(seen).map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf)),
+    ...(isBroken ? ['Note  SYNC is unknown until the errors in the manifests are corrected.\n'] : []),
+    ...(leftOut.projects + leftOut.computes === 0
+      ? []
+      : [
+          `Note  ${selectionWords(selection, [
+            [leftOut.projects, 'project'],
+            [leftOut.computes, 'compute'],
+          ])}\n`,
+        ]),
+  ].join('')
+}

@@ -1,9 +1,13 @@
-import type { Command, ValuesOf } from '../command.ts'
-import { formatFlag, PATHS, REVIEW_FLAGS } from '../flags.ts'
+import { counted } from '../../base/index.ts'
+import { VERSION } from '../../base/version.ts'
+import { EXIT, hasErrors } from '../../model/index.ts'
+import { checkOffline } from '../../workflow/index.ts'
+import { commandOf, type Description } from '../command.ts'
+import { formatFlag, PATHS, REVIEW_FLAGS } from '../setup/flags.ts'
+import { readManifests } from '../setup/manifests.ts'
+import { print, styleOf } from '../terminal/terminal.ts'
 
-export const validateCommand = {
-  command: 'validate [paths..]',
-  summary: 'Check manifests and report every problem in every file, without network access or a key',
+const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
@@ -19,6 +23,34 @@ export const validateCommand = {
   notes: `Exit codes:
   0   there are no errors, but there may be warnings
   1   there are errors, or wrong usage`,
-} as const satisfies Command
+} as const satisfies Description
 
-export type ValidateFlags = ValuesOf<typeof validateCommand>
+export const validateCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  const manifests = await readManifests(flags.paths, io, flags)
+  const { loaded } = manifests
+  const { files } = loaded
+  const checked = checkOffline(manifests)
+  const diagnostics = [...loaded.diagnostics, ...(hasErrors(loaded.diagnostics) ? [] : checked.diagnostics)]
+  const { undecided } = checked
+  if (flags.format === 'terminal' && diagnostics.length === 0) {
+    print([`No problems in ${counted(files.length, 'file')}.`, ...left(undecided)].join(' '), io.stdout)
+    return EXIT.ok
+  }
+  // This is loaded only if there is something to print.
+  const { jsonDiagnostics, sarifDiagnostics, terminalDiagnostics } = await import('../../report/index.ts')
+  if (flags.format === 'json') print(jsonDiagnostics(diagnostics, { files, checkedByPlan: undecided }), io.stdout)
+  else if (flags.format === 'sarif') print(sarifDiagnostics(diagnostics, { version: VERSION }), io.stdout)
+  else {
+    print(terminalDiagnostics(diagnostics, styleOf(io.stdout, flags, io.env), loaded.lineOf), io.stdout)
+    for (const note of left(undecided)) print(note, io.stdout)
+  }
+  return hasErrors(diagnostics) ? EXIT.error : EXIT.ok
+})
+
+/** Names the policies that cannot be checked without live values. */
+const left = (policies: readonly string[]): readonly string[] =>
+  policies.length === 0
+    ? []
+    : [
+        `${policies.length === 1 ? 'One policy needs' : `${policies.length} policies need`} live values and can be checked only by plan: ${policies.join(', ')}.`,
+      ]

@@ -1,11 +1,9 @@
 /** Completes a command line. It runs on every TAB, so it loads little and needs no network access. */
 import { CONSENTS } from '../../model/index.ts'
-import type { Runnable } from '../command.ts'
-import { flagsByWord, nameOf, pathOf } from '../command-line.ts'
-import { COMMANDS } from '../commands/index.ts'
-import type { Flag } from '../flag.ts'
-import { COMMON_FLAGS } from '../flags.ts'
-import type { Io } from '../io.ts'
+import type { Command } from '../command.ts'
+import { below, flagsByWord, isLeaf, nameOf, pathOf } from '../command-line.ts'
+import { COMMON_FLAGS, type Flag } from '../setup/flags.ts'
+import type { Io } from '../setup/io.ts'
 
 /** Words with other characters are not offered, because shells would expand them. */
 const SAFE = /^[\w./@:+=,-]+$/
@@ -23,7 +21,8 @@ export const complete = async (words: readonly string[], io: Io): Promise<readon
 }
 
 const candidatesFor = async (words: readonly string[], typed: string, io: Io): Promise<readonly Candidate[]> => {
-  const { command } = pathOf(words.slice(0, -1))
+  const { entry, names } = pathOf(words.slice(0, -1))
+  const command = entry !== undefined && isLeaf(entry) ? await entry.load() : undefined
   const flags = flagsByWord({ ...command?.flags, ...COMMON_FLAGS, help: { type: 'boolean' } })
   const previous = flags.get(words.at(-2) ?? '')
   if (previous?.flag.requiresArg === true) return valuesOf(previous.name, previous.flag, words, typed, io)
@@ -32,9 +31,8 @@ const candidatesFor = async (words: readonly string[], typed: string, io: Io): P
       word.startsWith('--') ? [{ word, about: flag.describe ?? '' }] : [],
     )
   }
-  const below = command === undefined ? COMMANDS : command.subcommands
-  if (below !== undefined) return below.map((one) => ({ word: nameOf(one), about: one.summary }))
-  return command === undefined ? [] : argumentsOf(command, words, io)
+  if (command === undefined) return below(entry).map((one) => ({ word: nameOf(one), about: one.summary }))
+  return argumentsOf(command, names, words, io)
 }
 
 const valuesOf = async (
@@ -62,22 +60,26 @@ const valuesOf = async (
         id === undefined ? [] : [{ word: id, about: ref }],
       )
     case 'base':
-      return (await (await import('./git-refs.ts')).gitRefs(io.cwd)).map((word) => ({ word }))
+      return (await (await import('./names.ts')).gitRefs(io.cwd)).map((word) => ({ word }))
     default:
       return []
   }
 }
 
-const argumentsOf = async (command: Runnable, words: readonly string[], io: Io): Promise<readonly Candidate[]> => {
-  const [[name, positional] = []] = Object.entries(command.positionals ?? {})
+const argumentsOf = async (
+  { positionals = {} }: Command,
+  names: readonly string[],
+  words: readonly string[],
+  io: Io,
+): Promise<readonly Candidate[]> => {
+  const [[name, positional] = []] = Object.entries(positionals)
   if (positional?.choices !== undefined) return positional.choices.map((word) => ({ word }))
-  if (name === 'code') return (await import('../runs/explain.ts')).codes()
-  const isCompute = name === 'refs' && /^(?:start|suspend|restart|delete)\b/.test(command.command)
-  return isCompute ? (await declared(words, io)).computes.map(({ ref }) => ({ word: ref })) : []
+  if (name === 'code') return (await import('../commands/explain.ts')).codes()
+  return names[0] === 'compute' ? (await declared(words, io)).computes.map(({ ref }) => ({ word: ref })) : []
 }
 
 const declared = async (words: readonly string[], { cwd }: Io) => {
   const at = words.lastIndexOf('--project')
   const project = at < 0 || at >= words.length - 2 ? undefined : words[at + 1]
-  return (await import('./declared-names.ts')).declaredNames(cwd, project)
+  return (await import('./names.ts')).declaredNames(cwd, project)
 }

@@ -1,0 +1,50 @@
+/** Reads and writes the agent's token and address in its data folder, and chooses the exit code for its state. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { PRIVATE, readIfPresent, replaceFile } from '../../base/index.ts'
+import { type AgentView, agentExitCode, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { text } from './flags.ts'
+
+/** The flag with which all agent commands find the data folder. */
+export const DATA_FLAG = {
+  data: text('Agent:', 'Data folder, which only one agent can use at a time', {
+    value: 'DIR',
+    default: '.espalier/agent',
+  }),
+} as const
+
+export const STATE_CODES = `Exit codes:
+  0   every project is Synced
+  1   wrong usage, or the agent cannot be reached
+  2   a project is OutOfSync, Progressing or Unknown
+  3   a project is Blocked, Failing, Invalid or Suspended
+  5   everything is done, except for steps that wait for their restart window`
+
+/** The token in the data folder. If there is none yet, a new one is written. */
+export const tokenIn = async (folder: string): Promise<string> => {
+  const file = join(folder, 'token')
+  const known = readIfPresent(file)?.trim()
+  if (known !== undefined && known !== '') return known
+  const token = randomBytes(24).toString('base64url')
+  await replaceFile(file, `${token}\n`, 'The token of the agent', PRIVATE)
+  return token
+}
+
+export const writeAddress = (folder: string, url: string): Promise<void> =>
+  replaceFile(join(folder, 'address'), `${url}\n`, 'The address of the agent', PRIVATE)
+
+/** @throws {EspalierError} `E_AGENT_UNREACHABLE` if no agent has ever used this folder. */
+export const agentIn = async (folder: string): Promise<{ readonly url: string; readonly token: string }> => {
+  const [url, token] = ['address', 'token'].map((name) => readIfPresent(join(folder, name))?.trim())
+  if (url !== undefined && token !== undefined) return { url, token }
+  throw new EspalierError('E_AGENT_UNREACHABLE', `No agent has run with the data folder ${folder}.`, {
+    hint: 'Name the folder of the agent with --data, or start an agent with `espalier agent run`.',
+  })
+}
+
+/** The exit code for the worst state of all projects. Manifests that cannot be used count as an invalid project. */
+export const exitCodeOfAll = ({ projects, source }: Pick<AgentView, 'projects' | 'source'>): ExitCode => {
+  if (source.errorState === 'Invalid' || (projects.length === 0 && source.error !== undefined)) return EXIT.partial
+  const codes = new Set<ExitCode>(projects.map(({ state }) => agentExitCode(state)))
+  return ([EXIT.partial, EXIT.changes, EXIT.scheduled] as const).find((code) => codes.has(code)) ?? EXIT.ok
+}

@@ -1,0 +1,58 @@
+/** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
+import { stat } from 'node:fs/promises'
+import { checkKey } from '../../api/index.ts'
+import { plainText, readBoundedFile } from '../../base/index.ts'
+import { EspalierError } from '../../model/index.ts'
+import { print } from '../terminal/terminal.ts'
+import type { Environment, Io } from './io.ts'
+
+const MAX_KEY_FILE_BYTES = 1024 * 1024
+const HINT =
+  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try Espalier without an account, use --sandbox.'
+
+/**
+ * Reads the key from `--api-key-file`, or else from ESPALIER_API_KEY, or else from NEON_API_KEY.
+ *
+ * @throws {EspalierError} `E_KEY` if there is no key, or if the file cannot be read.
+ */
+export const findKey = async (
+  file: string | undefined,
+  { env, locate, stderr }: Pick<Io, 'env' | 'locate' | 'stderr'>,
+): Promise<string> => {
+  const key = file === undefined ? fromEnvironment(env) : await fromFile(file, locate)
+  if (key === '') {
+    const where = file === undefined ? 'There is no API key.' : `The key file ${file} is empty.`
+    throw new EspalierError('E_KEY', where, { hint: HINT })
+  }
+  checkKey(key)
+  if (file !== undefined && (await isOpenToOthers(locate(file)))) {
+    print(
+      `Warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
+      stderr,
+    )
+  }
+  return key
+}
+
+/** Checks only regular files, because a pipe can be read only once. Windows has no such permission bits. */
+const isOpenToOthers = async (file: string): Promise<boolean> => {
+  const info = await stat(file).catch(() => undefined)
+  return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
+}
+
+/** Whether there is a key, which can also be the key of a sandbox. The key is not checked. */
+export const hasKey = (
+  flags: { readonly apiKeyFile?: string | undefined; readonly sandbox?: string | undefined },
+  { env }: Pick<Io, 'env'>,
+): boolean => flags.sandbox !== undefined || flags.apiKeyFile !== undefined || fromEnvironment(env) !== ''
+
+const fromEnvironment = (env: Environment): string => env.ESPALIER_API_KEY?.trim() || env.NEON_API_KEY?.trim() || ''
+
+const fromFile = async (file: string, locate: Io['locate']): Promise<string> => {
+  try {
+    return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
+    throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })
+  }
+}

@@ -1,0 +1,122 @@
+/** Finds live projects by id, name or glob. */
+import { ApiError, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
+import { compare, globProblem } from '../../base/index.ts'
+import { EspalierError, hasErrors, ID, plainText } from '../../model/index.ts'
+import { projectIds } from '../../planner/index.ts'
+import { matchingProjects, readManifests } from '../../workflow/index.ts'
+import { listed } from '../terminal/terminal.ts'
+import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
+import { ifAny } from './manifests.ts'
+
+/** A project-scoped key cannot list projects; a personal key may have to name an organization. */
+const REFUSED = new Set([400, 403, 404])
+
+/**
+ * All projects that the key can access, sorted by name.
+ *
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if there is none, `E_USAGE` if the key cannot list projects.
+ */
+export const visibleProjects = async (api: ReadApi): Promise<readonly Project[]> => {
+  const projects = await api.listProjects().catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status === undefined || !REFUSED.has(error.status)) throw error
+    if (error.code === 'E_BASE_URL') throw error
+    throw new EspalierError('E_USAGE', `This key cannot list projects. ${error.message}`, {
+      hint: 'Name a project with --project ID.',
+      cause: error,
+    })
+  })
+  if (projects.length > 0) return projects.toSorted((a, b) => compare(a.name, b.name))
+  throw new EspalierError('E_PROJECT_UNKNOWN', 'The key does not have access to any project.', {
+    hint: 'Create a project, or use another key.',
+  })
+}
+
+/**
+ * The ids of the projects with this id or name. A text that could be an id and is not a known name is returned
+ * unchanged, because a key that cannot list projects may still have access to the project with this id.
+ *
+ * @throws {EspalierError} `E_PROJECT_UNKNOWN` if no project has the name.
+ */
+const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string[]> => {
+  const mayBeId = ID.test(idOrName)
+  if (mayBeId && (await api.projectDetails(idOrName)) !== undefined) return [idOrName]
+  const found = matchingProjects(idOrName, await projectsNamed(api, idOrName))
+  if (found.length > 0) return found
+  if (mayBeId) return [idOrName]
+  throw unknownProject(idOrName)
+}
+
+/**
+ * Finds the project that the patterns of `--project` match. If there are none, this is the project that the manifests
+ * in the current folder declare, if there is only one.
+ *
+ * @returns a function that finds its id, so that usage errors are reported before any request.
+ * @throws {EspalierError} `E_USAGE` if there is no such project, or more than one.
+ */
+export const oneProject = async (
+  patterns: readonly string[] | undefined,
+  { cwd }: Io,
+): Promise<(api: ReadApi) => Promise<string>> => {
+  checkGlobs('project', patterns)
+  if (patterns !== undefined) return async (api) => onlyOf((await liveProjects(api, patterns)).ids, patterns)
+  const manifests = await ifAny(readManifests([], { cwd }))
+  const ids =
+    manifests === undefined || hasErrors(manifests.loaded.diagnostics) ? [] : projectIds(manifests.loaded.desired)
+  const [only, second] = ids
+  if (only === undefined) throw usageError('It is not clear which project to use.', NAME_IT)
+  if (second === undefined) return async () => only
+  throw usageError(
+    `The manifests declare ${ids.length} projects, so it is not clear which one to use.`,
+    `${NAME_IT} They declare ${listed(ids)}.`,
+  )
+}
+
+const onlyOf = ([only, ...others]: readonly string[], patterns: readonly string[]): string => {
+  if (only !== undefined && others.length === 0) return only
+  const ids = only === undefined ? [] : [only, ...others]
+  throw usageError(
+    `--project ${patterns.join(' --project ')} matches ${ids.length} projects, but this command works on one.`,
+    `Choose one by its id: ${listed(ids)}.`,
+  )
+}
+
+const NAME_IT = 'Name the project with --project, by its id or name.'
+
+export const unknownProject = (idOrName: string): EspalierError =>
+  new EspalierError(
+    'E_PROJECT_UNKNOWN',
+    `No project has the id or name ${plainText(idOrName)}, or the key has no access to it.`,
+    { hint: 'Check the project and the key.' },
+  )
+
+export interface LiveProjects {
+  /** The ids of the matching projects, without duplicates. */
+  readonly ids: readonly string[]
+  /** How many projects that the key can access match no pattern. 0 if there was no glob. */
+  readonly leftOut: number
+}
+
+/** @throws {EspalierError} `E_USAGE` or `E_PROJECT_UNKNOWN` for a pattern that matches no project. */
+export const liveProjects = async (api: ReadApi, patterns: readonly string[]): Promise<LiveProjects> => {
+  const all = patterns.some(isGlob) ? await visibleProjects(api) : []
+  const idsOf = async (pattern: string): Promise<readonly string[]> => {
+    if (!isGlob(pattern)) return idsNamed(api, pattern)
+    const found = matchingProjects(pattern, all)
+    if (found.length > 0) return found
+    throw usageError(`--project ${pattern} matches no project that this key can access.`)
+  }
+  const chosen = new Set((await Promise.all(patterns.map(idsOf))).flat())
+  return { ids: [...chosen], leftOut: all.filter(({ id }) => !chosen.has(id)).length }
+}
+
+/** Whether the pattern could match more than one project. */
+export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
+
+/** @throws {EspalierError} `E_USAGE` */
+export const checkGlobs = (flag: string, patterns: readonly string[] = []): void => {
+  for (const pattern of patterns) {
+    const wrong = globProblem(pattern)
+    if (wrong !== undefined) throw usageError(`--${flag} ${pattern} is not a valid glob: ${wrong}.`)
+  }
+}

@@ -1,0 +1,68 @@
+/** Reads the manifests that a command line names, where `-` means stdin. */
+
+import { readBounded } from '../../base/index.ts'
+import { MAX_FILE_BYTES, parseManifests } from '../../manifest/index.ts'
+import { EspalierError } from '../../model/index.ts'
+import {
+  fileNotes,
+  type Manifests,
+  type ReviewSettings,
+  readManifests as readFiles,
+  withPolicies,
+  withReview,
+} from '../../workflow/index.ts'
+import { STDIN } from '../command.ts'
+import { print } from '../terminal/terminal.ts'
+import { usageError } from './flags.ts'
+import type { Io } from './io.ts'
+
+interface ReviewFlags extends ReviewSettings {
+  /** A git ref. The policies in its commit apply too. */
+  readonly base?: string | undefined
+  /** The paths of additional policy files. */
+  readonly policy?: readonly string[] | undefined
+}
+
+/**
+ * Reads files, directories, globs, or `-` for stdin. By default, reads the manifests in the current folder.
+ *
+ * @throws {EspalierError} if there are no manifests.
+ */
+export const readManifests = async (given: readonly string[], io: Io, review?: ReviewFlags): Promise<Manifests> => {
+  const manifests = await readAll(given, io, review?.policy)
+  return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
+}
+
+/** Waits for manifests that may not exist. Returns `undefined` if there are none. */
+export const ifAny = (reading: Promise<Manifests>): Promise<Manifests | undefined> =>
+  reading.catch((error: unknown) => {
+    if (error instanceof EspalierError && error.code === 'E_NO_MANIFESTS') return undefined
+    throw error
+  })
+
+const readAll = async (given: readonly string[], io: Io, policyPaths: readonly string[] = []): Promise<Manifests> => {
+  if (!given.includes(STDIN)) {
+    const manifests = await readFiles(given, { cwd: io.cwd, policyPaths })
+    for (const note of fileNotes(manifests)) print(note, io.stderr)
+    return manifests
+  }
+  const text = await readStdin(given, io)
+  const loaded = parseManifests([{ path: STDIN, text }])
+  return withPolicies({ loaded, paths: given }, io.cwd, policyPaths)
+}
+
+/**
+ * Reads stdin, which `-` stands for.
+ *
+ * @throws {EspalierError} `E_USAGE` if there are other paths or stdin is a terminal, `E_TOO_LARGE` if it is too large.
+ */
+export const readStdin = async (paths: readonly string[], { stdin }: Io): Promise<string> => {
+  if (paths.length > 1) throw usageError('- (stdin) cannot be combined with other paths.')
+  if (stdin.isTTY === true) throw usageError('- reads manifests from stdin, but nothing is piped in.')
+  return readBounded(stdin, MAX_FILE_BYTES).catch((cause: Error) => {
+    throw new EspalierError('E_TOO_LARGE', `The manifest on stdin cannot be read: ${cause.message}.`, {
+      hint: 'Put each project in a separate file.',
+      cause,
+    })
+  })
+}

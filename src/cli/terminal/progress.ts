@@ -1,0 +1,65 @@
+/** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
+import { Spinner } from 'listr2'
+import { type ApplyEvent, DEFAULT_CONCURRENCY, type Plan } from '../../model/index.ts'
+import { afterEvent, eventLine, isNews, planNames, runView, startOf, timeLeftOf, wrapped } from '../../report/index.ts'
+import type { Io } from '../setup/io.ts'
+import { BottomLines } from './bottom-lines.ts'
+import { canRedraw, print, styleOf } from './terminal.ts'
+
+export interface Progress {
+  report(event: ApplyEvent): void
+  /** Called when the run ends, whether or not it succeeded. */
+  end(): void
+}
+
+export interface ProgressFlags {
+  readonly noColor?: boolean | undefined
+}
+
+export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =>
+  canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags.noColor, io)
+
+const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
+  const names = planNames(plan)
+  return {
+    report: (event) => {
+      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
+      if (line !== undefined) print(line, io.stdout)
+    },
+    end: () => undefined,
+  }
+}
+
+/**
+ * Shows running steps at the bottom of the terminal, and above them a log of the steps that have ended. Only the
+ * spinner comes from listr2. Steps are not listr2 tasks, because each task needs a promise, and the promises of steps
+ * that never start would have to be resolved one by one.
+ */
+export const liveList = (plan: Plan, { noColor }: ProgressFlags, io: Io): Progress => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const names = planNames(plan)
+  const timeLeft = timeLeftOf(plan, DEFAULT_CONCURRENCY)
+  const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
+  let state = startOf(plan, io.clock.date())
+  const spinner = new Spinner()
+  const draw = (): void => {
+    const now = io.clock.date()
+    const style = { ...styleOf(io.stdout, { noColor }, io.env), rows: io.stdout.rows ?? 24 }
+    bottom.draw(runView(state, { now, spinner: spinner.fetch(), leftMs: timeLeft(state, now), names, style }))
+  }
+  draw()
+  spinner.start(draw)
+  return {
+    report: (event) => {
+      state = afterEvent(state, event, (step) => steps.get(step)?.project)
+      if (event.type !== 'step-end' && event.type !== 'window-overridden') return
+      const style = styleOf(io.stdout, { noColor }, io.env)
+      const line = isNews(event) ? eventLine(event, style, names) : undefined
+      if (line !== undefined) print(wrapped(line, style), io.stdout)
+    },
+    end: () => {
+      spinner.stop()
+      bottom.close()
+    },
+  }
+}
