@@ -8,8 +8,7 @@ import { dirname } from 'node:path'
 import { buildSync } from 'esbuild'
 import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
-import { SHAREABLE_KEYS } from '../src/manifest/definition/manifest.ts'
-import { standaloneValidators } from '../src/manifest/definition/standalone.ts'
+import { standaloneValidators } from '../src/manifest/definition/compiler.ts'
 import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
 import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
@@ -134,8 +133,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
       apply: pinned('examples/workflows/apply.yml'),
       policy: readFileSync('examples/ci/espalier.policy.yaml', 'utf8'),
     }),
-  'src/manifest/generated/validator.js': () =>
-    `${standaloneValidators(['document', 'shared', 'policies'])}export const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`,
+  'src/manifest/generated/validator.js': standaloneValidators,
 }
 
 const check = process.argv.includes('--check')

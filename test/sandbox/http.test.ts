@@ -33,7 +33,6 @@ test('a request id sent by the client is returned in the header and in error bod
 })
 
 test.each([
-  ['GET', '/nothing', 'this route does not exist'],
   ['GET', `${P}/endpoints/%E0%A4%A`, 'endpoint not found'],
   ['GET', '/projects/nowhere', 'project not found'],
   ['GET', '/projects/nowhere/branches', 'project not found'],

@@ -1,14 +1,21 @@
-/** Compiles the definitions with ajv, at build time. */
-import { Ajv2020, type Options } from 'ajv/dist/2020.js'
+/** Compiles the definitions to code at build time, to save time at start-up. */
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import standalone from 'ajv/dist/standalone/index.js'
 import type { JsonSchema } from '../../base/index.ts'
 import { documentSchema, SHAREABLE_KEYS, sharedFileSchema } from './manifest.ts'
 import { POLICY_SCHEMA } from './policy.ts'
 import { SIZE_RANGE_KEYWORD } from './size-range.ts'
 
 /** A compiler with these schemas: `document`, `shared`, `policies`. */
-export const createCompiler = (code: Options['code'] = {}): Ajv2020 => {
-  // `verbose` adds the schema to each error, because the message is derived from it.
-  const ajv = new Ajv2020({ allErrors: true, verbose: true, inlineRefs: false, code, keywords: [SIZE_RANGE_KEYWORD] })
+export const createCompiler = (): Ajv2020 => {
+  const ajv = new Ajv2020({
+    allErrors: true,
+    // Adds the schema to each error, because the message is derived from it.
+    verbose: true,
+    inlineRefs: false,
+    code: { source: true, esm: true },
+    keywords: [SIZE_RANGE_KEYWORD],
+  })
   // No definition uses these keywords, and their bookkeeping would be a third of the code.
   Object.assign(ajv.opts, { unevaluated: false, dynamicRef: false })
   // A schema that is registered separately is compiled only once.
@@ -46,3 +53,32 @@ const compactSchema = (schema: JsonSchema): JsonSchema =>
       ANNOTATIONS.includes(key) && typeof value === 'string' ? undefined : value,
     ).replaceAll('"#/$defs/', `"${DEFINITION}`),
   ) as JsonSchema
+
+/** ajv's code uses `require` for a small helper. ES modules and bundlers need an import instead. */
+const LENGTH = 'ajv/dist/runtime/ucs2length'
+
+const withImport = (code: string): string => {
+  // Depending on the loader, an import is the module or its default export.
+  const imported = `import ajvLengthModule from '${LENGTH}.js'\nconst ajvLength = { default: ajvLengthModule.default ?? ajvLengthModule }\n`
+  return `${imported}${code.replaceAll(`require("${LENGTH}")`, 'ajvLength')}`
+}
+
+/** Source code of an ES module that exports a validator for each schema, and the keys that are allowed in shared files. */
+export const standaloneValidators = (): string => {
+  const ajv = createCompiler()
+  const generate = standalone.default ?? standalone
+  const code = generate(ajv, { document: 'document', shared: 'shared', policies: 'policies' })
+  return `${withImport(shortened(code))}\nexport const shareableKeys = ${JSON.stringify(SHAREABLE_KEYS)}\n`
+}
+
+/**
+ * Shortens the code that adds an error, because it occurs hundreds of times, and leaves out the schema path, which
+ * nothing reads.
+ */
+const shortened = (code: string): string =>
+  code
+    .replaceAll(
+      /if\(vErrors === null\)\{vErrors = \[(err\d+)\];\}else \{vErrors\.push\(\1\);\}/g,
+      '(vErrors ??= []).push($1);',
+    )
+    .replaceAll(/schemaPath:"[^"]*",/g, '')

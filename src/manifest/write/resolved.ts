@@ -10,33 +10,34 @@ import {
   type DesiredShape,
   formatDuration,
   isAbsence,
+  type Policy,
+  policyRuleRow,
   rowOf,
   type Source,
 } from '../../model/index.ts'
 import { windowOf } from './attributes.ts'
-import { policyValue } from './policy.ts'
 import { toText } from './style.ts'
 
 /** A value in a manifest's format, and where it is declared. If there is no source, the value is the default. */
-export interface ResolvedValue {
+interface ResolvedValue {
   readonly value: unknown
   readonly source?: Source
 }
 
 /** Attributes by manifest path, such as `postgres.settings.work_mem`. */
-export interface ResolvedCompute {
+interface ResolvedCompute {
   readonly source: Source
   readonly attributes: Readonly<Record<string, ResolvedValue>>
 }
 
-export interface ResolvedShape {
+interface ResolvedShape {
   readonly source: Source
   readonly protect: ResolvedValue
   readonly primary?: ResolvedCompute | DesiredAbsence
   readonly replicas: Readonly<Record<string, ResolvedCompute | DesiredAbsence>>
 }
 
-export interface ResolvedDocument {
+interface ResolvedDocument {
   readonly project: string
   readonly source: Source
   readonly prune: ResolvedValue
@@ -204,4 +205,20 @@ const render = (lines: readonly Line[]): string => {
     }
   }
   return toText(document)
+}
+
+// Writes a policy in a policy file's format.
+
+const policyValue = (policy: Policy): Readonly<Record<string, unknown>> => {
+  const { name, level, reason, projects, branches, except, computes, rule, per } = policy
+  return {
+    name,
+    level,
+    reason,
+    ...defined({ projects, branches }),
+    ...(except.length > 0 && { except }),
+    ...(computes !== 'any' && { computes }),
+    rule: { [rule.kind]: policyRuleRow(rule.kind).write(rule.limit) },
+    ...defined({ per }),
+  }
 }

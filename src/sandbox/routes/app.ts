@@ -17,20 +17,16 @@ import { projectRoutes } from './projects.ts'
 import { limitBody, watchIgnored } from './request.ts'
 import { schemaRoutes } from './schema.ts'
 import { sqlRoute } from './sql.ts'
-import { type ServiceRoute, serviceRoute } from './unserved-routes.ts'
 
 export const API_ROOT = '/api/v2'
 const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
 /** Path segments that can follow `/projects/` and are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /**
- * Features that the sandbox does not have. Their routes return 404 rather than 501, because clients use these routes to
+ * Features that the sandbox does not have. Reading them returns 404 rather than 501, because clients use these routes to
  * find out whether a feature is enabled, and expect 404 if it is not.
  */
-const FEATURES: Readonly<Record<string, string>> = {
-  '/projects/{}/branches/{}/auth': 'Neon Auth',
-  '/projects/{}/branches/{}/data-api/{}': 'the Data API',
-}
+const FEATURE = /^\/projects\/[^/]+\/branches\/[^/]+\/(auth|data-api\/[^/]+)$/
 const MAX_BODY_BYTES = 1024 * 1024
 const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
@@ -58,7 +54,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
     for (const line of (error.stack ?? error.message).split('\n')) log(`bug  ${line}`)
     return respond(context, new ApiError(500, 'internal server error'))
   })
-  app.notFound((context) => respond(context, unserved(context, servedRoutes(app))))
+  app.notFound((context) => respond(context, unserved(context, app)))
 
   // No key is needed to read the description of the API.
   for (const path of ['/openapi.json', `${API_ROOT}/openapi.json`]) {
@@ -118,28 +114,31 @@ const requestIdOf = (context: Context): string => {
   return id
 }
 
-const servedRoutes = (app: Hono): readonly ServiceRoute[] =>
-  app.routes
-    .filter(({ method, path }) => method !== 'ALL' && path.startsWith(API_ROOT))
-    .map(({ method, path }) => ({
-      methods: [method],
-      path: path.slice(API_ROOT.length).replaceAll(/:\w+/g, '{}'),
-    }))
-
-/** The error for a route that the sandbox does not serve. It says whether the service has such a route. */
-const unserved = (context: Context, served: readonly ServiceRoute[]): ApiError => {
-  const { method, path } = context.req
-  const route = path.startsWith(API_ROOT) ? serviceRoute(path.slice(API_ROOT.length), served) : undefined
-  if (route === undefined) return new ApiError(404, 'this route does not exist')
-  if (!route.methods.includes(method)) {
-    context.header('allow', route.methods.join(', '))
-    return new ApiError(405, `this route does not support ${method}, only ${route.methods.join(', ')}`)
+/** The error for a request that no route serves. */
+const unserved = (context: Context, app: Hono): ApiError => {
+  const { method, path: whole } = context.req
+  if (!whole.startsWith(`${API_ROOT}/`)) return new ApiError(404, 'this route does not exist')
+  const path = whole.slice(API_ROOT.length)
+  const allowed = app.routes.flatMap((route) =>
+    route.method !== 'ALL' && matches(route.path, whole) ? route.method : [],
+  )
+  if (allowed.length > 0) {
+    context.header('allow', allowed.join(', '))
+    return new ApiError(405, `this route does not support ${method}, only ${allowed.join(', ')}`)
   }
-  const feature = method === 'GET' ? FEATURES[route.path] : undefined
-  if (feature !== undefined) return new ApiError(404, `${feature} is not enabled; it is not available in the sandbox`)
-  const what = `${method} ${route.path.replaceAll('{}', '*')}`
-  return new ApiError(501, `not available in Espalier's sandbox: ${what}. Available routes: ${ROUTES_PAGE}`, UNSERVED)
+  if (method === 'GET' && FEATURE.test(path)) {
+    return new ApiError(404, 'this feature is not enabled; it is not available in the sandbox')
+  }
+  return new ApiError(
+    501,
+    `not available in Espalier's sandbox: ${method} ${path}. Available routes: ${ROUTES_PAGE}`,
+    UNSERVED,
+  )
 }
+
+/** @param route such as `/projects/:project`. */
+const matches = (route: string, path: string): boolean =>
+  new RegExp(`^${route.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`).test(path)
 
 const respond = (context: Context, { status, code, message }: ApiError): Response =>
   context.json({ request_id: context.get('requestId'), code, message }, status)

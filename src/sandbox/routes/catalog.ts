@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import type { Computes } from '../computes/computes.ts'
-import { catalogOf, refreshCatalog } from '../world/catalog.ts'
+import { catalogOf, connectionTo, defaultLogin, hostOf, poolerHostOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
   createRole,
@@ -16,7 +16,6 @@ import {
   resetPassword,
   updateDatabase,
 } from '../world/catalog-commands.ts'
-import { connectionTo, defaultLogin, hostOf, poolerHostOf } from '../world/connection.ts'
 import type { BranchRecord, ComputeRecord, ProjectRecord } from '../world/records.ts'
 import { ApiError, sqlName } from '../world/requests.ts'
 import { defaultBranch, primaryOf } from '../world/tables.ts'

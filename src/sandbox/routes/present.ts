@@ -1,5 +1,5 @@
 /** Converts records to the format of the API (docs/control-api.md). JSON omits members that are `undefined`. */
-import { hostOf, proxyHost } from '../world/connection.ts'
+import { hostOf, proxyHost } from '../world/catalog.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-commands.ts'
 import {

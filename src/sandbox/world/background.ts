@@ -1,16 +1,20 @@
 /**
- * The background work of the control plane (docs/control-api.md). It checks that branches are available, archives
- * unused branches and detaches idle projects. Each project has one timer, however many branches it has.
+ * What the control plane does by itself at certain times (docs/control-api.md). It checks that branches are available,
+ * archives unused branches, detaches idle projects, suspends unused computes, and deletes what has expired.
  */
+import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
+import type { Activity } from '../computes/computes.ts'
+import { deleteBranch } from './branch-commands.ts'
+import { purgeProject } from './project-commands.ts'
 import { type BranchRecord, type ComputeRecord, type NewOperation, operationOn } from './records.ts'
+import { ApiError } from './requests.ts'
 import { computesOf, type ProjectTables } from './tables.ts'
-import { Timers } from './timers.ts'
 import type { World } from './world.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** How often a project is checked. Our choice: the service does not document it. */
-export const ROUND_MS = 6 * HOUR_MS
+const ROUND_MS = 6 * HOUR_MS
 /**
  * A branch is archived when it is 14 days old and has not been used for 24 hours (docs of the service, "Branch
  * archiving").
@@ -19,7 +23,7 @@ const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
 /** "Idle for an extended period" (docs/control-api.md). Our choice: the service does not document how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
-/** The delay before the next check if an operation is running. */
+/** The delay before the next attempt if an operation is running. */
 const BUSY_MS = 60_000
 
 /**
@@ -96,4 +100,118 @@ const canArchive = (branch: BranchRecord, computes: readonly ComputeRecord[], no
   if (now - branch.createdAt < ARCHIVE_AGE_MS || computes.some(({ state }) => state !== 'idle')) return false
   const lastUse = Math.max(branch.updatedAt, ...computes.map(({ suspendedAt, updatedAt }) => suspendedAt ?? updatedAt))
   return now - lastUse >= ARCHIVE_QUIET_MS
+}
+
+// Suspends computes that have not been used for their scale-to-zero time (docs/control-api.md), on the sandbox's clock.
+
+/** The delay before the next check if an operation is running. It is short, because users wait for this. */
+const SOON_MS = 1_000
+
+/** @param activityOf returns the activity of a compute's clients, or `undefined` if the backend cannot tell. */
+export const scaleToZero = (world: World, activityOf: (computeId: string) => Promise<Activity> | undefined): void => {
+  const timers = new Timers(world)
+
+  const watch = (compute: ComputeRecord): void => checkAt(compute.id, dueTime(compute))
+
+  const checkAt = (id: string, time: number | undefined): void => timers.set(id, time, () => check(id))
+
+  const check = (id: string): void => {
+    const compute = world.tables.compute(id)
+    if (compute === undefined || dueTime(compute) === undefined) return
+    const activity = activityOf(id)
+    if (activity === undefined) suspend(compute)
+    // If the compute does not respond, it is stopping or busy, so check again later.
+    const retry = (): void => checkAt(id, world.clock.now() + SOON_MS)
+    void activity?.then((seen) => judge(id, seen), retry)
+  }
+
+  /** Suspends the compute or, if it was used in the meantime, waits until its timeout has passed since its last use. */
+  const judge = (id: string, { busy, lastUse: moment }: Activity): void => {
+    const compute = world.tables.compute(id)
+    if (compute === undefined || dueTime(compute) === undefined) return
+    const now = world.clock.now()
+    const lastUse = busy ? now : world.clock.when(moment)
+    const isUsed = lastUse > (compute.lastActive ?? 0)
+    const used = isUsed ? { ...compute, lastActive: lastUse } : compute
+    if (!isUsed || (dueTime(used) ?? 0) <= now) suspend(used)
+    else world.commit(compute.projectId, [used])
+  }
+
+  const suspend = (compute: ComputeRecord): void => {
+    const { id, projectId } = compute
+    const now = world.clock.now()
+    const isBusy = (world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0
+    if ((dueTime(compute) ?? now) > now) watch(compute)
+    else if (isBusy) checkAt(id, now + SOON_MS)
+    else {
+      const suspended: ComputeRecord = { ...compute, pendingState: 'idle', updatedAt: now }
+      world.commit(projectId, [suspended], [operationOn(compute, 'suspend_compute')])
+    }
+  }
+
+  world.watch({ compute: watch, computeDeleted: ({ id }) => checkAt(id, undefined) })
+}
+
+const dueTime = (compute: ComputeRecord): number | undefined => {
+  const { state, pendingState, suspendTimeoutSeconds: seconds, lastActive, max } = compute
+  if (state !== 'active' || pendingState !== undefined || lastActive === undefined) return undefined
+  if (seconds === SCALE_TO_ZERO_NEVER || max > SIZE_TABLE.scaleToZeroMaxCu) return undefined
+  return lastActive + (seconds === 0 ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds) * 1_000
+}
+
+// Runs work that is due at a set time: when a branch expires, or when a deleted project can no longer be recovered.
+
+/** The delay before the next attempt after any other error. */
+const REJECTED_MS = 3_600_000
+
+export const enforceDeadlines = (world: World): void => {
+  const timers = new Timers(world)
+  const expire = ({ id, projectId }: BranchRecord): void => {
+    const branch = world.tables.projects.get(projectId)?.branches.get(id)
+    if (branch === undefined) return
+    try {
+      deleteBranch(world, projectId, id)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const wait = error.status === 423 ? BUSY_MS : REJECTED_MS
+      timers.set(id, world.clock.now() + wait, () => expire(branch))
+    }
+  }
+  const purge = (id: string): void => {
+    if (!purgeProject(world, id)) timers.set(id, world.clock.now() + BUSY_MS, () => purge(id))
+  }
+  world.watch({
+    branch: (branch) => {
+      const { id, expiresAt } = branch
+      timers.set(id, expiresAt === undefined ? undefined : Date.parse(expiresAt), () => expire(branch))
+    },
+    project: ({ id, recoverableUntil }) => timers.set(id, recoverableUntil, () => purge(id)),
+  })
+}
+
+/** Timers on the world's clock. Each id has at most one timer. */
+class Timers {
+  readonly #world: World
+  readonly #cancels = new Map<string, () => void>()
+
+  constructor(world: World) {
+    this.#world = world
+    world.watch({ emptied: () => this.#cancels.clear() })
+  }
+
+  has(id: string): boolean {
+    return this.#cancels.has(id)
+  }
+
+  /** Replaces the timer of an id, or removes it if no time is given. */
+  set(id: string, time: number | undefined, task: () => void): void {
+    this.#cancels.get(id)?.()
+    this.#cancels.delete(id)
+    if (time === undefined) return
+    const ring = (): void => {
+      this.#cancels.delete(id)
+      task()
+    }
+    this.#cancels.set(id, this.#world.at(time, ring))
+  }
 }

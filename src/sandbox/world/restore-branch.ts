@@ -2,8 +2,7 @@
  * Replaces a branch's data with that of another branch or with its own earlier data. The branch keeps its id, computes
  * and host names (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
  */
-import { checkName, inherited } from './branch-commands.ts'
-import { renewExpiry } from './expiry.ts'
+import { checkName, inherited, renewExpiry } from './branch-commands.ts'
 import { checkCount } from './limits.ts'
 import { momentOf } from './moment.ts'
 import { type BranchRecord, isRunning, type OperationRecord, operationOn, unarchive } from './records.ts'

@@ -16,9 +16,8 @@ import { basename, join, resolve } from 'node:path'
 import { isAlive, namesIn, readIfPresent } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
-import { runAs } from './run-as.ts'
 import { SUPERVISOR } from './session.ts'
-import { startWatchdog, stopOrphanedServers } from './watchdog.ts'
+import { runAs, startWatchdog, stopOrphanedServers } from './start-process.ts'
 
 export interface HomeOptions {
   /**

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { type ComputeSpec, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import type { Home } from './home.ts'
-import { serveCompute } from './serve-compute.ts'
+import { serveCompute } from './server.ts'
 import { withSession } from './session.ts'
 
 const MAX_BYTES = 64 * 1024 * 1024
