@@ -2,8 +2,9 @@
 import pg from 'pg'
 import type { BranchCatalog, CatalogChange, LiveCatalog } from '../computes.ts'
 import { isSecretOf } from '../proxy/scram.ts'
+import { SUPERVISOR } from './home.ts'
 import type { PostgresServer } from './server.ts'
-import { type Query, SUPERVISOR, withSession } from './session.ts'
+import { type Query, withSession } from './session.ts'
 
 const { escapeIdentifier: name, escapeLiteral: text } = pg
 

@@ -16,8 +16,13 @@ import { basename, join, resolve } from 'node:path'
 import { isAlive, namesIn, readIfPresent } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
-import { SUPERVISOR } from './session.ts'
 import { runAs, startWatchdog, stopOrphanedServers } from './start-process.ts'
+
+/** The superuser, as which the sandbox itself works. */
+export const SUPERVISOR = 'supervisor'
+
+/** All servers use the same port, because their sockets are in different folders. */
+export const SOCKET_PORT = 5432
 
 export interface HomeOptions {
   /**

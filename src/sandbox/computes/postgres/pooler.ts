@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Home } from './home.ts'
-import { type RunningServer, SOCKET_PORT } from './server.ts'
+import { type Home, SOCKET_PORT } from './home.ts'
+import type { RunningServer } from './server.ts'
 import { startProcess } from './start-process.ts'
 
 interface Pooler {

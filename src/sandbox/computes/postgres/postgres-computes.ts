@@ -9,11 +9,11 @@ import { Queues } from '../queues.ts'
 import { readCatalog } from './catalog.ts'
 import { LOOPBACK, listenForClients } from './clients.ts'
 import { DataFolders } from './data.ts'
-import { type Home, type HomeOptions, openHome } from './home.ts'
+import { type Home, type HomeOptions, openHome, SUPERVISOR } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { dropRows, dumpSchema } from './schema.ts'
 import { openServers } from './servers.ts'
-import { runSql, SUPERVISOR, withSession } from './session.ts'
+import { runSql, withSession } from './session.ts'
 
 export interface PostgresOptions extends HomeOptions, SharedPort {
   readonly gate: Gate

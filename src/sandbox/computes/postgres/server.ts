@@ -1,27 +1,11 @@
 /** The Postgres server of a compute: its process, and the configuration file with which it runs. */
-
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ComputeSpec } from '../computes.ts'
 import { isMachineSetting } from '../machine-settings.ts'
 import type { Binaries } from './binaries.ts'
-import type { Home } from './home.ts'
-import { SUPERVISOR } from './session.ts'
-import { type ProcessOptions, startProcess } from './start-process.ts'
-
-/** All servers use the same port, because their sockets are in different folders. */
-export const SOCKET_PORT = 5432
-
-interface ServerOptions extends Pick<ProcessOptions, 'runAs' | 'watchdog'> {
-  readonly binaries: Binaries
-  /** The superuser's. */
-  readonly password: string
-  readonly data: string
-  readonly configuration: string
-  readonly socketFolder: string
-  /** Called with each log line. */
-  readonly onLine: (line: string) => void
-}
+import { type Home, SOCKET_PORT, SUPERVISOR } from './home.ts'
+import { startProcess } from './start-process.ts'
 
 export interface PostgresServer {
   readonly major: number
@@ -47,35 +31,69 @@ export interface RunningServer {
 const READY = /ready to accept (read-only )?connections/
 const PATIENCE_MS = 15_000
 
-/** @throws {Error} with Postgres' own message, if the server ends before it accepts connections. */
-const startServer = async (options: ServerOptions): Promise<PostgresServer> => {
-  const { binaries, onLine } = options
+const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
+/** Postgres' message if a standby's setting is lower than the primary's (PostgreSQL documentation, 26.4.3). */
+const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
+
+interface ServeOptions {
+  readonly home: Home
+  readonly binaries: Binaries
+  readonly log: (line: string) => void
+  /** Called when a standby can no longer replicate from its primary and needs a new copy of the data. */
+  readonly onLostTrack: () => void
+}
+
+/**
+ * Starts the server of a compute on a data folder. If the data of a standby requires larger values for some settings,
+ * tries again with these values.
+ *
+ * @throws {Error} with Postgres' own message, if the server ends before it accepts connections.
+ */
+export const serveCompute = async (
+  spec: ComputeSpec,
+  data: string,
+  options: ServeOptions,
+  atLeast: Readonly<Record<string, string>> = {},
+): Promise<PostgresServer> => {
+  const { home, binaries, log, onLostTrack } = options
+  const configuration = writeConfiguration(spec, options, atLeast)
+  const socketFolder = socketFolderOf(spec, home)
   const lines: string[] = []
-  const { ended, kill } = await startProcess({
-    ...options,
-    program: binaries.postgres,
-    args: ['-D', options.data, '-c', `config_file=${options.configuration}`],
-    env: { PATH: process.env.PATH, ...binaries.env },
-    onLine: (line) => {
-      onLine(line)
-      if (lines.length < 20) lines.push(line)
-      return READY.test(line)
-    },
-    explain: () => reasonIn(lines),
-  })
-  return {
-    major: binaries.major,
-    password: options.password,
-    socketFolder: options.socketFolder,
-    socketPath: join(options.socketFolder, `.s.PGSQL.${SOCKET_PORT}`),
-    ended,
-    reload: () => kill('SIGHUP'),
-    stop: async () => {
-      kill('SIGINT')
-      const timer = setTimeout(() => kill('SIGQUIT'), PATIENCE_MS)
-      await ended
-      clearTimeout(timer)
-    },
+  let needed = atLeast
+  const onLine = (line: string): boolean => {
+    if (lines.length < 20) lines.push(line)
+    if (!line.includes(' LOG: ')) log(`postgres  ${spec.id}  ${line}`)
+    const [, name, value] = TOO_LOW.exec(line) ?? []
+    if (name !== undefined && value !== undefined) needed = { ...needed, [name]: value }
+    if (LOST_TRACK.test(line)) onLostTrack()
+    return READY.test(line)
+  }
+  try {
+    const { ended, kill } = await startProcess({
+      ...home,
+      program: binaries.postgres,
+      args: ['-D', data, '-c', `config_file=${configuration}`],
+      env: { PATH: process.env.PATH, ...binaries.env },
+      onLine,
+      explain: () => reasonIn(lines),
+    })
+    return {
+      major: binaries.major,
+      password: home.password,
+      socketFolder,
+      socketPath: join(socketFolder, `.s.PGSQL.${SOCKET_PORT}`),
+      ended,
+      reload: () => kill('SIGHUP'),
+      stop: async () => {
+        kill('SIGINT')
+        const timer = setTimeout(() => kill('SIGQUIT'), PATIENCE_MS)
+        await ended
+        clearTimeout(timer)
+      },
+    }
+  } catch (error) {
+    if (Object.keys(needed).length === Object.keys(atLeast).length) throw error
+    return serveCompute(spec, data, options, needed)
   }
 }
 
@@ -89,58 +107,6 @@ const reasonIn = (lines: readonly string[]): string => {
     chosen.map((line) => line.replace(/^.*?(FATAL|ERROR|PANIC|DETAIL|LOG): +/, '')).join('; ') ||
     'Postgres exited without logging a reason'
   )
-}
-
-// Starts the server of a compute and reacts to lines in its log.
-
-interface ServeOptions {
-  readonly home: Home
-  readonly binaries: Binaries
-  readonly log: (line: string) => void
-  /** Called when a standby can no longer replicate from its primary and needs a new copy of the data. */
-  readonly onLostTrack: () => void
-}
-
-/** The minimum values that the data of a standby requires for some settings. */
-type AtLeast = Readonly<Record<string, string>>
-
-const LOST_TRACK = /requested WAL segment \S+ has already been removed|is ahead of the WAL flush position/
-/** Postgres' message if a standby's setting is lower than the primary's (PostgreSQL documentation, 26.4.3). */
-const TOO_LOW = /(\w+) = \d+ is a lower setting than on the primary server, where its value was (\d+)/
-
-/**
- * Starts a server on a data folder. If the data requires larger values for some settings, tries again with these
- * values.
- *
- * @throws {Error} with Postgres' message, if the server does not start.
- */
-export const serveCompute = async (
-  spec: ComputeSpec,
-  data: string,
-  options: ServeOptions,
-  atLeast: AtLeast = {},
-): Promise<PostgresServer> => {
-  const { home, binaries, log, onLostTrack } = options
-  let tooLow: AtLeast = {}
-  try {
-    return await startServer({
-      ...home,
-      binaries,
-      data,
-      configuration: writeConfiguration(spec, options, atLeast),
-      socketFolder: socketFolderOf(spec, home),
-      onLine: (line) => {
-        if (!line.includes(' LOG: ')) log(`postgres  ${spec.id}  ${line}`)
-        const [, name, value] = TOO_LOW.exec(line) ?? []
-        if (name !== undefined && value !== undefined) tooLow = { ...tooLow, [name]: value }
-        if (LOST_TRACK.test(line)) onLostTrack()
-      },
-    })
-  } catch (error) {
-    const isKnown = Object.keys(tooLow).every((name) => name in atLeast)
-    if (isKnown) throw error
-    return serveCompute(spec, data, options, { ...atLeast, ...tooLow })
-  }
 }
 
 // The configuration file of a Postgres server.

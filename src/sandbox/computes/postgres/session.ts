@@ -4,9 +4,8 @@
  */
 import pg from 'pg'
 import type { Login, Statement, StatementResult } from '../computes.ts'
-import { type PostgresServer, SOCKET_PORT } from './server.ts'
-
-export const SUPERVISOR = 'supervisor'
+import { SOCKET_PORT, SUPERVISOR } from './home.ts'
+import type { PostgresServer } from './server.ts'
 
 /** The first version in which event triggers can be turned off (release notes). */
 const HAS_EVENT_SWITCH = 17

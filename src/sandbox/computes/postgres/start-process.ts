@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { namesIn, withoutSecrets } from '../../../base/index.ts'
 import { EspalierError } from '../../../model/index.ts'
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly runAs: RunAs
   readonly watchdog: Watchdog
   readonly program: string

@@ -11,8 +11,7 @@ import { EspalierError } from '../../../model/index.ts'
 import type { ComputeSpec } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { provisioning, safeguards } from './catalog.ts'
-import type { Home } from './home.ts'
-import { SUPERVISOR } from './session.ts'
+import { type Home, SUPERVISOR } from './home.ts'
 
 const run = promisify(execFile)
 
