@@ -62,7 +62,7 @@ export interface ReadApi {
    * `undefined` if the request is rejected, because no plan depends on the details.
    */
   projectDetails(projectId: string, options?: { readonly refresh?: boolean }): Promise<ProjectDetails | undefined>
-  listBranches(projectId: string): Promise<readonly ObservedBranch[]>
+  listBranches(projectId: string, options?: CallOptions): Promise<readonly ObservedBranch[]>
   listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` if the compute does not exist. */
   getCompute(projectId: string, computeId: string, options?: CallOptions): Promise<ObservedCompute | undefined>
@@ -175,11 +175,11 @@ const reading = (connection: Connection): ReadApi => {
     listProjects: () => listAll(clock, '/projects', readProjects),
     searchProjects: async (search) => (await readProjects({ search })).items,
     projectDetails: detailsReader(connection),
-    listBranches(projectId) {
+    listBranches(projectId, options) {
       const path = apiPath(projectId, 'branches')
       return listAll(clock, path, async (after) => {
         const page = `${path}${query({ limit: BRANCH_PAGE, ...after })}`
-        const { branches, pagination } = await requester.call('GET', page, wire.branchesAnswer)
+        const { branches, pagination } = await requester.call('GET', page, wire.branchesAnswer, undefined, options)
         return { items: branches, next: pagination?.next }
       })
     },

@@ -1,6 +1,13 @@
 /** Changes by other clients between the plan and a step: they are not overwritten, and nothing is created twice. */
 import { describe, expect, test } from 'vitest'
-import { type ApplyEvent, type Consent, exitCodeOf, type ObservedCompute, type Step } from '../../src/model/index.ts'
+import {
+  type ApplyEvent,
+  type Consent,
+  exitCodeOf,
+  type ObservedBranch,
+  type ObservedCompute,
+  type Step,
+} from '../../src/model/index.ts'
 import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 
@@ -128,6 +135,28 @@ describe('a step whose compute has changed since the plan', () => {
         expect(exitCodeOf(outcome)).toBe(3)
       },
     )
+  })
+
+  // promise: renamed-branch
+  test.each<readonly [string, Partial<Step>, readonly Partial<ObservedBranch>[], string]>([
+    ['a renamed branch', deleting, [{ name: 'prod' }], 'branch name main → prod'],
+    ['a branch that is protected now', deleting, [{ isProtected: true }], 'main is protected: no → yes'],
+    ['a branch that is the default now', deleting, [{ isDefault: true }], 'main is the default branch: no → yes'],
+    ['a branch that no longer exists', deleting, [], 'branch main br-main → none'],
+    ['a move to a renamed branch', moving, [{}, { id: 'br-dev', name: 'prod' }], 'branch name dev → prod'],
+  ])('a step on %s is not sent', async (_name, kind, now, words) => {
+    const main: ObservedBranch = { id: 'br-main', name: 'main', isDefault: false, isProtected: false }
+    const [project] = observedOf([compute('ep-1')]).projects
+    if (project === undefined) throw new Error('no project')
+    const branches = [main, { ...main, id: 'br-dev', name: 'dev' }]
+    const api: FakeApi = {
+      ...fakeApi({ computes: [compute('ep-1')] }),
+      listBranches: async () => now.map((one) => ({ ...main, ...one })),
+    }
+    const observed = { ...observedOf([]), projects: [{ ...project, branches }] }
+    const outcome = await apply({ plan: planWith(step('s', kind)), api, consent: allowed, observed })
+    expect(outcome.steps).toMatchObject([{ status: 'stale', message: expect.stringContaining(words) }])
+    expect(api.sent).toEqual([])
   })
 
   test('a stale step does not stop independent steps', async () => {

@@ -162,7 +162,7 @@ const CASES: readonly Case[] = [
       document('p', 'b0: { primary: absent }', ...range(10, (at) => `b${at + 1}: { primary: { id: ep-p-${at} } }`)),
     ],
     steps: 10,
-    requestsAStep: 4,
+    requestsAStep: 5,
   },
 ]
 

@@ -1,6 +1,12 @@
 /** Holds the expected state of the live computes: the snapshot, with the changes that this run has made since. */
 import type { Operation } from '../../api/index.ts'
-import { attributesFromWire, type Observed, type ObservedCompute, type Step } from '../../model/index.ts'
+import {
+  attributesFromWire,
+  type Observed,
+  type ObservedBranch,
+  type ObservedCompute,
+  type Step,
+} from '../../model/index.ts'
 import { askedSize } from './compare.ts'
 
 type Known =
@@ -11,14 +17,14 @@ type Known =
 
 export class ExpectedState {
   readonly #computes: Map<string, Known>
-  readonly #branches: ReadonlyMap<string, string>
+  readonly #branches: ReadonlyMap<string, ObservedBranch>
   readonly #ownOperations = new Set<string>()
 
   constructor({ projects }: Observed) {
     this.#computes = new Map(
       projects.flatMap(({ computes }) => computes.map((compute) => [compute.id, { kind: 'live', compute }] as const)),
     )
-    this.#branches = new Map(projects.flatMap(({ branches }) => branches.map(({ id, name }) => [id, name])))
+    this.#branches = new Map(projects.flatMap(({ branches }) => branches.map((branch) => [branch.id, branch] as const)))
   }
 
   of(id: string): Known | undefined {
@@ -31,8 +37,8 @@ export class ExpectedState {
     return known?.kind === 'live' ? known.compute : undefined
   }
 
-  branchName(id: string): string {
-    return this.#branches.get(id) ?? id
+  branch(id: string): ObservedBranch | undefined {
+    return this.#branches.get(id)
   }
 
   made(id: string): void {

@@ -1,4 +1,11 @@
-import { computeTitle, type Moved, type ObservedCompute, type Step, type StepRequest } from '../../model/index.ts'
+import {
+  computeTitle,
+  type Moved,
+  type ObservedBranch,
+  type ObservedCompute,
+  type Step,
+  type StepRequest,
+} from '../../model/index.ts'
 import type { RunContext } from '../context.ts'
 import { compare, movedForDelete, unmetBy } from './compare.ts'
 import { findInPlace, findPrimary, type Search } from './find-in-place.ts'
@@ -38,7 +45,15 @@ export const recheck = async (step: Step, context: RunContext, trail: Trail): Pr
   }
 }
 
-const recheckOnce = (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
+const recheckOnce = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
+  const found = await recheckComputes(step, context, trail)
+  if (found.kind !== 'send' || found.live === undefined || !reliesOnBranches(step)) return found
+  // Read last, right before the request, because nothing else makes the service refuse to act on a renamed branch.
+  const moved = await movedBranches(step, found.live, context)
+  return moved.length === 0 ? found : { kind: 'moved', moved, ids: [found.live.id] }
+}
+
+const recheckComputes = (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   switch (step.kind) {
     case 'create':
       return recheckCreate(step, context, trail)
@@ -48,6 +63,35 @@ const recheckOnce = (step: Step, context: RunContext, trail: Trail): Promise<Rec
     case 'move':
       return recheckChange(step, context)
   }
+}
+
+/** Whether the step is only right for a branch with this name, protection and default flag. */
+const reliesOnBranches = ({ kind, request }: Step): boolean =>
+  kind === 'delete' || kind === 'move' || request.body?.endpoint.disabled === true
+
+/** What has changed about the branch of the compute, and about the one that the compute or its successor will be on. */
+const movedBranches = async (
+  step: Step,
+  { branchId }: ObservedCompute,
+  { api, expected, successorOf, abort }: RunContext,
+): Promise<readonly Moved[]> => {
+  const target = (successorOf(step) ?? step).request.body?.endpoint.branch_id ?? branchId
+  const live = new Map((await api.listBranches(step.project, { signal: abort })).map((branch) => [branch.id, branch]))
+  return [...new Set([branchId, target])].flatMap((id) => {
+    const before = expected.branch(id)
+    return before === undefined ? [] : movedBranch(before, live.get(id))
+  })
+}
+
+const movedBranch = (before: ObservedBranch, live: ObservedBranch | undefined): readonly Moved[] => {
+  const { id, name } = before
+  if (live === undefined) return [{ what: `branch ${name}`, before: id, after: 'none' }]
+  const yesNo = (flag: boolean): string => (flag ? 'yes' : 'no')
+  return [
+    { what: 'branch name', before: name, after: live.name },
+    { what: `${name} is protected:`, before: yesNo(before.isProtected), after: yesNo(live.isProtected) },
+    { what: `${name} is the default branch:`, before: yesNo(before.isDefault), after: yesNo(live.isDefault) },
+  ].filter((one) => one.before !== one.after)
 }
 
 const recheckCreate = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
@@ -118,9 +162,9 @@ const subjectOf = async (
 }
 
 /** Replaces the ids of branches with their names. */
-const named = (moved: readonly Moved[], { expected }: RunContext): readonly Moved[] =>
-  moved.map((one) =>
-    one.what === 'branch'
-      ? { ...one, before: expected.branchName(one.before), after: expected.branchName(one.after) }
-      : one,
+const named = (moved: readonly Moved[], { expected }: RunContext): readonly Moved[] => {
+  const nameOf = (id: string): string => expected.branch(id)?.name ?? id
+  return moved.map((one) =>
+    one.what === 'branch' ? { ...one, before: nameOf(one.before), after: nameOf(one.after) } : one,
   )
+}
