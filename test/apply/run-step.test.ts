@@ -132,7 +132,7 @@ describe('the message of a failed step', () => {
     const api = fakeApi({ computes: [compute('ep-1')], onSend: () => ({ operations: [] }) })
     expect((await applying(step('s', deleting), api)).result).toMatchObject({
       reason: 'not-effective',
-      message: expect.stringContaining('its deletion was requested, but it still exists'),
+      message: expect.stringContaining('did not take effect: the compute still exists.'),
     })
   })
 
@@ -274,6 +274,48 @@ test.each([
   const outcome = await apply({ plan: planWith(step('first', { request }), step('later', { request: later })), api })
   expect(outcome.steps.map(({ status }) => status)).toEqual(['done', 'done'])
   expect(api.computes.get('ep-1')?.attributes.size).toEqual({ ...size, max: 8 })
+})
+
+describe('a delete whose compute seems to be gone', () => {
+  /** These reads, counted from 1, say that the compute does not exist. */
+  const missingAt = (...missing: readonly number[]) => {
+    const api = fakeApi({ computes: [compute('ep-1')] })
+    let reads = 0
+    const getCompute: FakeApi['getCompute'] = async (project, id) => {
+      reads += 1
+      return missing.includes(reads) ? undefined : api.getCompute(project, id)
+    }
+    return { ...api, getCompute }
+  }
+
+  test.each([[[1]], [[1, 2]]])('is sent if only the reads %j say so', async (missing) => {
+    const { result, sent } = await applying(step('s', deleting), missingAt(...missing))
+    expect(result.status).toBe('done')
+    expect(result).not.toHaveProperty('message')
+    expect(sent).toBe(1)
+  })
+
+  test('fails without claiming that a request was sent if it exists after all', async () => {
+    const { result, sent } = await applying(step('s', deleting), missingAt(1, 2, 3))
+    expect(result).toMatchObject({
+      status: 'failed',
+      reason: 'not-effective',
+      message:
+        'Nothing was sent, because the change seemed to be in effect already, but it is not: the compute still exists.',
+    })
+    expect(sent).toBe(0)
+  })
+
+  test('fails with the truth if its operations cannot be read', async () => {
+    const api: FakeApi = {
+      ...missingAt(1, 2, 3),
+      listOperations: async () => {
+        throw refused(500)
+      },
+    }
+    const { result } = await applying(step('s', deleting), api)
+    expect(result.message).toContain('Nothing was changed by this step.')
+  })
 })
 
 describe('the result of a step', () => {

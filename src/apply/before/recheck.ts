@@ -40,10 +40,14 @@ export const recheck = async (step: Step, context: RunContext, trail: Trail): Pr
   for (let round = 0; ; round += 1) {
     const found = await recheckOnce(step, context, trail)
     const delayMs = CONFIRM_DELAYS_MS[round]
-    if (found.kind !== 'moved' || delayMs === undefined) return found
+    if (!isDoubtful(step, found, trail) || delayMs === undefined) return found
     await context.clock.sleep(delayMs, context.abort)
   }
 }
+
+/** Whether a stale read may explain the result. A compute that this step has asked to delete is expected to be gone. */
+const isDoubtful = ({ kind }: Step, found: Recheck, { isLost }: Trail): boolean =>
+  found.kind === 'moved' || (kind === 'delete' && found.kind === 'in-effect' && !isLost)
 
 const recheckOnce = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   const found = await recheckComputes(step, context, trail)

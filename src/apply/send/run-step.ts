@@ -88,7 +88,7 @@ const complete = async (
   end: (status: StepStatus, reason?: FailureReason, message?: string) => StepOutcome,
 ): Promise<StepOutcome> => {
   const { expected, api } = context
-  progress.accepted = true
+  progress.accepted = sent.kind === 'answered' || sent.lostAt !== undefined
   const started = await startedBy(step, sent, context)
   progress.computeId = started.computeId
   progress.operations = started.operations.map(toProgress)
@@ -112,13 +112,12 @@ const complete = async (
   const { verified } = waited
   const isProven = verified !== undefined && unmet(step, verified.value, context).length === 0
   const missing = isProven ? [] : await effect(step, started.computeId, context)
-  if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing))
+  if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing, progress))
   const duplicate =
     progress.lost > 0 && step.kind === 'create' ? await findInPlace(step, context, { others: new Set() }) : undefined
   if (duplicate !== undefined) return end('failed', 'apply-failed', createdTwice(step, duplicate, started.computeId))
   expected.done(step)
-  const wasDone = sent.kind === 'found' && sent.lostAt === undefined
-  return wasDone ? end('done', undefined, alreadyDone(step, started.computeId)) : end('done')
+  return progress.accepted ? end('done') : end('done', undefined, alreadyDone(step, started.computeId))
 }
 
 const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
@@ -131,10 +130,11 @@ const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
 const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string | undefined): string =>
   `The request whose response was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
 
-/** The message if a change did not take effect. The account's plan may limit sizes and scale to zero. */
-const notEffective = (missing: readonly Unmet[]): string => {
+/** The message if a change is not in effect. The account's plan may limit sizes and scale to zero. */
+const notEffective = (missing: readonly Unmet[], { accepted }: Progress): string => {
   const isLimit = missing.some(({ path, got }) => got !== undefined && (path === 'size' || path === 'scaleToZero'))
   const words = missing.map((one) => one.words).join('; ')
+  if (!accepted) return `Nothing was sent, because the change seemed to be in effect already, but it is not: ${words}.`
   return `The control API accepted the request, but the change did not take effect: ${words}.${isLimit ? " The account's plan may not allow it." : ''}`
 }
 
@@ -174,7 +174,7 @@ const effect = async (step: Step, computeId: string | undefined, context: RunCon
 const unmet = (step: Step, live: ObservedCompute | undefined, { expected }: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
   if (step.kind === 'delete') {
-    return live === undefined ? [] : because('its deletion was requested, but it still exists')
+    return live === undefined ? [] : because('the compute still exists')
   }
   if (live !== undefined) return unmetBy(live, step.request, expected.before(step.compute.id))
   return because(step.kind === 'create' ? 'the branch has no such compute' : 'the compute no longer exists')
