@@ -133,7 +133,7 @@ describe('requests whose responses are lost', () => {
     expect(statuses(outcome)).toEqual([['failed', 'apply-failed']])
     expect(outcome.steps[0]?.message).toContain('both ep-made-0 and ep-made-1 exist')
     expect(outcome.steps[0]?.message).toContain(
-      'Neither was deleted. Find out which one is in use, run `espalier compute',
+      'Neither was deleted. If ep-made-1, the newer one, is not in use, run `espalier compute delete ep-made-1 --project p`',
     )
     expect(api.sent.map(({ method }) => method)).toEqual(['POST', 'POST'])
   })

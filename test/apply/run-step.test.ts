@@ -335,10 +335,40 @@ describe('the result of a step', () => {
   })
 })
 
-test('a create whose response arrived triggers no search for duplicates', async () => {
-  const api = fakeApi()
-  await applying(step('s', creating), api)
-  expect(api.reads.filter((read) => read === 'listComputes')).toHaveLength(1)
+describe('a create at the same time as the one of another client', () => {
+  const made = (createdAt: string) => compute('ep-rival', { type: 'read_only', attributes: { name: 'r' }, createdAt })
+
+  test.each([
+    ['2025-12-31T00:00:00Z', 'ep-made-1'],
+    ['2026-01-02T00:00:00Z', 'ep-rival'],
+  ])('fails with the command that deletes the newer compute: the other one is of %s', async (createdAt, newer) => {
+    const api = fakeApi({
+      onSend: (_attempt, _request, perform) => {
+        api.computes.set('ep-rival', made(createdAt))
+        const answer = perform()
+        const own = api.computes.get('ep-made-1')
+        if (own !== undefined) api.computes.set('ep-made-1', { ...own, createdAt: '2026-01-01T00:00:00Z' })
+        return answer
+      },
+    })
+    const { result } = await applying(step('s', creating), api)
+    expect(result).toMatchObject({
+      status: 'failed',
+      reason: 'apply-failed',
+      computeId: 'ep-made-1',
+      message: expect.stringMatching(
+        new RegExp(
+          `^Another client created .*: both ep-\\S+ and ${newer} exist\\. .*compute delete ${newer} --project p`,
+        ),
+      ),
+    })
+    expect(api.computes.size).toBe(2)
+  })
+
+  test('is not confused with replicas of that name that the plan knew', async () => {
+    const api = fakeApi({ computes: [made('2025-12-31T00:00:00Z')] })
+    expect((await applying(step('s', creating), api)).result).toMatchObject({ status: 'done', computeId: 'ep-made-1' })
+  })
 })
 
 describe("a step for a compute that the plan's snapshot does not contain", () => {

@@ -4,7 +4,7 @@ import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS, exitCodeOf, type Outcome } from '../../src/model/index.ts'
 import { worldOf } from '../../src/sandbox/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
-import { type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
+import { type DeclaredDocument, desired, type LiveBranch, PROJECT, world } from '../planner/world.ts'
 import { openStage } from './stage.ts'
 
 const manifestsOf = (declared: DeclaredDocument): Manifests => ({
@@ -90,6 +90,31 @@ test('if two applies request different sizes, one changes each compute and the o
   expect(messages[0]).toMatch(
     /has changed since the plan was made: size 1 CU → [24] CU\. Its latest operation is apply_config /,
   )
+})
+
+// promise: two-equal-applies
+test('if the other create falls between the last read and the request, the newer replica is named for deletion', async () => {
+  const stage = await openStage()
+  const { sandbox, clock, during, busy } = stage
+  sandbox.control.load(worldOf(world({ main: { primary: {} } }), clock.now()))
+  // A disabled compute starts no operation, so the project is not locked.
+  const endpoint = { branch_id: 'br-main', type: 'read_only', name: 'a', disabled: true } as const
+  sandbox.control.addFault({ on: 'request', method: 'POST', effect: { kind: 'rival-create', endpoint } })
+  const api = stage.connect()
+  const own = manifestsOf({ branches: { main: { replicas: { a: {} } } } })
+  const { result, observed } = await during(planLive(api, own, { concurrency: 8, estimate: false }))
+  if (!result.ok) throw new Error('no plan')
+  const consent = { allow: new Set(CONSENTS) }
+  const outcome = await during(applyPlan({ plan: result.plan, observed, api, clock, consent, onEvent: () => busy() }))
+  const replicas = (await during(api.listComputes(PROJECT))).filter(({ type }) => type === 'read_only')
+  expect(replicas.map(({ attributes }) => attributes.name)).toEqual(['a', 'a'])
+  const newer = replicas
+    .map(({ id }) => id)
+    .find((id) => outcome.steps[0]?.message?.includes(`delete ${id} --project ${PROJECT}`))
+  expect(newer).toBeDefined()
+  expect(exitCodeOf(outcome)).toBe(3)
+  await api.close()
+  await sandbox.close()
 })
 
 // promise: two-equal-applies

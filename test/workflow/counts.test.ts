@@ -153,7 +153,7 @@ const CASES: readonly Case[] = [
     seed: [project('p', 1)],
     documents: [document('p', `b0: { replicas: { ${range(10, (at) => `r${at}: { size: 0.25 }`).join(', ')} } }`)],
     steps: 10,
-    requestsAStep: 5,
+    requestsAStep: 6,
   },
   {
     name: 'a chain of moves, which start no operation',

@@ -1,6 +1,7 @@
 /** Finds a compute in the place where a step would create one. A lost request or another client may have created it. */
 import type { ObservedCompute, Step, StepRequest } from '../../model/index.ts'
 import type { RunContext } from '../context.ts'
+import type { ExpectedState } from './expected-state.ts'
 
 /** What a search has ruled out so far. */
 export interface Search {
@@ -26,10 +27,6 @@ export const findInPlace = async (
     api.listComputes(step.project, call),
     api.listOperations(step.project, { limit: OPERATIONS }, call),
   ])
-  const wasKnown = (id: string): boolean => {
-    const known = expected.of(id)
-    return known !== undefined && (known.kind !== 'live' || isInPlace(known.compute, step))
-  }
   const listed = computes.filter((compute) => isInPlace(compute, step)).map(({ id }) => id)
   const shown = new Set(computes.map(({ id }) => id))
   const branch = step.request.body?.endpoint.branch_id
@@ -38,7 +35,7 @@ export const findInPlace = async (
     .flatMap(({ endpointId }) => endpointId ?? [])
     .filter((id) => !shown.has(id) && !others.has(id) && expected.of(id) === undefined)
   for (const id of new Set([...listed, ...named])) {
-    if (wasKnown(id)) continue
+    if (isExpected(id, step, expected)) continue
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
     others.add(id)
@@ -46,19 +43,26 @@ export const findInPlace = async (
   return undefined
 }
 
-/** For the move of a primary, finds the primary that already exists on the target branch. */
-export const findPrimary = async (
+/** Finds a listed compute in the place of the step's own one: where a primary moves to, or where a create was made. */
+export const findOther = async (
   step: Step,
+  ownId: string | undefined,
   { api, expected, abort }: RunContext,
 ): Promise<ObservedCompute | undefined> => {
   const call = { signal: abort }
   for (const { id } of (await api.listComputes(step.project, call)).filter((one) => isInPlace(one, step))) {
-    if (id === step.compute.id || expected.of(id)?.kind === 'deleted') continue
+    if (id === ownId || isExpected(id, step, expected)) continue
     // The list may still show the branch that the compute was on before.
     const compute = await api.getCompute(step.project, id, call)
     if (compute !== undefined && isInPlace(compute, step)) return compute
   }
   return undefined
+}
+
+/** Whether the plan knew that this compute was in place, or this run has created or deleted it. */
+const isExpected = (id: string, step: Step, expected: ExpectedState): boolean => {
+  const known = expected.of(id)
+  return known !== undefined && (known.kind !== 'live' || isInPlace(known.compute, step))
 }
 
 const isInPlace = ({ branchId, type, attributes }: ObservedCompute, step: Step): boolean => {

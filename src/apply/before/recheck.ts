@@ -8,7 +8,7 @@ import {
 } from '../../model/index.ts'
 import type { RunContext } from '../context.ts'
 import { compare, movedForDelete, unmetBy } from './compare.ts'
-import { findInPlace, findPrimary, type Search } from './find-in-place.ts'
+import { findInPlace, findOther, type Search } from './find-in-place.ts'
 
 export type Recheck =
   /** Nothing has changed since the plan. `live` is the compute that the request changes. A create has none. */
@@ -131,7 +131,7 @@ const recheckChange = async (step: Step, context: RunContext): Promise<Recheck> 
   const fills = request.body?.endpoint.branch_id !== undefined && compute.type === 'read_write'
   const [subject, primary] = await Promise.all([
     subjectOf(step, context),
-    fills ? findPrimary(step, context) : undefined,
+    fills ? findOther(step, compute.id, context) : undefined,
   ])
   if (subject.kind === 'moved') return subject
   const { id = '' } = compute

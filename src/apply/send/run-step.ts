@@ -1,6 +1,6 @@
 /** Runs one step: sends the request, waits for its operations, and checks the result. */
 import { ApiError } from '../../api/index.ts'
-import { defined } from '../../base/index.ts'
+import { compare, defined } from '../../base/index.ts'
 import {
   EspalierError,
   type FailureReason,
@@ -12,7 +12,7 @@ import {
   type StepStatus,
 } from '../../model/index.ts'
 import { type Unmet, unmetBy } from '../before/compare.ts'
-import { findInPlace } from '../before/find-in-place.ts'
+import { findInPlace, findOther } from '../before/find-in-place.ts'
 import { DELETED } from '../before/recheck.ts'
 import { scheduledStep } from '../before/restart-windows.ts'
 import type { RunContext } from '../context.ts'
@@ -113,9 +113,10 @@ const complete = async (
   const isProven = verified !== undefined && unmet(step, verified.value, context).length === 0
   const missing = isProven ? [] : await effect(step, started.computeId, context)
   if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing, progress))
-  const duplicate =
-    progress.lost > 0 && step.kind === 'create' ? await findInPlace(step, context, { others: new Set() }) : undefined
-  if (duplicate !== undefined) return end('failed', 'apply-failed', createdTwice(step, duplicate, started.computeId))
+  const twin = step.kind === 'create' ? await findTwin(step, started.computeId, context, progress) : undefined
+  const own = twin && (await read(started.computeId, step, context))
+  if (twin !== undefined && own !== undefined)
+    return end('failed', 'apply-failed', createdTwice(step, own, twin, progress))
   expected.done(step)
   return progress.accepted ? end('done') : end('done', undefined, alreadyDone(step, started.computeId))
 }
@@ -127,8 +128,27 @@ const alreadyDone = ({ kind }: Step, id: string | undefined): string => {
     : 'Nothing was sent: the compute is already as declared.'
 }
 
-const createdTwice = (step: Step, duplicate: ObservedCompute, computeId: string | undefined): string =>
-  `The request whose response was lost took effect after all: both ${duplicate.id} and ${computeId} exist, and both match the manifest. Neither was deleted. Find out which one is in use, run \`espalier compute delete ID --project ${step.project}\` for the other, then \`espalier apply\` again.`
+/** Another compute in the place of the created one. Only a lost request can have made one that is not listed yet. */
+const findTwin = (
+  step: Step,
+  id: string | undefined,
+  context: RunContext,
+  { lost }: Progress,
+): Promise<ObservedCompute | undefined> =>
+  lost > 0 ? findInPlace(step, context, { others: new Set() }) : findOther(step, id, context)
+
+/** Every run that sees both computes names the same one, so that not both are deleted. */
+const createdTwice = ({ project }: Step, own: ObservedCompute, twin: ObservedCompute, { lost }: Progress): string => {
+  const [older, newer] = compareCreated(own, twin) < 0 ? [own, twin] : [twin, own]
+  const cause =
+    lost > 0
+      ? 'The request whose response was lost took effect after all'
+      : 'Another client created the same compute at the same time'
+  return `${cause}: both ${older.id} and ${newer.id} exist. Neither was deleted. If ${newer.id}, the newer one, is not in use, run \`espalier compute delete ${newer.id} --project ${project}\`, then \`espalier apply\` again.`
+}
+
+const compareCreated = (one: ObservedCompute, other: ObservedCompute): number =>
+  compare(one.createdAt ?? '', other.createdAt ?? '') || compare(one.id, other.id)
 
 /** The message if a change is not in effect. The account's plan may limit sizes and scale to zero. */
 const notEffective = (missing: readonly Unmet[], { accepted }: Progress): string => {
