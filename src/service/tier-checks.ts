@@ -1,11 +1,9 @@
 /** Checks whether the account's plan allows the requested settings. */
-
-import { groupBy } from '../base/index.ts'
+import { defined, groupBy } from '../base/index.ts'
 import {
   type Change,
   type ComputeSettings,
   type Diagnostic,
-  type DiagnosticCode,
   formatDuration,
   formatScaleToZero,
   formatSize,
@@ -13,8 +11,8 @@ import {
   type ObservedProject,
   requestOf,
   SCALE_TO_ZERO_NEVER,
-  type Severity,
   type Size,
+  type Source,
   type Step,
   scaleToZeroSeconds,
   settingsAfter,
@@ -25,14 +23,9 @@ import {
 } from '../model/index.ts'
 
 /** A limit of the tier that is exceeded. Only those with severity `error` block a plan. */
-export interface TierProblem {
-  readonly severity: Severity
-  readonly code: DiagnosticCode
+interface TierProblem extends Omit<Diagnostic, 'source'> {
   /** The attribute that the limit concerns. */
   readonly path?: 'size' | 'scaleToZero'
-  /** Without a full stop. */
-  readonly message: string
-  readonly hint: string
 }
 
 const CORRECT_TIER = 'If the limit is outdated, set `tier: none` in the manifest to disable the check.'
@@ -54,20 +47,24 @@ export const checkTierReplicas = (count: number, { title, replicas }: Tier): rea
         {
           severity: 'warning',
           code: 'W_TIER_LIMIT',
-          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}`,
+          message: `The ${title} plan allows ${replicas.max} read replicas per project (table ${TIERS_VERSION}); the project would have ${count}.`,
           hint: `Declare fewer replicas. ${CORRECT_TIER}`,
         },
       ]
 
 /** @param expected CU-hours per month that the project is expected to use; `null` if unknown. */
-export const checkTierCuHours = (expected: number | null, { title, cuHours }: Tier): readonly TierProblem[] =>
+export const checkTierCuHours = (
+  project: string,
+  expected: number | null,
+  { title, cuHours }: Tier,
+): readonly Diagnostic[] =>
   cuHours === undefined || expected === null || expected <= cuHours.max
     ? []
     : [
         {
           severity: 'warning',
           code: 'W_QUOTA',
-          message: `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan`,
+          message: `The ${title} plan includes ${cuHours.max} CU-hours per project and month; about ${Math.round(expected)} are expected after this plan in \`${project}\`.`,
           hint: 'Once they are used up, all computes of the project are suspended.',
         },
       ]
@@ -80,7 +77,7 @@ const sizeProblems = (size: Size, { title, fixedCu, autoscalingCu }: Tier): read
       severity: limit.severity,
       code: limit.severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
       path: 'size',
-      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION})`,
+      message: `${formatSize(size)} is not available on the ${title} plan (at most ${limit.max} CU${isFixed(size) ? '' : ' with autoscaling'}, table ${TIERS_VERSION}).`,
       hint: `Choose a smaller size. ${CORRECT_TIER}`,
     },
   ]
@@ -100,7 +97,7 @@ const scaleToZeroProblems = (value: number, { title, scaleToZero }: Tier): reado
       severity,
       code: severity === 'error' ? 'E_TIER_LIMIT' : 'W_TIER_LIMIT',
       path: 'scaleToZero',
-      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION})`,
+      message: `\`scaleToZero: ${formatScaleToZero(value)}\` is not available on the ${title} plan (${allowedTimes(scaleToZero)}, table ${TIERS_VERSION}).`,
       hint: `Write \`scaleToZero: ${formatDuration(min)}\`. ${CORRECT_TIER}`,
     },
   ]
@@ -133,13 +130,14 @@ export const checkProject = (
 ): readonly Diagnostic[] => {
   if (declaredTier === 'none') return []
   const stepsOf = groupBy(steps, ({ change }) => change)
-  const asked = changes.flatMap((change) => {
+  const planned = changes.filter(({ refused }) => refused === undefined)
+  const asked = planned.flatMap((change) => {
     const request = requestOf(stepsOf.get(change.id) ?? [])
     const isSize = request.autoscaling_limit_min_cu !== undefined || request.autoscaling_limit_max_cu !== undefined
     const isTimeout = request.suspend_timeout_seconds !== undefined
-    return change.refused === undefined && (isSize || isTimeout) ? [{ change, isSize, isTimeout }] : []
+    return isSize || isTimeout ? [{ change, isSize, isTimeout }] : []
   })
-  const created = changes.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
+  const created = planned.filter(({ kind, compute }) => kind === 'create' && compute.type === 'read_only')
   if (asked.length === 0 && created.length === 0) return []
   const tier = tierOfProject(project, declaredTier)
   if (tier === undefined) return [unchecked(project)]
@@ -151,13 +149,13 @@ export const checkProject = (
       ...(isSize && after?.size !== undefined ? { size: after.size } : {}),
       ...(isTimeout && after?.scaleToZero !== undefined ? { scaleToZero: after.scaleToZero } : {}),
     }
-    return checkTierSettings(settings, tier).map((problem) => toDiagnostic(problem, change))
+    return checkTierSettings(settings, tier).map((problem) => tierDiagnostic(problem, sourceOf(change, problem)))
   })
-  const deleted = changes.filter(({ kind, compute }) => kind === 'delete' && compute.type === 'read_only').length
+  const deleted = planned.filter(({ kind, compute }) => kind === 'delete' && compute.type === 'read_only').length
   const before = project.computes.filter(({ type }) => type === 'read_only').length
   const [first] = created
   const replicas = first === undefined ? [] : checkTierReplicas(before + created.length - deleted, tier)
-  return [...perCompute, ...replicas.map((problem) => toDiagnostic(problem, first))]
+  return [...perCompute, ...replicas.map((problem) => tierDiagnostic(problem, first?.source))]
 }
 
 const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
@@ -177,7 +175,8 @@ const unchecked = ({ id, settings }: ObservedProject): Diagnostic =>
         hint: 'Declare it in the manifest, for example `tier: scale`, or `tier: none` to disable the checks.',
       }
 
-const toDiagnostic = ({ severity, code, path, message, hint }: TierProblem, change: Change | undefined): Diagnostic => {
-  const source = change?.attributes.find((attribute) => attribute.path === path)?.source ?? change?.source
-  return { severity, code, message: `${message}.`, hint, ...(source === undefined ? {} : { source }) }
-}
+const sourceOf = ({ attributes, source }: Change, { path }: TierProblem): Source | undefined =>
+  attributes.find((attribute) => attribute.path === path)?.source ?? source
+
+export const tierDiagnostic = ({ path: _, ...problem }: TierProblem, source: Source | undefined): Diagnostic =>
+  defined({ ...problem, source })

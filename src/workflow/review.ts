@@ -53,8 +53,7 @@ const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readon
     // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, tierFor(id))
-    const problems = tier === undefined ? [] : checkTierCuHours(after.expected, tier)
-    const warnings: Diagnostic[] = problems.map((one) => ({ ...one, message: `${one.message} in \`${id}\`.` }))
+    const warnings = tier === undefined ? [] : [...checkTierCuHours(id, after.expected, tier)]
     const quota = project.settings?.quota?.computeSeconds
     if (quota !== undefined && after.expected !== null && after.expected * 3600 > quota) {
       warnings.push({

@@ -15,7 +15,7 @@ import {
   tierOf,
 } from '../model/index.ts'
 import { type Judgement, judgePolicies } from '../policy/index.ts'
-import { checkTierReplicas, checkTierSettings, type TierProblem } from '../service/index.ts'
+import { checkTierReplicas, checkTierSettings, tierDiagnostic } from '../service/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface OfflineChecks {
@@ -40,16 +40,14 @@ const checkTier = ({ branches, rules, source, tier: word = 'none' }: DesiredDocu
   const replicas = branches.reduce((sum, branch) => sum + branch.replicas.length, 0)
   return [
     ...computes.flatMap(({ attributes: { size, scaleToZero }, sources, source: own }) => [
-      ...checkTierSettings(defined({ size }), tier).map(at(sources.size ?? own)),
-      ...checkTierSettings(defined({ scaleToZero }), tier).map(at(sources.scaleToZero ?? own)),
+      ...checkTierSettings(defined({ size }), tier).map((one) => tierDiagnostic(one, sources.size ?? own)),
+      ...checkTierSettings(defined({ scaleToZero }), tier).map((one) =>
+        tierDiagnostic(one, sources.scaleToZero ?? own),
+      ),
     ]),
-    ...checkTierReplicas(replicas, tier).map(at(source)),
+    ...checkTierReplicas(replicas, tier).map((one) => tierDiagnostic(one, source)),
   ]
 }
-
-const at =
-  (source: Source) =>
-  (problem: TierProblem): Diagnostic => ({ ...problem, message: `${problem.message}.`, source })
 
 const judgeDeclared = (
   desired: Desired,

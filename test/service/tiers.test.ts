@@ -36,11 +36,11 @@ describe('what the tiers allow', () => {
 
   test('the message names the tier, the limit and the version of the table', () => {
     expect(checkTierSettings(fixed(4), tier('free'))[0]).toMatchObject({
-      message: '4 CU is not available on the Free plan (at most 2 CU, table 2026-11)',
+      message: '4 CU is not available on the Free plan (at most 2 CU, table 2026-11).',
       hint: 'Choose a smaller size. If the limit is outdated, set `tier: none` in the manifest to disable the check.',
     })
     expect(checkTierSettings({ scaleToZero: SCALE_TO_ZERO_NEVER }, tier('free'))[0]?.message).toBe(
-      '`scaleToZero: never` is not available on the Free plan (5m, table 2026-11)',
+      '`scaleToZero: never` is not available on the Free plan (5m, table 2026-11).',
     )
   })
 
@@ -51,13 +51,15 @@ describe('what the tiers allow', () => {
         severity: 'warning',
         code: 'W_TIER_LIMIT',
         // `validate` reports it too, without a plan.
-        message: 'The Free plan allows 3 read replicas per project (table 2026-11); the project would have 4',
+        message: 'The Free plan allows 3 read replicas per project (table 2026-11); the project would have 4.',
       },
     ])
     expect(checkTierReplicas(400, tier('scale'))).toEqual([])
-    expect(checkTierCuHours(183, tier('free'))).toMatchObject([{ severity: 'warning', code: 'W_QUOTA' }])
-    expect(checkTierCuHours(99, tier('free'))).toEqual([])
-    expect(checkTierCuHours(null, tier('free'))).toEqual([])
+    expect(checkTierCuHours('quiet-river-1', 183, tier('free'))).toMatchObject([
+      { severity: 'warning', code: 'W_QUOTA' },
+    ])
+    expect(checkTierCuHours('quiet-river-1', 99, tier('free'))).toEqual([])
+    expect(checkTierCuHours('quiet-river-1', null, tier('free'))).toEqual([])
   })
 
   test.each(['business', 'UNKNOWN', 'scale', 'launch', 'something_v9'])(

@@ -131,6 +131,17 @@ describe('a refused change counts nowhere', () => {
     expect(messages(plan)).toEqual(['denied: `limit` denies adding 8 CU (at most 0 CU)'])
   })
 
+  test('a refused delete of a replica does not make room for another replica on the account plan', () => {
+    const replicas = ['a', 'b', 'c'].map((name) => ({ name, size: 0.25 }))
+    const live = world({ main: { primary: { size: 1 }, replicas } })
+    const branch = (protect: boolean) =>
+      manifests(`tier: free\nbranches: { main: { protect: ${protect}, replicas: { a: absent, d: { size: 1 } } } }\n`)
+    const warnings = (protect: boolean) =>
+      planSnapshot(live, branch(protect)).result.plan.warnings.map(({ message }) => message)
+    expect(warnings(false)).toEqual([])
+    expect(warnings(true)).toEqual([expect.stringContaining('the project would have 4.')])
+  })
+
   test('a refused delete does not exceed a limit on deletes', () => {
     const plan = planOf(`${PROTECTED}  main: { primary: { size: 2 } }\n`, 'maxDeletes: 0')
     expect(messages(plan)).toEqual([])
