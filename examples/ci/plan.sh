@@ -8,8 +8,8 @@
 # errors or a policy denies the plan.
 set -eu
 
-if ! espalier validate --format sarif "$@" > espalier.sarif; then
-  espalier validate "$@" >&2 || true
+if ! espalier validate --base "$BASE" --format sarif "$@" > espalier.sarif; then
+  espalier validate --base "$BASE" "$@" >&2 || true
   exit 1
 fi
 status=0

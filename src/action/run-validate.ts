@@ -15,11 +15,11 @@ export const runValidate = async (job: Job): Promise<Ending> => {
   // An untrusted pull request is checked against the policies on its base, which it cannot change.
   const review = untrusted === undefined ? manifests.review : untrusted.base.review
   const reviewed = await withReview({ ...manifests, review: review ?? {} }, job.inputs, { env: job.env })
-  const checked = hasErrors(loaded.diagnostics) ? [] : checkOffline(reviewed).diagnostics
+  const isRead = !hasErrors(loaded.diagnostics)
+  const base = isRead ? (await findBase(job, manifests, untrusted))?.manifests : undefined
+  const checked = isRead ? checkOffline(reviewed, base).diagnostics : []
   const ending = await reportProblems(job, [...loaded.diagnostics, ...checked, ...(untrusted?.refused ?? [])])
-  if (!hasErrors(loaded.diagnostics)) {
-    setProjects(job, manifests, (await findBase(job, manifests, untrusted))?.manifests)
-  }
+  if (isRead) setProjects(job, manifests, base)
   if (ending === '') job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

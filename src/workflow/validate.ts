@@ -10,6 +10,7 @@ import {
   type Policy,
   type PolicyBranch,
   type PolicyCompute,
+  type PolicyProject,
   policyRuleRow,
   type Source,
   tierOf,
@@ -24,9 +25,10 @@ export interface OfflineChecks {
   readonly undecided: readonly string[]
 }
 
-export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests): OfflineChecks => {
+/** @param base earlier manifests. What already violates a policy there is only a warning. */
+export const checkOffline = ({ loaded: { desired }, review = {} }: Manifests, base?: Manifests): OfflineChecks => {
   const { policies, overrides = new Map() } = review
-  const judged = judgeDeclared(desired, policies?.policies ?? [], overrides)
+  const judged = judgeDeclared(desired, base?.loaded.desired, policies?.policies ?? [], overrides)
   const all = [...desired.documents.flatMap(checkTier), ...judged.diagnostics]
   // A document for several projects has the same diagnostics for each of them.
   const distinct = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
@@ -51,6 +53,7 @@ const checkTier = ({ branches, rules, source, tier: word = 'none' }: DesiredDocu
 
 const judgeDeclared = (
   desired: Desired,
+  base: Desired | undefined,
   policies: readonly Policy[],
   overrides: ReadonlyMap<string, string>,
 ): OfflineChecks => {
@@ -59,19 +62,20 @@ const judgeDeclared = (
   for (const policy of policies) {
     if (policyRuleRow(policy.rule.kind).of === 'plan') undecided.add(policy.name)
     for (const document of desired.documents) {
-      const { project, prune, source, sources } = document
+      const { project, source, sources } = document
       if (policy.within !== undefined && !policy.within.includes(project)) continue
       // The policy may name the project by its name, which is unknown offline.
       if (!globFilter(policy.projects)(project)) {
         undecided.add(policy.name)
         continue
       }
-      const { branches, isPartial } = branchesFor(policy, document)
+      const { isPartial, state: after } = declaredState(policy, project, [document])
+      const earlier = base?.documents.filter((one) => one.project === project) ?? []
       if (isPartial) undecided.add(policy.name)
       const { projects: _, branches: _branches, within: _within, ...rest } = policy
       const judged = judgePolicies(
         [{ ...rest, except: [] }],
-        [{ after: { id: project, prune, branches, isComplete: false } }],
+        [{ after, ...(earlier.length > 0 && { before: declaredState(policy, project, earlier).state }) }],
         { overrides, isComplete: false },
       )
       if (judged.undecided.length > 0) undecided.add(policy.name)
@@ -79,6 +83,13 @@ const judgeDeclared = (
     }
   }
   return { diagnostics, undecided: [...undecided].sort() }
+}
+
+const declaredState = (policy: Policy, id: string, documents: readonly DesiredDocument[]) => {
+  const shares = documents.map((document) => branchesFor(policy, document))
+  const prune = documents.some((document) => document.prune)
+  const state: PolicyProject = { id, prune, branches: shares.flatMap(({ branches }) => branches), isComplete: false }
+  return { state, isPartial: shares.some(({ isPartial }) => isPartial) }
 }
 
 /**

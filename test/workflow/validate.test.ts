@@ -1,4 +1,5 @@
 /** `validate` checks policies on declared values, and the limits of a declared tier, without the network. */
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -142,6 +143,25 @@ test('`espalier validate` reports violations with their lines, accepts overrides
     code: 1,
     stderr: expect.stringContaining('Did you mean `small`?'),
   })
+})
+
+test('with a base, a violation that was there before is only a warning, and a new or worse one is an error', async () => {
+  const cwd = await folderWith({ 'espalier.yaml': MANIFEST })
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { cwd })
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('commit', '-qm', 'before the policy')
+  await writeFile(join(cwd, 'espalier.policy.yaml'), POLICIES)
+  const validate = (...args: readonly string[]) => startInProcess(['validate', ...args], { cwd }).ended
+  expect(await validate()).toMatchObject({ code: 1, stdout: expect.stringContaining('E_POLICY') })
+  expect(await validate('--base', 'HEAD')).toMatchObject({ code: 0, stdout: expect.stringContaining('W_POLICY') })
+  await writeFile(join(cwd, 'espalier.yaml'), `${MANIFEST}  dev: { primary: { size: 3 } }\n`)
+  const { code, stdout } = await validate('--base', 'HEAD', '--format', 'json')
+  const { diagnostics } = JSON.parse(stdout) as { diagnostics: { code: string; line: number }[] }
+  expect([code, ...diagnostics.map((one) => `${one.line} ${one.code}`)]).toEqual([1, '4 W_POLICY', '5 E_POLICY'])
+  await writeFile(join(cwd, 'espalier.yaml'), MANIFEST.replace('size: 4', 'size: 5'))
+  expect(await validate('--base', 'HEAD')).toMatchObject({ code: 1, stdout: expect.stringContaining('E_POLICY') })
 })
 
 test('`tier` in a manifest or a shared file is the account plan whose limits are checked', async () => {

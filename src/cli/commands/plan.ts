@@ -15,7 +15,7 @@ import {
   select,
   selectionNote,
 } from '../../workflow/index.ts'
-import { commandOf, type Description, STDIN, type ValuesOf } from '../command.ts'
+import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
 import {
   CONNECTION_FLAGS,
@@ -28,7 +28,6 @@ import {
   selectionOf,
   text,
   toggle,
-  usageError,
 } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
 import { readManifests } from '../setup/manifests.ts'
@@ -184,8 +183,6 @@ interface Base {
 type Since = Base & { readonly origin: Origin }
 
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
-  if (manifests.paths.includes(STDIN))
-    throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
   const base = await manifestsAt(ref, manifests, { cwd: io.cwd })
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
     printNote(`The manifests at ${ref} have errors:`, io)

@@ -1,9 +1,9 @@
 import { counted } from '../../base/index.ts'
 import { VERSION } from '../../base/version.ts'
 import { EXIT, hasErrors } from '../../model/index.ts'
-import { checkOffline } from '../../workflow/index.ts'
+import { checkOffline, manifestsAt } from '../../workflow/index.ts'
 import { commandOf, type Description } from '../command.ts'
-import { formatFlag, PATHS, REVIEW_FLAGS } from '../setup/flags.ts'
+import { formatFlag, PATHS, REVIEW_FLAGS, text } from '../setup/flags.ts'
 import { readManifests } from '../setup/manifests.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
@@ -11,6 +11,9 @@ const DESCRIPTION = {
   positionals: PATHS,
   flags: {
     format: formatFlag('Output format; sarif is for code scanning', ['terminal', 'json', 'sarif']),
+    base: text('Review:', 'Report violations of policies that exist at this git ref only as warnings', {
+      value: 'REF',
+    }),
     policy: REVIEW_FLAGS.policy,
     override: REVIEW_FLAGS.override,
   },
@@ -29,7 +32,8 @@ export const validateCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const manifests = await readManifests(flags.paths, io, flags)
   const { loaded } = manifests
   const { files } = loaded
-  const checked = checkOffline(manifests)
+  const base = flags.base === undefined ? undefined : await manifestsAt(flags.base, manifests, { cwd: io.cwd })
+  const checked = checkOffline(manifests, base)
   const diagnostics = [...loaded.diagnostics, ...(hasErrors(loaded.diagnostics) ? [] : checked.diagnostics)]
   const { undecided } = checked
   if (flags.format === 'terminal' && diagnostics.length === 0) {

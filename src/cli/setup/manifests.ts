@@ -29,6 +29,8 @@ interface ReviewFlags extends ReviewSettings {
  * @throws {EspalierError} if there are no manifests.
  */
 export const readManifests = async (given: readonly string[], io: Io, review?: ReviewFlags): Promise<Manifests> => {
+  if (review?.base !== undefined && given.includes(STDIN))
+    throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
   const manifests = await readAll(given, io, review?.policy)
   return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
