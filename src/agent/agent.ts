@@ -4,9 +4,10 @@ import { compare, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import { type AgentView, EspalierError, type Plan, type ProjectView } from '../model/index.ts'
 import { type AgentControl, type RoundView, suspend } from './control.ts'
+import type { WakeCause } from './decide/wakes.ts'
 import type { AgentProject, ProjectHost } from './project.ts'
 import { Projects } from './projects.ts'
-import { createScheduler, type Scheduler, type WakeCause } from './scheduler.ts'
+import { Scheduler } from './scheduler.ts'
 import { type Accounts, type AgentKey, openAccounts } from './source/accounts.ts'
 import { DesiredState } from './source/desired-state.ts'
 import type { Source } from './source/source.ts'
@@ -66,7 +67,7 @@ export class Agent implements AgentControl {
     this.#accounts = accounts
     this.#now = nowOf(options)
     this.#startedAt = this.#now()
-    this.#scheduler = createScheduler({
+    this.#scheduler = new Scheduler({
       clock: options.clock,
       now: this.#now,
       concurrency: options.concurrency,
@@ -127,7 +128,7 @@ export class Agent implements AgentControl {
     return {
       version: VERSION,
       startedAt: new Date(this.#startedAt).toISOString(),
-      tickedAt: new Date(this.#scheduler.tickedAt()).toISOString(),
+      tickedAt: new Date(this.#scheduler.tickedAt).toISOString(),
       source: this.#desired.view(),
       accounts: this.#accounts.view(ids),
       projects: all.map(({ view }): ProjectView => view).sort((a, b) => compare(a.id, b.id)),

@@ -107,6 +107,32 @@ export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
 
 const DAY_MS = 24 * 60 * 60_000
 
+/** A value that is kept in a file. Writes are serialized, and a value that has not changed is not written. */
+export class Stored<T> {
+  /** May be newer than the file. */
+  value: T
+  readonly #write: (value: T) => Promise<void>
+  #written = ''
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(value: T, write: (value: T) => Promise<void>) {
+    this.value = value
+    this.#write = write
+  }
+
+  save(change: (value: T) => T): Promise<void> {
+    this.value = change(this.value)
+    const { value } = this
+    const written = this.#writing.then(async () => {
+      const text = JSON.stringify(value)
+      if (text !== this.#written) await this.#write(value)
+      this.#written = text
+    })
+    this.#writing = written.catch(() => undefined)
+    return written
+  }
+}
+
 export interface DataFolder extends Lease {
   readonly path: string
   readonly renewEveryMs: number

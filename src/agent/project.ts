@@ -3,8 +3,7 @@ import { join, relative } from 'node:path'
 import { ApiError, type WriteApi } from '../api/index.ts'
 import { type Clock, EspalierError, type OnSignal } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import type { AgentStatus, ApplyEvent, Change, MissedWindowView, Observed, Plan, ProjectView } from '../model/index.ts'
-import type { Selected } from '../planner/index.ts'
+import type { AgentStatus, ApplyEvent, MissedWindowView, Observed, Plan, ProjectView } from '../model/index.ts'
 import { apply, type Manifests, maxRestartsPolicy, planSnapshot } from '../workflow/index.ts'
 import {
   afterApply,
@@ -12,7 +11,6 @@ import {
   afterRefresh,
   applied,
   beforeStep,
-  mayInterrupt,
   usedIn,
   withApplied,
   withSettled,
@@ -27,18 +25,18 @@ import {
   waitForRunningOperations,
 } from './act/recovery.ts'
 import { isSuspended, type RoundView, type Suspension } from './control.ts'
-import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile } from './data-folder.ts'
+import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
 import { waitAfter } from './decide/retries.ts'
-import { decideRound, type Round, worstOf } from './decide/round.ts'
+import { type Continuing, type Round, roundOf } from './decide/round.ts'
 import type { AgentPolicy } from './decide/table.ts'
+import { jittered, type WakeCause, wakesAfterRound } from './decide/wakes.ts'
 import { afterWindows } from './decide/window.ts'
-import { jittered, type WakeCause, wakesAfterRound } from './scheduler.ts'
 import type { Accounts, KeyOfProject } from './source/accounts.ts'
 import { filesBehind } from './source/declared.ts'
 import type { Declaration, DesiredState } from './source/desired-state.ts'
-import { lightsAfterFull, readProject } from './source/live-project.ts'
+import { LiveProject } from './source/live-project.ts'
 import { hasNews, isNotified, type Notifier } from './tell/notifier.ts'
-import { differencesOf, type Shown, shownAs } from './tell/view.ts'
+import { afterFailedRead, concluded, type Shown, shownAs } from './tell/view.ts'
 
 /** What a project needs from its agent. */
 export interface ProjectHost {
@@ -76,26 +74,17 @@ interface Decided {
   readonly observed: Observed
 }
 
-/** The ids of the changes to plan, whose chain has started. `undefined` stands for all changes. */
-type Continuing = ReadonlySet<string> | undefined
-
 /** An apply may unblock further steps. Steps that remain after this many applies wait for the next wake. */
 const MAX_APPLIES = 3
 
 export class AgentProject {
   readonly id: string
   readonly #host: ProjectHost
-  /** What survives a restart. Written with {@link AgentProject.#save}. */
-  #file: ProjectFile
-  #written = ''
-  #writing: Promise<void> = Promise.resolve()
+  /** What survives a restart. */
+  readonly #stored: Stored<ProjectFile>
+  readonly #live: LiveProject
   #view: ProjectView
   #plan: Plan | undefined
-  #observed: Observed | undefined
-  #lightsLeft = 0
-  /** Whether the last refresh was full. A plan may be applied only after a full one. */
-  #isFull = true
-  #readAt: number | undefined
   #readFailures = 0
   /** The last time that a round ended without an API error. */
   #completedAt: number
@@ -109,7 +98,8 @@ export class AgentProject {
   constructor(id: string, host: ProjectHost, file: ProjectFile = NEW_PROJECT_FILE) {
     this.id = id
     this.#host = host
-    this.#file = file
+    this.#stored = new Stored(file, (value) => host.data.writeProject(id, value))
+    this.#live = new LiveProject(id, { ...host.clock, now: host.now }, host.random)
     this.#completedAt = host.startedAt
     this.#view = {
       id,
@@ -121,6 +111,10 @@ export class AgentProject {
       scheduledSteps: 0,
       missedWindows: 0,
     }
+  }
+
+  get #file(): ProjectFile {
+    return this.#stored.value
   }
 
   get view(): ProjectView {
@@ -207,7 +201,7 @@ export class AgentProject {
     const interrupted = await this.#recover(key.api)
     const { chain } = this.#file
     const decide = async (isFull: boolean, continuing?: Continuing): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#refresh(key.api, isFull), continuing)
+      this.#decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
     let decided = await decide(
       interrupted !== undefined || chain !== undefined || cause !== 'interval',
       chain && new Set(chain),
@@ -222,7 +216,7 @@ export class AgentProject {
     }
     let applies = 0
     while (decided !== undefined && this.#mayRun(decided.round, applies)) {
-      if (!this.#isFull) {
+      if (!this.#live.isFull) {
         decided = await decide(true)
         continue
       }
@@ -254,17 +248,6 @@ export class AgentProject {
     return undefined
   }
 
-  async #refresh(api: WriteApi, isFull: boolean): Promise<Observed> {
-    const { clock, now, random } = this.#host
-    const known = isFull || this.#lightsLeft === 0 ? undefined : this.#observed
-    const read = await readProject(api, this.id, known, { ...clock, now })
-    this.#observed = read.observed
-    this.#isFull = read.isFull
-    this.#lightsLeft = read.isFull ? lightsAfterFull(random()) : this.#lightsLeft - 1
-    this.#readAt = now()
-    return read.observed
-  }
-
   /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */
   async #decide(
     declaration: Declaration,
@@ -272,7 +255,7 @@ export class AgentProject {
     observed: Observed,
     continuing: Continuing,
   ): Promise<Decided | undefined> {
-    const { now, desired, startedAt, maxRestarts } = this.#host
+    const { now, desired, startedAt, maxRestarts, policy, isSettled } = this.#host
     const review = {
       ...declared.review,
       used: usedIn(this.#file, now()),
@@ -302,8 +285,17 @@ export class AgentProject {
     await this.#save((file) => afterRefresh(file, refresh))
     if (declaration.isNew) await desired.recorded(this.id)
     const isHeld = isSuspended(this.#file.suspension, now())
-    const roundIf = (suspended: boolean): Round =>
-      this.#decideRound(declaration, manifests, observed, { whole: result.plan, suspended, continuing })
+    const roundIf = (isSuspended: boolean): Round =>
+      roundOf({
+        observed,
+        manifests,
+        whole: result.plan,
+        continuing,
+        file: this.#file,
+        situation: { policy, isSuspended, history: declaration.history },
+        isWaveHeld: declaration.waitsFor().some((id) => !isSettled(id)),
+        now: now(),
+      })
     const round = roundIf(isHeld)
     if (continuing === undefined) {
       const unheld = isHeld ? roundIf(false) : round
@@ -319,32 +311,6 @@ export class AgentProject {
       }
     }
     return { round, manifests, observed }
-  }
-
-  #decideRound(
-    { history, waitsFor }: Declaration,
-    manifests: Manifests,
-    observed: Observed,
-    { whole, suspended, continuing }: { whole: Plan; suspended: boolean; continuing: Continuing },
-  ): Round {
-    const { now, policy, isSettled } = this.#host
-    const file = this.#file
-    const at = now()
-    const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
-    const planOf = (choose: (change: Change) => Selected): Plan =>
-      planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
-    const all = continuing === undefined ? whole : planOf(mayPlan)
-    return decideRound({
-      plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
-      known: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },
-      situation: { policy, isSuspended: suspended, history },
-      steps: {
-        now: at,
-        continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
-        isWaveHeld: waitsFor().some((id) => !isSettled(id)),
-        mayInterrupt: (step) => mayInterrupt(file, step, at),
-      },
-    })
   }
 
   #mayRun({ steps }: Round, applies: number): boolean {
@@ -433,29 +399,10 @@ export class AgentProject {
       const failedOperations = await unresolvedFailures(api, this.id, failed)
       this.#change((file) => ({ ...file, failedOperations }))
     }
-    const verdicts = [...round.steps.values()]
-    const isDue = this.#file.chain !== undefined || verdicts.some(({ action }) => action === 'run')
+    const isDue = this.#file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
-    const [[compute, stuck] = []] = Object.entries(this.#file.failedOperations)
-    const { failure } = this.#file
-    const message = failure ?? stuck?.message
-    const status = worstOf([
-      round.status,
-      ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
-      ...(declaration.history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
-      ...(declaration.history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
-    ])
-    await this.#show(status, declaration.version, {
-      message: status.state === 'Failing' ? message : undefined,
-      // Nothing is retried automatically, because the API does not show whether the value took effect.
-      command:
-        status.state === 'Failing' && failure === undefined && compute !== undefined
-          ? `espalier compute ${isIdle(observed, compute) ? 'start' : 'restart'} ${compute}`
-          : undefined,
-      differences: differencesOf(round, this.#file),
-      sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
-      scheduledSteps: verdicts.filter(({ action }) => action === 'wait').length,
-    })
+    const { status, shown } = concluded(round, this.#file, observed, declaration.history)
+    await this.#show(status, declaration.version, shown)
     // This is set last, because until now the displayed state was that of the previous declaration.
     this.#concluded = declaration.digest
     const times = { now: now(), interval: intervalOf(this.id), random }
@@ -466,12 +413,12 @@ export class AgentProject {
     const { now, wake, intervalOf } = this.#host
     this.#readFailures += 1
     wake(this.id, now() + waitAfter(this.#readFailures), 'backoff')
-    const isRefused = error.status === 401 || error.status === 403
-    const isRecent = now() - this.#completedAt < 3 * intervalOf(this.id)
-    const { message } = error
-    if (isRecent && this.#readAt === undefined) return this.#show({ state: 'Unknown' }, version, { message })
-    if (isRecent && this.#view.state !== 'Progressing') return
-    await this.#show({ state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }, version, { message })
+    const status = afterFailedRead(error.status, {
+      wasRead: this.#live.readAt !== undefined,
+      isRecent: now() - this.#completedAt < 3 * intervalOf(this.id),
+      shown: this.#view.state,
+    })
+    if (status !== undefined) await this.#show(status, version, { message: error.message })
   }
 
   #wakeNextInterval(): void {
@@ -492,10 +439,10 @@ export class AgentProject {
       ...shownAs(status, { ...this.#view, version: version === '' ? undefined : version }, this.#file, shown, {
         now: at,
         since,
-        readAt: this.#readAt,
+        readAt: this.#live.readAt,
       }),
       account: accounts.of(this.id)?.account ?? this.#view.account,
-      name: this.#observed?.projects[0]?.name ?? this.#view.name,
+      name: this.#live.observed?.projects[0]?.name ?? this.#view.name,
       lastApply: news?.applied ?? this.#view.lastApply,
     }
     // The news is removed from the file before it is sent, so that it is sent at most once.
@@ -512,28 +459,16 @@ export class AgentProject {
     changed()
   }
 
+  /** Changes the file, which is written with the next {@link AgentProject.#save}. */
   #change(change: (file: ProjectFile) => ProjectFile): void {
-    this.#file = change(this.#file)
+    this.#stored.value = change(this.#file)
   }
 
-  /** Changes the file and writes it to disk. Writes are serialized, and a file that has not changed is not written. */
   #save(change: (file: ProjectFile) => ProjectFile): Promise<void> {
-    const { data, lost } = this.#host
-    this.#change(change)
-    const file = this.#file
-    const written = this.#writing.then(async () => {
-      const text = JSON.stringify(file)
-      if (text !== this.#written) await data.writeProject(this.id, file)
-      this.#written = text
-    })
-    this.#writing = written.catch(() => undefined)
-    return written.catch((error: unknown) => {
+    return this.#stored.save(change).catch((error: unknown) => {
       // After a failed write, no further work may be done.
-      lost(error)
+      this.#host.lost(error)
       throw error
     })
   }
 }
-
-const isIdle = ({ projects }: Observed, compute: string): boolean =>
-  projects.some(({ computes }) => computes.some(({ id, state }) => id === compute && state === 'idle'))

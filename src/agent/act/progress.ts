@@ -13,7 +13,7 @@ import {
 import { differenceKey, factsOf } from '../../planner/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
-import { type Refusal, type Sighting, waitAfter } from '../decide/retries.ts'
+import { type Refusal, type Sighting, subjectOf, waitAfter } from '../decide/retries.ts'
 import { partsOf } from '../decide/round.ts'
 import { begunChanges, type Interrupted, movedBy } from './recovery.ts'
 
@@ -111,15 +111,6 @@ export const withSettled = (file: ProjectFile, steps: readonly StepOutcome[] = [
   ...file,
   attempts: file.attempts.map((attempt) => settled(attempt, steps)),
 })
-
-const subjectOf = ({ compute, change }: Step): string => compute.id ?? change
-
-const INTERRUPTIONS_A_DAY = 3
-
-/** Limits the restarts of a compute. Otherwise, a value that the service ignores would cause restarts all day. */
-export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: Step, now: number): boolean =>
-  attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
-  INTERRUPTIONS_A_DAY
 
 /** What was used up in the last 24 hours. */
 export const usedIn = ({ attempts }: Pick<ProjectFile, 'attempts'>, now: number): PlanUse => {

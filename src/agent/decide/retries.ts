@@ -1,4 +1,7 @@
 /** Decides when to retry, and when to stop retrying. Times are in milliseconds since the epoch. */
+import type { Step } from '../../model/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
@@ -50,3 +53,13 @@ export interface Sighting {
 /** Makes sure that a stale list, a change in progress or an apply right after a merge is not reported as drift. */
 export const isConfirmed = ({ firstSeenAt, refreshedAt, fetchedAt, isChanging }: Sighting): boolean =>
   !isChanging && refreshedAt - firstSeenAt >= MINUTE && fetchedAt > firstSeenAt && fetchedAt <= refreshedAt
+
+/** Identifies the compute of a step among the attempts. */
+export const subjectOf = ({ compute, change }: Step): string => compute.id ?? change
+
+const INTERRUPTIONS_A_DAY = 3
+
+/** Limits the restarts of a compute. Otherwise, a value that the service ignores would cause restarts all day. */
+export const mayInterrupt = ({ attempts }: Pick<ProjectFile, 'attempts'>, step: Step, now: number): boolean =>
+  attempts.filter((one) => one.interrupts && one.compute === subjectOf(step) && one.at > now - DAY).length <
+  INTERRUPTIONS_A_DAY

@@ -4,12 +4,23 @@ import {
   type AgentStatus,
   type AttributeChange,
   type Change,
+  type Observed,
   type Plan,
   type Step,
 } from '../../model/index.ts'
 import { differenceKey, type Selected } from '../../planner/index.ts'
+import { type Manifests, planSnapshot } from '../../workflow/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord } from './origin.ts'
-import { countReverts, isConfirmed, type Refusal, type Revert, type Sighting, wasRefused } from './retries.ts'
+import {
+  countReverts,
+  isConfirmed,
+  mayInterrupt,
+  type Refusal,
+  type Revert,
+  type Sighting,
+  wasRefused,
+} from './retries.ts'
 import {
   type Difference,
   decideDifference,
@@ -102,6 +113,40 @@ export const decideRound = ({ plan, known, situation, steps }: RoundInput): Roun
     exhausted,
     status: worstOf([...held, ...decided.values(), ...rest.values()]),
   }
+}
+
+/** The ids of the changes to plan, whose chain has started. `undefined` stands for all changes. */
+export type Continuing = ReadonlySet<string> | undefined
+
+interface ProjectRound {
+  readonly observed: Observed
+  readonly manifests: Manifests
+  /** The plan with all differences. */
+  readonly whole: Plan
+  readonly continuing: Continuing
+  readonly file: ProjectFile
+  readonly situation: Situation
+  readonly isWaveHeld: boolean
+  readonly now: number
+}
+
+/** Decides a round of a project, from what is stored of it. */
+export const roundOf = ({ observed, manifests, whole, continuing, file, situation, isWaveHeld, now }: ProjectRound) => {
+  const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
+  const planOf = (choose: (change: Change) => Selected): Plan =>
+    planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
+  const all = continuing === undefined ? whole : planOf(mayPlan)
+  return decideRound({
+    plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
+    known: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },
+    situation,
+    steps: {
+      now,
+      isWaveHeld,
+      continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
+      mayInterrupt: (step) => mayInterrupt(file, step, now),
+    },
+  })
 }
 
 /** An update is decided separately for each attribute. `undefined` stands for a change that is decided as a whole. */

@@ -1,7 +1,7 @@
 /** Holds the current declaration of each project, and decides whether the agent may act on it. */
 import { EspalierError, hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
-import type { DataFolder, SourceFile } from '../data-folder.ts'
+import { type DataFolder, type SourceFile, Stored } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'
 import {
   type Declared,
@@ -49,10 +49,8 @@ type SourceStore = Pick<DataFolder, 'readSource' | 'writeSource'>
 
 export class DesiredState {
   readonly #source: Source
-  readonly #data: SourceStore
   readonly #now: () => number
-  #file: SourceFile
-  #writing: Promise<void> = Promise.resolve()
+  readonly #stored: Stored<SourceFile>
   #current: Current | undefined
   #fetchedAt: number
   #error: string | undefined
@@ -68,10 +66,13 @@ export class DesiredState {
 
   private constructor(source: Source, data: SourceStore, now: () => number, file: SourceFile) {
     this.#source = source
-    this.#data = data
     this.#now = now
-    this.#file = file
+    this.#stored = new Stored(file, (value) => data.writeSource(value))
     this.#fetchedAt = file.fetchedAt ?? 0
+  }
+
+  get #file(): SourceFile {
+    return this.#stored.value
   }
 
   /**
@@ -248,15 +249,8 @@ export class DesiredState {
     )
   }
 
-  /** Writes are serialized, because several projects may be recorded concurrently. */
   #save(change: (file: SourceFile) => SourceFile): Promise<void> {
-    const written = this.#writing.then(async () => {
-      const next = { ...change(this.#file), fetchedAt: this.#fetchedAt }
-      await this.#data.writeSource(next)
-      this.#file = next
-    })
-    this.#writing = written.catch(() => undefined)
-    return written
+    return this.#stored.save((file) => ({ ...change(file), fetchedAt: this.#fetchedAt }))
   }
 }
 

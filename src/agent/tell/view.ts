@@ -6,6 +6,7 @@ import {
   type Change,
   computeTitle,
   type DifferenceView,
+  type Observed,
   type ProjectView,
   type Step,
 } from '../../model/index.ts'
@@ -13,9 +14,10 @@ import { differenceKey } from '../../planner/index.ts'
 import { agentStatusName } from '../../report/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
-import { partsOf, type Round } from '../decide/round.ts'
+import { partsOf, type Round, worstOf } from '../decide/round.ts'
+import type { Situation } from '../decide/table.ts'
 
-export const differencesOf = (
+const differencesOf = (
   { whole, verdicts, steps, plan, exhausted }: Round,
   file: ProjectFile,
 ): readonly DifferenceView[] =>
@@ -86,6 +88,52 @@ export interface Shown {
   readonly differences?: ProjectView['differences']
   readonly sync?: ProjectView['sync']
   readonly scheduledSteps?: number
+}
+
+/** The state of a project after a round, and what is shown of the round. */
+export const concluded = (
+  round: Round,
+  file: ProjectFile,
+  observed: Observed,
+  history: Situation['history'],
+): { readonly status: AgentStatus; readonly shown: Shown } => {
+  const [[compute, stuck] = []] = Object.entries(file.failedOperations)
+  const message = file.failure ?? stuck?.message
+  const status = worstOf([
+    round.status,
+    ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
+    ...(history === 'rewritten' ? [{ state: 'Blocked', reason: 'HistoryRewritten' } as const] : []),
+    ...(history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
+  ])
+  const isFailing = status.state === 'Failing'
+  const isIdle = observed.projects.some(({ computes }) =>
+    computes.some(({ id, state }) => id === compute && state === 'idle'),
+  )
+  return {
+    status,
+    shown: {
+      message: isFailing ? message : undefined,
+      // Nothing is retried automatically, because the API does not show whether the value took effect.
+      command:
+        isFailing && file.failure === undefined && compute !== undefined
+          ? `espalier compute ${isIdle ? 'start' : 'restart'} ${compute}`
+          : undefined,
+      differences: differencesOf(round, file),
+      sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
+      scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
+    },
+  }
+}
+
+/** The state of a project that could not be read, or `undefined` if the state that is shown is recent enough. */
+export const afterFailedRead = (
+  httpStatus: number | undefined,
+  { wasRead, isRecent, shown }: { readonly wasRead: boolean; readonly isRecent: boolean; readonly shown: AgentState },
+): AgentStatus | undefined => {
+  if (isRecent && !wasRead) return { state: 'Unknown' }
+  if (isRecent && shown !== 'Progressing') return undefined
+  const isRefused = httpStatus === 401 || httpStatus === 403
+  return { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }
 }
 
 export const shownAs = (
