@@ -53,7 +53,7 @@ export const startProcess = async ({ runAs, watchdog, env, onLine, explain, ...s
 
 // Postgres refuses to run as root, so a sandbox that was started as root runs Postgres as another user.
 
-interface RunAs {
+export interface RunAs {
   /** The program and arguments to start. */
   readonly command: (program: string, args: readonly string[]) => readonly [string, readonly string[]]
   readonly ids: { readonly uid?: number; readonly gid?: number }
@@ -111,7 +111,7 @@ const isOpenToAll = (folder: string): boolean => {
 // Stops all servers if the sandbox dies. A shell in a separate session keeps a list of the server processes. The input
 // of the shell ends when the sandbox dies, and the shell then stops the servers.
 
-interface Watchdog {
+export interface Watchdog {
   watch(pid: number): void
   /** Call when the process has ended. */
   release(pid: number): void
