@@ -6,7 +6,6 @@ import {
   type ApplyEvent,
   DEFAULT_CONCURRENCY,
   DEFAULT_TIMEOUT_MS,
-  formatWindow,
   type Observed,
   type Outcome,
   type Plan,
@@ -15,10 +14,11 @@ import {
   stepTitle,
 } from '../model/index.ts'
 import { converge, type Replan } from './after/converge.ts'
-import { overrideNotes, pinNotes, successors } from './after/notes.ts'
+import { lossNotes, overrideNotes, pinNotes, successors } from './after/notes.ts'
 import { ExpectedState } from './before/expected-state.ts'
 import { openingsOf, scheduledStep } from './before/restart-windows.ts'
 import { type Consents, notStarted, type RunContext, type UntimedEvent } from './context.ts'
+import { type LostPrimaries, lostPrimariesOf } from './lost-primaries.ts'
 import { runStep } from './send/run-step.ts'
 import { Timings } from './wait/timings.ts'
 import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
@@ -34,11 +34,14 @@ export interface ApplyOptions {
   readonly ignoreWindows?: boolean
   /** How many projects are processed concurrently. The default is 16. */
   readonly concurrency?: number | undefined
-  /** If more steps than this have failed, no other step starts. By default, there is no limit. */
+  /**
+   * If more steps than this have failed, no other step starts, except to give a branch its primary back. By default,
+   * there is no limit.
+   */
   readonly maxFailures?: number | undefined
   /** How long to wait for the operations of a step, in milliseconds. The default is ten minutes. */
   readonly operationTimeoutMs?: number | undefined
-  /** Once this is aborted, running steps complete, but no new step starts. */
+  /** Once this is aborted, running steps complete, and new steps start only to give a branch its primary back. */
   readonly stop?: AbortSignal
   /** Once this is aborted, everything stops immediately. */
   readonly abort?: AbortSignal
@@ -58,6 +61,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const creates = new Map(plan.steps.flatMap((step) => (step.kind === 'create' ? [[step.change, step] as const] : [])))
   const openingOf = openingsOf(clock)
+  const primaries = lostPrimariesOf(plan)
   const context: RunContext = {
     api: options.api,
     clock,
@@ -67,13 +71,13 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     timings: new Timings(observed),
     abort: options.abort,
     successorOf: (step) => creates.get(step.change),
-    openingOf: (step) => (isContinuation(step, steps, outcomes) ? { isOpen: true } : openingOf(step)),
+    openingOf: (step) => (primaries.restores(step, outcomes) ? { isOpen: true } : openingOf(step)),
     ignoreWindows: options.ignoreWindows === true,
     emit: (event) => recorder.emit(event),
     record: (event) => recorder.record(event),
   }
-  const halted = (): boolean =>
-    options.stop?.aborted === true || options.abort?.aborted === true || recorder.broken !== undefined
+  const isCutOff = (): boolean => options.abort?.aborted === true || recorder.broken !== undefined
+  const isHalted = (): boolean => options.stop?.aborted === true || isCutOff()
 
   let failed = 0
   const settle = async (step: Step, outcome: StepOutcome): Promise<void> => {
@@ -82,10 +86,13 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     await recorder.record({ type: 'step-end', outcome })
   }
   const outcomeIfBlocked = (step: Step): StepOutcome | undefined => {
-    if (halted()) return interrupted(step, recorder.broken)
+    const isNeeded = !isCutOff() && primaries.restores(step, outcomes)
+    if (isHalted() && !isNeeded) return interrupted(step, recorder.broken)
     const { maxFailures = Number.POSITIVE_INFINITY } = options
-    if (failed > maxFailures) return tooManyFailures(step, failed, maxFailures)
-    return notConsented(step, options.consent) ?? blockedBy(step, steps, outcomes) ?? outsideWindow(step, context)
+    if (failed > maxFailures && !isNeeded) return tooManyFailures(step, failed, maxFailures)
+    return (
+      notConsented(step, options.consent, primaries) ?? blockedBy(step, steps, outcomes) ?? outsideWindow(step, context)
+    )
   }
   const runWave = async (wave: Wave): Promise<void> => {
     const queues = [...groupBy(wave.steps, ({ project }) => project).values()]
@@ -95,7 +102,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   }
   const waves = wavesOf(plan)
   for (const [at, wave] of waves.entries()) {
-    const blocked = halted() ? undefined : waveBlockedBy(plan, wave, waves.slice(0, at), outcomes)
+    const blocked = isHalted() ? undefined : waveBlockedBy(plan, wave, waves.slice(0, at), outcomes)
     if (blocked === undefined) await runWave(wave)
     else for (const step of wave.steps) await settle(step, blocked(step))
   }
@@ -114,6 +121,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     ...convergence,
     notes: [
       ...overrideNotes(plan),
+      ...lossNotes(plan, primaries, outcomes),
       ...pinNotes(plan, outcomes, aliases),
       ...(overridden === 0 ? [] : [outsideWindows(overridden)]),
       ...(recorder.broken === undefined ? [] : [recorder.broken]),
@@ -148,11 +156,15 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
 }
 
 /** The outcome of a step that is not allowed. A refused step does not run, even with every consent. */
-const notConsented = (step: Step, { allow }: Consents): StepOutcome | undefined => {
+const notConsented = (step: Step, { allow }: Consents, { following }: LostPrimaries): StepOutcome | undefined => {
   if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
-  const missing = step.consents.filter((consent) => !allow.has(consent)).join(',')
-  if (missing === '') return undefined
-  return notStarted(step, 'not-allowed', 'not-consented', `Not allowed without --allow ${missing}.`)
+  const missing = step.consents.filter((consent) => !allow.has(consent))
+  if (missing.length === 0) return undefined
+  const next = following(step)
+  const isNextMissing = next?.consents.some((consent) => missing.includes(consent)) === true
+  const together = isNextMissing ? ` It runs only together with ${stepTitle(next, new Map())}.` : ''
+  const message = `Not allowed without --allow ${missing.join(',')}.${together}`
+  return notStarted(step, 'not-allowed', 'not-consented', message)
 }
 
 /** The outcome of a step that needs another step which was not done. */
@@ -183,20 +195,6 @@ const blockedBy = (
         `It comes after a step that is waiting for its restart window: ${titleOf(first)}.`,
       )
     : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
-}
-
-/** Coupled steps are completed even after the window closes. Otherwise, a branch could be left without a primary. */
-const isContinuation = (
-  step: Step,
-  steps: ReadonlyMap<string, Step>,
-  outcomes: ReadonlyMap<string, StepOutcome>,
-): boolean => {
-  const { after, inTurnAfter = [], windows = [] } = step
-  return after.some((id) => {
-    const earlier = steps.get(id)?.windows?.map(formatWindow) ?? []
-    const isCoupled = !inTurnAfter.includes(id) && windows.every((window) => earlier.includes(formatWindow(window)))
-    return isCoupled && outcomes.get(id)?.status === 'done'
-  })
 }
 
 const outsideWindows = (count: number): string =>

@@ -1,5 +1,5 @@
 /** A branch has at most one primary: which steps take it away, and which steps give the branch its declared one. */
-import type { BranchName, Step } from './plan.ts'
+import type { BranchName, Plan, Step } from './plan.ts'
 
 /** The branches, by id, that a step leaves without a primary, and that it gives one. */
 export interface StepSlots {
@@ -46,4 +46,9 @@ export const handoversOf = <S extends Pick<Step, 'project' | 'reason'>>(
     // Parking takes a branch for a moment, and no primary is declared for it.
     return frees === undefined || step.reason === 'PARKED' ? [] : [{ frees, fills: step }]
   })
+}
+
+export const handoversIn = ({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly Handover[] => {
+  const origins = new Map(changes.map(({ id, from }) => [id, from]))
+  return handoversOf(steps.map((step) => ({ step, ...slotsOfStep(step, origins.get(step.change)) })))
 }

@@ -76,7 +76,7 @@ export interface Outcome {
   readonly converged?: boolean
   /** If not converged, what is left to do or why no plan could be made. Each entry is one line. */
   readonly left?: readonly string[]
-  /** What the user must now edit in the manifests, for example a pin to a compute that was replaced. */
+  /** What the user should know or do, for example that a branch has no primary, or that a pin is out of date. */
   readonly notes: readonly string[]
 }
 

@@ -17,7 +17,7 @@ export interface ApplyOptions {
   readonly concurrency?: number
   /** How long to wait for the operations that a step starts. Default: ten minutes. */
   readonly operationTimeoutMs?: number
-  /** When this is aborted, no new step starts, and the steps already running are completed. */
+  /** When this is aborted, running steps complete, and new steps start only to give a branch its primary back. */
   readonly signal?: AbortSignal
   /** Path of a journal file. Each event is written to it before the action that the event announces. */
   readonly journal?: string

@@ -56,7 +56,7 @@ export interface ApplyRequest {
   readonly journal?: string | undefined
   /** Intercepts Ctrl-C and SIGTERM while steps run. By default, Node handles them. */
   readonly onSignal?: OnSignal | undefined
-  /** Once this is aborted, running steps complete, but no new step starts. */
+  /** Once this is aborted, running steps complete, and new steps start only to give a branch its primary back. */
   readonly signal?: AbortSignal | undefined
   /** Receives messages for the user while steps run, for example that the run is stopping. */
   readonly notify?: (message: string) => void
@@ -250,7 +250,7 @@ export const nothingChanged = ({ projects }: Plan, option: string): string => {
 // Handles the first and the second Ctrl-C. SIGTERM is treated like Ctrl-C.
 
 interface Interruption {
-  /** Aborted by the first Ctrl-C. From then on, no new step starts. */
+  /** Aborted by the first Ctrl-C. From then on, new steps start only to give a branch its primary back. */
   readonly stop: AbortSignal
   /** Aborted by the second Ctrl-C, which stops everything immediately. */
   readonly abort: AbortSignal
@@ -271,7 +271,9 @@ const onInterrupt = (
   const abort = new AbortController()
   const handle = (): void => {
     if (!stop.signal.aborted) {
-      notify('Stopping: no new step starts, and running steps complete. Press Ctrl-C again to stop immediately.')
+      notify(
+        'Stopping: no new step starts, except to give a branch its primary back. Running steps complete. Press Ctrl-C again to stop immediately.',
+      )
       stop.abort()
     } else if (!abort.signal.aborted) {
       notify('Stopping immediately. Run the same command again to continue.')

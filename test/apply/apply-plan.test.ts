@@ -584,25 +584,6 @@ describe('restart windows', () => {
     expect(outcome.steps[0]).not.toHaveProperty('opensAt')
   })
 
-  test('a step that completes a change runs even if the window has closed in the meantime', async () => {
-    const clock = fakeClock()
-    await clock.sleep(59_000)
-    const windows = [on(['thu'], '00:00', '00:01')]
-    const plan = planWith(
-      step('makes room', { windows }),
-      step('takes its place', { windows, after: ['makes room'] }),
-      step('another', { windows }),
-      step('in turn', { windows, after: ['makes room'], inTurnAfter: ['makes room'] }),
-    )
-    const api = fakeApi({ computes: [compute('ep-1')], statuses: ['running', 'running', 'running', 'finished'] })
-    expect(statuses(await apply({ plan, api, clock }))).toEqual([
-      ['done', undefined],
-      ['done', undefined],
-      ['scheduled', 'outside-window'],
-      ['scheduled', 'outside-window'],
-    ])
-  })
-
   test('a step without windows does not wait for a scheduled step that only precedes it', async () => {
     const plan = planWith(
       step('replica', { windows: [FRIDAY] }),

@@ -83,8 +83,11 @@ export const fakeApi = (script: Script = {}): FakeApi => {
   const reads: string[] = []
   const statuses = script.statuses ?? ['running', 'finished']
 
+  const nextId = (size = computes.size): string =>
+    computes.has(`ep-made-${size}`) ? nextId(size + 1) : `ep-made-${size}`
+
   const perform = (request: StepRequest): Mutation => {
-    const id = request.method === 'POST' ? `ep-made-${computes.size}` : (request.path.split('/').at(-1) ?? '')
+    const id = request.method === 'POST' ? nextId() : (request.path.split('/').at(-1) ?? '')
     const before = computes.get(id)
     const endpoint = request.body?.endpoint ?? {}
     const started = operation(`op-${operations.size}`, { status: statuses[0] ?? 'finished', endpointId: id })

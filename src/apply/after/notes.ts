@@ -1,12 +1,12 @@
-/** Finds the computes that were replaced, and the pins that are out of date because of that. */
+/** What a user should know or do after a run: lost primaries, pins that are out of date, and overridden policies. */
 import { defined, groupBy } from '../../base/index.ts'
 import type { ApplyEvent, Plan, StepOutcome } from '../../model/index.ts'
+import type { LostPrimaries, LostPrimary } from '../lost-primaries.ts'
+
+type Outcomes = ReadonlyMap<string, StepOutcome>
 
 /** Maps the ids of replaced computes to the ids of their successors. */
-export const successors = (
-  plan: Plan,
-  outcomes: ReadonlyMap<string, StepOutcome>,
-): Readonly<Record<string, string>> => {
+export const successors = (plan: Plan, outcomes: Outcomes): Readonly<Record<string, string>> => {
   const replaced = new Map(plan.changes.filter(({ kind }) => kind === 'replace').map((change) => [change.id, change]))
   return Object.fromEntries(
     plan.steps.flatMap((step) => {
@@ -17,18 +17,42 @@ export const successors = (
   )
 }
 
+/** One note for each branch that the run leaves without its declared primary. */
+export const lossNotes = (plan: Plan, primaries: LostPrimaries, outcomes: Outcomes): readonly string[] =>
+  primaries.in(outcomes).map((lost) => {
+    const { frees, fills, isLossUncertain, isGainUncertain } = lost
+    const { branch, project, kind } = fills
+    const has = isLossUncertain || isGainUncertain ? 'may have' : 'has'
+    const loss = `${isLossUncertain ? 'may have been' : 'was'} ${frees.kind === 'delete' ? 'deleted' : 'moved away'}`
+    const gain = `${isGainUncertain ? 'may not have been' : 'was not'} ${kind === 'create' ? 'created' : 'moved to it'}`
+    const next = kind === 'create' ? 'its new primary' : fills.compute.id
+    // If the compute that was to be replaced is gone, its pin has to be removed first, which another note says.
+    const remedy = isDeleted(plan, fills.change, outcomes) ? '' : remedyOf(lost, outcomes)
+    return `Branch \`${branch.name}\` of project \`${project}\` ${has} no primary now: ${frees.compute.id} ${loss}, and ${next} ${gain}.${remedy}`
+  })
+
+const remedyOf = ({ fills }: LostPrimary, outcomes: Outcomes): string => {
+  const consents = fills.consents.filter((consent) => consent !== 'restart')
+  const allow = consents.length === 0 ? '' : ` --allow ${consents.join(',')}`
+  const first = outcomes.get(fills.id)?.status === 'failed' ? 'fix the cause of the failure and ' : ''
+  return ` To give it one, ${first}run \`espalier apply${allow}\`.`
+}
+
+/** Whether a change has deleted its compute. */
+const isDeleted = ({ steps }: Plan, id: string, outcomes: Outcomes): boolean =>
+  steps.some(
+    ({ id: step, change, kind }) => change === id && kind === 'delete' && outcomes.get(step)?.status === 'done',
+  )
+
 /** Notes about the pins that a user must edit after a replacement. */
 export const pinNotes = (
   plan: Plan,
-  outcomes: ReadonlyMap<string, StepOutcome>,
+  outcomes: Outcomes,
   aliases: Readonly<Record<string, string>>,
 ): readonly string[] =>
   plan.changes.flatMap(({ id, kind, compute, source }) => {
     const old = compute.id
-    const gone = plan.steps.some(
-      (step) => step.change === id && step.kind === 'delete' && outcomes.get(step.id)?.status === 'done',
-    )
-    if (kind !== 'replace' || old === undefined || !gone) return []
+    if (kind !== 'replace' || old === undefined || !isDeleted(plan, id, outcomes)) return []
     const made = aliases[old]
     const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
     return made === undefined

@@ -83,8 +83,8 @@ const DESCRIPTION = {
     ['$0 apply --html apply.html', 'Also write a page with the outcome'],
     ['$0 apply --sandbox=seed.yaml', 'Try the command without an account'],
   ],
-  notes: `After Ctrl-C, running steps complete and no others start; a second Ctrl-C stops immediately. To
-continue, run the command again. If CI is set, apply cannot ask, so --auto-approve is required.
+  notes: `After Ctrl-C, running steps complete, and others start only to give a branch its primary back. A
+second Ctrl-C stops immediately. To continue, run the command again. If CI is set, apply cannot ask, so --auto-approve is required.
 
 Exit codes:
   0   done, or nothing to do
