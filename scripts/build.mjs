@@ -15,7 +15,13 @@ const modules = await bundle(
 await writeTypes(['src/index.ts', 'src/sandbox/public.ts'], 'dist/types')
 await writeFile('dist/LICENSES.txt', await licences(modules))
 await cacheHelp()
-await promisify(execFile)(process.execPath, ['--import', 'tsx', 'scripts/man-page.ts', 'dist/espalier.1'])
+await promisify(execFile)(process.execPath, [
+  '--import',
+  'tsx',
+  'scripts/man-page.ts',
+  'dist/help/commands.json',
+  'dist/espalier.1',
+])
 
 /**
  * Writes the types of the public entry points, including all types that they use. The type files must not refer to

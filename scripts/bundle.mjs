@@ -18,7 +18,7 @@ const TOGETHER = [
   // This chunk contains nothing that reads manifests or calls the service, because completion may load nothing else.
   {
     name: 'cli',
-    test: /src[\\/]cli[\\/](program|command-line|command|commands[\\/]index|completion[\\/]complete|setup[\\/]flags|terminal[\\/](terminal|print-error))\.ts/,
+    test: /src[\\/]cli[\\/](program|command-line|command|descriptions|commands[\\/]index|completion[\\/]complete|setup[\\/]flags|terminal[\\/](terminal|print-error))\.ts/,
   },
 ]
 

@@ -1,8 +1,9 @@
-/** Writes the man page from the same table of commands as the help: `tsx scripts/man-page.ts FILE`. */
+/** Writes the descriptions of all commands, and the man page: `tsx scripts/man-page.ts DESCRIPTIONS.json MAN_PAGE`. */
 import { writeFileSync } from 'node:fs'
 import packageJson from '../package.json' with { type: 'json' }
 import type { Description, Entry } from '../src/cli/command.ts'
 import { COMMANDS } from '../src/cli/commands/index.ts'
+import { allDescriptions } from '../src/cli/descriptions.ts'
 import { API_ENVIRONMENT, EXIT_WORDS } from '../src/cli/help.ts'
 import { COMMON_FLAGS, type Flag, type Flags, valueNameOf } from '../src/cli/setup/flags.ts'
 import { EXIT } from '../src/model/index.ts'
@@ -90,5 +91,6 @@ const page = [
   roff(homepage),
   '',
 ]
-const [to = 'dist/espalier.1'] = process.argv.slice(2)
+const [descriptions = 'dist/help/commands.json', to = 'dist/espalier.1'] = process.argv.slice(2)
+writeFileSync(descriptions, JSON.stringify(await allDescriptions()))
 writeFileSync(to, page.join('\n'))

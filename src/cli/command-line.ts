@@ -2,8 +2,9 @@
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
-import { type Command, type Entry, type Leaf, STDIN } from './command.ts'
+import { type Command, type Entry, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
+import { allDescriptions, descriptionOf, isLeaf, nameOf } from './descriptions.ts'
 import { COMMON_FLAGS, type Flag, type Flags, usageError } from './setup/flags.ts'
 
 export interface CommandLine {
@@ -51,13 +52,13 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
   const hint = `Run \`${['espalier', ...path.names].join(' ')} --help\` for the commands and flags.`
   const mistake = (message: string): Error => usageError(message, hint)
   if (entry === undefined || !isLeaf(entry)) throw mistake(await noCommand(words, path))
-  const command = await entry.load()
   const rest = path.names.reduce<readonly string[]>((left, name) => left.toSpliced(left.indexOf(name), 1), words)
-  const flags: Flags = { ...command.flags, ...COMMON_FLAGS }
+  const flags: Flags = { ...(await descriptionOf(entry)).flags, ...COMMON_FLAGS }
   const wrong = await wrongFlag(rest, flags, path.names.join(' '))
   if (wrong !== undefined) throw mistake(wrong)
 
   const of = (type: Flag['type']) => Object.keys(flags).filter((name) => flags[name]?.type === type)
+  const command = await entry.load()
   const { _: given, ...values } = parse(
     withValues(rest, flags).map((word) => (word === '-' ? STDIN : word)),
     {
@@ -86,11 +87,6 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
   return { command, values: { ...values, ...positionals } }
 }
 
-export const isLeaf = (entry: Entry): entry is Leaf => 'load' in entry
-
-/** The name of the command, without its positionals. */
-export const nameOf = ({ command }: Entry): string => command.split(' ')[0] ?? ''
-
 const noCommand = async (words: readonly string[], { names, entry }: Path): Promise<string> => {
   const isCommon = (word: string): boolean => Object.hasOwn(COMMON_FLAGS, word.replace(/^--/, ''))
   const last = names.at(-1)
@@ -106,7 +102,7 @@ const noFlag = async (word: string, flags: Flags, own: string): Promise<string> 
   const flag = word.replace(/=.*$/s, '')
   const name = flag.replace(/^--?/, '')
   // A flag that another command has is not treated as a spelling mistake.
-  const others = await Promise.all(COMMANDS.filter(isLeaf).map(({ load }) => load()))
+  const others = Object.values(await allDescriptions())
   if (others.some((command) => command.flags[name] !== undefined)) return `${own} has no flag ${flag}.`
   const known = Object.entries({ ...flags, ...COMMON_FLAGS }).flatMap(([one, { alias = [] }]: [string, Flag]) => [
     one,

@@ -4,8 +4,9 @@ import { defined } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import { EXIT } from '../model/index.ts'
 import type { Description, Entry } from './command.ts'
-import { below, CONFIGURATION, isLeaf } from './command-line.ts'
+import { below, CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'
+import { descriptionOf, isLeaf } from './descriptions.ts'
 import { COMMON_FLAGS, COMMON_GROUP, CONNECTION_FLAGS, type Flag, valueNameOf } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'
 import { print, styleOf } from './terminal/terminal.ts'
@@ -76,7 +77,7 @@ const add = (argv: Argv, entry: Entry, showsAll: boolean): Argv =>
   })
 
 const describe = async (argv: Argv, entry: Entry, showsAll: boolean): Promise<Argv> => {
-  const command: Description = isLeaf(entry) ? await entry.load() : { ...entry, flags: {} }
+  const command: Description = isLeaf(entry) ? await descriptionOf(entry) : { ...entry, flags: {} }
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     // Without this default, yargs would print `[default: []]` for an array.
     argv.positional(name, { type: 'string', default: undefined, ...positional })

@@ -1,7 +1,8 @@
 /** Completes a command line. It runs on every TAB, so it loads little and needs no network access. */
 import { CONSENTS } from '../../model/index.ts'
-import type { Command } from '../command.ts'
-import { below, flagsByWord, isLeaf, nameOf, pathOf } from '../command-line.ts'
+import type { Description } from '../command.ts'
+import { below, flagsByWord, pathOf } from '../command-line.ts'
+import { descriptionOf, isLeaf, nameOf } from '../descriptions.ts'
 import { COMMON_FLAGS, type Flag } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 
@@ -22,7 +23,7 @@ export const complete = async (words: readonly string[], io: Io): Promise<readon
 
 const candidatesFor = async (words: readonly string[], typed: string, io: Io): Promise<readonly Candidate[]> => {
   const { entry, names } = pathOf(words.slice(0, -1))
-  const command = entry !== undefined && isLeaf(entry) ? await entry.load() : undefined
+  const command = entry !== undefined && isLeaf(entry) ? await descriptionOf(entry) : undefined
   const flags = flagsByWord({ ...command?.flags, ...COMMON_FLAGS, help: { type: 'boolean' } })
   const previous = flags.get(words.at(-2) ?? '')
   if (previous?.flag.requiresArg === true) return valuesOf(previous.name, previous.flag, words, typed, io)
@@ -67,7 +68,7 @@ const valuesOf = async (
 }
 
 const argumentsOf = async (
-  { positionals = {} }: Command,
+  { positionals = {} }: Description,
   names: readonly string[],
   words: readonly string[],
   io: Io,
