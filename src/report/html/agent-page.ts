@@ -14,8 +14,10 @@ import {
   type Markup,
   markup,
   NOTHING,
+  noteList,
   STATE_ICONS,
   section,
+  verdictHeading,
   when,
 } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
@@ -54,8 +56,8 @@ export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
       title: `${verdict} · espalier agent`,
       command: 'agent',
       seen: markup`<span id="live" role="status">Reload the page to see changes</span>`,
-      head: markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${verdict}</h1>
-${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${groupWords(name, projects.length)}`)))}${notes(agent)}`,
+      head: markup`${verdictHeading(look, verdict)}
+${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_LOOKS[name], `${group(projects.length)} ${name === 'person' ? VERBS.person[projects.length === 1 ? 0 : 1] : AGENT_GROUPS[name].toLowerCase()}`)))}${noteList(notes(agent))}`,
       body: grouped.map(({ name, projects }) => section(name, AGENT_GROUPS[name], projectList(name, projects))),
       live: {
         style: assets.agentStyle,
@@ -66,9 +68,6 @@ ${sourceFacts(agent)}${chipList(grouped.map(({ name, projects }) => chip(GROUP_L
     },
   )
 }
-
-const groupWords = (name: AgentGroup, count: number): string =>
-  name === 'person' ? VERBS.person[count === 1 ? 0 : 1] : AGENT_GROUPS[name].toLowerCase()
 
 const VERBS: Readonly<Record<AgentGroup, readonly [one: string, many: string]>> = {
   person: ['needs attention', 'need attention'],
@@ -101,12 +100,10 @@ ${accounts.map(
     markup`<p class="projects">Account <b>${name}</b>: ${counted(projects, 'project')}, refreshed every ${interval(intervalSeconds)}${isStretched ? ': a shorter interval would exceed its share of the rate limit' : ''}.</p>`,
 )}`
 
-const notes = ({ source }: AgentPage): Markup =>
-  when(
-    source.error !== undefined,
-    () =>
-      markup`<ul class="notes"><li>${source.errorState === 'Invalid' ? 'The manifests have an error' : 'The manifests could not be read'}: ${source.error}</li></ul>`,
-  )
+const notes = ({ source: { error, errorState } }: AgentPage): readonly string[] =>
+  error === undefined
+    ? []
+    : [`${errorState === 'Invalid' ? 'The manifests have an error' : 'The manifests could not be read'}: ${error}`]
 
 const interval = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 6) / 10} min`

@@ -15,13 +15,14 @@ import {
   type Step,
 } from '../../model/index.ts'
 import { number, time } from '../words/counts.ts'
-import { IMPACT_MARKS, impactWords, isDisruptive, windowWords } from '../words/impacts.ts'
+import { IMPACT_MARKS, impactWords, interrupting, windowWords } from '../words/impacts.ts'
 import { type NumberedStep, numberedSteps, place, projectTitle } from '../words/names.ts'
 import {
   chip,
   icon,
+  joined,
   kindLabel,
-  lines,
+  LINE_END,
   type Markup,
   markup,
   NOTHING,
@@ -59,7 +60,7 @@ ${[...branches].flatMap((ofBranch) => ofBranch.slice(0, 1).map(({ change }) => b
 }
 
 const projectFacts = (changes: readonly Change[]): string => {
-  const loud = changes.filter(({ impact }) => isDisruptive(impact)).length
+  const loud = interrupting(changes).length
   return `${counted(changes.length, 'change')}, ${loud === 0 ? 'no one is interrupted' : `${loud} of them interrupt${loud === 1 ? 's' : ''}`}`
 }
 
@@ -127,60 +128,35 @@ const changeCard = (change: Change, index: number, steps: readonly NumberedStep[
     change.windows !== undefined,
     () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
   )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}
-<p class="why">${reasons.map((reason, at) => [at === 0 ? '' : '; ', REASONS[reason]])} <span class="codes">${reasons.join(', ')}</span></p>
+<p class="why">${reasons.map((reason) => REASONS[reason]).join('; ')} <span class="codes">${reasons.join(', ')}</span></p>
 <p class="place">${source === undefined ? 'not declared' : markup`<code>${place(source)}</code>`}</p></div>
 <div class="steps">${steps.map((one) => stepBlock(one, context))}</div></li>
 `
 }
 
-interface ValueRow {
-  readonly name: string
-  readonly before: string | undefined
-  readonly after: string | undefined
-  /** Computed from another value. */
-  readonly isDerived?: boolean
-}
-
-const valueTable = (change: Change): Markup => {
-  const rows = [...ownRows(change), ...capacityRows(change.before, change.after)]
+const valueTable = ({ kind, compute, from, branch, attributes, before, after }: Change): Markup => {
+  const row = (name: string, was: string | undefined, is: string | undefined, isDerived = false): Markup =>
+    markup`<tr${when(isDerived, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${was ?? none()}</td><td>${is ?? none()}</td></tr>
+`
+  const derived = (name: string, words: (capacity: Capacity) => string): Markup => {
+    const [was, is] = [before && words(before), after && words(after)]
+    return when(was !== is, () => row(name, was, is, true))
+  }
   return markup`<table><caption class="vh">Before and after</caption><thead><tr><th scope="col">attribute</th><th scope="col">now</th><th scope="col">after</th></tr></thead><tbody>
-${rows.map(
-  ({ name, before, after, isDerived = false }) =>
-    markup`<tr${when(isDerived, () => markup` class="derived"`)}><th scope="row">${breakable(name)}</th><td>${before ?? none()}</td><td>${after ?? none()}</td></tr>
-`,
-)}</tbody></table>${rangeFigure(change.before, change.after)}`
+${[
+  when(kind === 'delete', () => row('compute', 'exists', 'deleted')),
+  when(kind === 'replace', () => row('compute', compute.id ?? 'exists', 'a new one, with a new host')),
+  from === undefined ? NOTHING : row('branch', from.name, branch.name),
+  ...attributes.map(({ path, beforeText, afterText }) => row(path, beforeText, afterText)),
+  derived('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
+  derived('max_connections', ({ maxConnections }) => number(maxConnections)),
+]}</tbody></table>${rangeFigure(before, after)}`
 }
 
 /** Allows line breaks in long paths. */
-const breakable = (path: string): readonly Value[] =>
-  path.split(/(?<=[._])/).map((part, at) => (at === 0 ? part : [WORD_BREAK, part]))
-
-const WORD_BREAK = trusted('<wbr>')
+const breakable = (path: string): Value => joined(path.split(/(?<=[._])/), trusted('<wbr>'))
 
 const none = (): Markup => markup`<span aria-hidden="true">–</span><span class="vh">none</span>`
-
-const ownRows = (change: Change): readonly ValueRow[] => [
-  ...(change.kind === 'delete' ? [{ name: 'compute', before: 'exists', after: 'deleted' }] : []),
-  ...(change.kind === 'replace'
-    ? [{ name: 'compute', before: change.compute.id ?? 'exists', after: 'a new one, with a new host' }]
-    : []),
-  ...(change.from === undefined ? [] : [{ name: 'branch', before: change.from.name, after: change.branch.name }]),
-  ...change.attributes.map(({ path, beforeText, afterText }) => ({ name: path, before: beforeText, after: afterText })),
-]
-
-const capacityRows = (before: Capacity | undefined, after: Capacity | undefined): readonly ValueRow[] => {
-  const row = (name: string, words: (capacity: Capacity) => string): ValueRow => ({
-    name,
-    before: before && words(before),
-    after: after && words(after),
-    isDerived: true,
-  })
-  const rows = [
-    row('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
-    row('max_connections', ({ maxConnections }) => number(maxConnections)),
-  ]
-  return rows.filter((one) => one.before !== one.after)
-}
 
 /** Where the scale starts. It is below the smallest size, so that the bar of the smallest size is visible. */
 const LEFT_CU = 0.125
@@ -207,8 +183,15 @@ const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { resultOf }: 
   const result = resultOf?.(step)
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)
   return markup`${result && resultMessage(result)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${result && resultSummary(result)}</summary>
-${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${lines(body)}</pre>`}
-<dl>${when(waitsFor.length > 0, () => markup`<dt>after</dt><dd>${waitsFor.map((one, at) => [at === 0 ? '' : ', ', markup`<a href="#step-${one}">step ${one}</a>`])}</dd>`)}${when(
+${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${joined(body.split('\n'), LINE_END)}</pre>`}
+<dl>${when(
+    waitsFor.length > 0,
+    () =>
+      markup`<dt>after</dt><dd>${joined(
+        waitsFor.map((one) => markup`<a href="#step-${one}">step ${one}</a>`),
+        ', ',
+      )}</dd>`,
+  )}${when(
     consents.length > 0,
     () => markup`<dt>needs</dt><dd>--allow ${consents.join(',')}</dd>`,
   )}<dt>rule</dt><dd>${rule}</dd></dl></details>

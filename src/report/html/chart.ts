@@ -16,11 +16,9 @@ export interface Span {
   readonly end: number
 }
 
-interface Timescale {
-  /** `ms` for measured times, or `turn` for a plan, in which each step takes one turn. */
+/** The unit is `ms` for measured times, or `turn` for a plan, in which each step takes one turn. The end is above 0. */
+interface Timescale extends Pick<Span, 'end'> {
   readonly unit: 'ms' | 'turn'
-  /** The value at the end of the axis. It is above 0. */
-  readonly end: number
 }
 
 /** How a step is drawn. */
@@ -46,12 +44,6 @@ interface Lane {
   readonly rows: readonly Row[]
 }
 
-interface Chart {
-  readonly label: string
-  readonly lanes: readonly Lane[]
-  readonly scale: Timescale
-}
-
 /** @param facts the texts to show next to the title of a project. Empty strings are left out. */
 export const lanesOf = (
   plan: Plan,
@@ -74,21 +66,20 @@ const MOST_OPEN = 60
 
 const em = (value: number): string => `${Math.round(value * 1_000) / 1_000}em`
 
-export const chart = ({ label, lanes, scale }: Chart): Markup => {
+export const chart = (label: string, lanes: readonly Lane[], scale: Timescale): Markup => {
   const total = lanes.reduce((sum, { rows }) => sum + rows.length, 0)
-  const hasResults = scale.unit === 'ms'
-  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><div class="chart${when(hasResults, () => markup` ran`)}">
-<div class="pair axis" aria-hidden="true"><span>${scale.unit === 'ms' ? 'time' : 'turn'}</span><svg height="1.5em">${ticks(
+  const isMeasured = scale.unit === 'ms'
+  const tick = (at: number): string => (isMeasured && at > 0 ? time(at) : String(at))
+  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><div class="chart${when(isMeasured, () => markup` ran`)}">
+<div class="pair axis" aria-hidden="true"><span>${isMeasured ? 'time' : 'turn'}</span><svg height="1.5em">${ticks(
     scale,
   ).map(
     (at) =>
-      markup`<text x="${percent(at, scale)}" y="1em"${atEnd(at, scale)}>${scale.unit === 'ms' ? (at === 0 ? '0' : time(at)) : at}</text>`,
+      markup`<text x="${percent(at, scale)}" y="1em"${when(at / scale.end > 0.9, () => markup` text-anchor="end"`)}>${tick(at)}</text>`,
   )}</svg></div>
 ${lanes.map((lane) => laneOf(lane, scale, total <= MOST_OPEN))}
 </div></div>`
 }
-
-const atEnd = (at: number, { end }: Timescale): Markup => when(at / end > 0.9, () => markup` text-anchor="end"`)
 
 const laneOf = (lane: Lane, scale: Timescale, isOpen: boolean): Markup =>
   markup`<details class="lane"${when(isOpen, () => markup` open`)}><summary class="pair"><h3>${lane.title} <small>${lane.facts}</small></h3>${miniature(lane, scale)}</summary>
@@ -151,11 +142,11 @@ const arrow = (
 
 const bar = (row: Row, middle: number, scale: Timescale): Markup => {
   const { span, tone, change } = row
-  if (span === undefined) {
-    return markup`<g class="bar ${tone}" data-c="${change}">${label(row, '0%', 'start', 4, middle)}</g>
-`
-  }
-  return markup`<g class="bar ${tone}" data-c="${change}"><rect x="${percent(span.start, scale)}" width="${width(span, scale)}" y="${em(middle - BAR_EM / 2)}" height="${em(BAR_EM)}" rx="3"/>${placedLabel(row, span, middle, scale)}</g>
+  const drawn =
+    span === undefined
+      ? label(row, '0%', 'start', 4, middle)
+      : markup`<rect x="${percent(span.start, scale)}" width="${width(span, scale)}" y="${em(middle - BAR_EM / 2)}" height="${em(BAR_EM)}" rx="3"/>${placedLabel(row, span, middle, scale)}`
+  return markup`<g class="bar ${tone}" data-c="${change}">${drawn}</g>
 `
 }
 
@@ -183,14 +174,13 @@ const label = (row: Row, x: string, anchor: 'start' | 'end', shift: number, midd
 const percent = (value: number, { end }: Timescale): string =>
   `${Math.round(Math.min(1, Math.max(0, value / end)) * 10_000) / 100}%`
 
-const STEPS = [1, 2, 5]
 const MOST_TICKS = 7
 
 /** At most seven round values, starting at 0. */
 const ticks = ({ end, unit }: Timescale): readonly number[] => {
   const bases =
     unit === 'ms' ? [100, 1_000, 10_000, 60_000, 600_000, 3_600_000, 36_000_000] : [1, 10, 100, 1_000, 10_000]
-  const widths = bases.flatMap((base) => STEPS.map((step) => base * step)).sort((a, b) => a - b)
+  const widths = bases.flatMap((base) => [1, 2, 5].map((step) => base * step)).sort((a, b) => a - b)
   const width = widths.find((one) => end / one <= MOST_TICKS) ?? end
   return Array.from({ length: Math.floor(end / width) + 1 }, (_, index) => index * width)
 }

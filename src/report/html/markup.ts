@@ -28,6 +28,12 @@ export const section = (id: string, title: string, body: Value, className?: stri
   markup`<section aria-labelledby="${id}"${className === undefined ? '' : markup` class="${className}"`}><h2 id="${id}">${title}</h2>
 ${body}</section>`
 
+export const verdictHeading = (look: Look, words: string): Markup =>
+  markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${words}</h1>`
+
+export const noteList = (notes: readonly string[]): Markup =>
+  when(notes.length > 0, () => markup`<ul class="notes">${notes.map((one) => markup`<li>${one}</li>`)}</ul>`)
+
 /** Adds `and 3 more` if not all items are shown. */
 export const andMore = (total: number, shown: number, where = ''): Markup =>
   when(total > shown, () => markup`<p class="lead">and ${group(total - shown)} more${where}</p>`)
@@ -36,13 +42,13 @@ export const andMore = (total: number, shown: number, where = ''): Markup =>
 export const timestamp = (iso: string): Markup =>
   markup`<time datetime="${iso}">${iso.replace('T', ' ').replace(/\.\d+/, '')}</time>`
 
-/** For multi-line text such as JSON. (`plainText` would escape its line breaks.) */
-export const lines = (text: string): readonly Value[] =>
-  text.split('\n').map((line, index) => (index === 0 ? line : [LINE_END, line]))
+export const joined = (values: readonly Value[], separator: Value): Value =>
+  values.map((value, index) => (index === 0 ? value : [separator, value]))
 
 export const textOf = (page: Markup): string => String(page)
 
-const LINE_END = trusted('\n')
+/** Separates the lines of a text such as JSON. (`plainText` would escape its line breaks.) */
+export const LINE_END = trusted('\n')
 
 const plain = (value: Value): unknown => {
   if (typeof value === 'string') return plainText(value)

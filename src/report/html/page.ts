@@ -18,18 +18,16 @@ interface PageParts {
   readonly seen: Value
   readonly head: Markup
   readonly body: Value
-  /** Set if an agent serves the page, in which case the page updates itself. */
-  readonly live?: LivePage
+  /** Set if an agent serves the page, in which case the page updates itself. `places` are the page's sections. */
+  readonly live?: {
+    readonly style: string
+    readonly script: string
+    readonly places: readonly Place[]
+    readonly footer: string
+  }
 }
 
-interface LivePage {
-  readonly style: string
-  readonly script: string
-  /** The ids and titles of the page's sections. */
-  readonly places: readonly Place[]
-  readonly footer: string
-}
-
+/** The id and the title of a section. */
 type Place = readonly [id: string, name: string]
 
 /** The links in the navigation, in the order of the sections. A link is shown only if the page has its section. */

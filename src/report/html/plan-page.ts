@@ -4,7 +4,7 @@ import { isEmptyPlan, type Observed, type Plan } from '../../model/index.ts'
 import { projectTitle, type Since } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
 import { changesSection } from './changes.ts'
-import { chipList, icon, type Markup, markup, NOTHING, timestamp, when } from './markup.ts'
+import { chipList, joined, type Markup, markup, NOTHING, noteList, timestamp, verdictHeading, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
 import { type PlanRun, type RunResults, resultsOf } from './run.ts'
 import {
@@ -42,10 +42,10 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
   return page(options, {
     title: `${verdict} ${plan.projects.slice(0, 3).map(projectTitle(plan)).join(', ')}`,
     command: results === undefined ? 'plan' : 'apply',
-    seen: results === undefined ? seenAt(options) : startedAt(results),
-    head: markup`${results === undefined ? markup`<h1>${verdict}</h1>` : resultHeading(results)}
+    seen: seenAt(options, results),
+    head: markup`${results === undefined ? markup`<h1>${verdict}</h1>` : verdictHeading(results.verdict.look, verdict)}
 <p class="facts">${factsOf(plan, results)}</p>${projectLine(plan)}
-${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results === undefined, () => chipList(chips(plan.summary)))}${results === undefined ? NOTHING : notes(results)}`,
+${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results === undefined, () => chipList(chips(plan.summary)))}${noteList(results?.notes ?? [])}`,
     body: [
       leftOutSection(plan),
       warningsSection(plan),
@@ -64,9 +64,6 @@ ${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results 
   })
 }
 
-const resultHeading = ({ verdict: { words, look } }: RunResults): Markup =>
-  markup`<h1 class="verdict ${look.tone}">${icon(look.icon)}${words}</h1>`
-
 const factsOf = (plan: Plan, results: RunResults | undefined): string => {
   const counts = `${coverageLine(plan)}.`
   if (isEmptyPlan(plan)) return counts
@@ -74,25 +71,24 @@ const factsOf = (plan: Plan, results: RunResults | undefined): string => {
   return `${interruptions(plan.summary)}; ${counted(plan.summary.calls, 'API call')}; ${counts}`
 }
 
-const notes = ({ notes: lines }: RunResults): Markup =>
-  when(lines.length > 0, () => markup`<ul class="notes">${lines.map((one) => markup`<li>${one}</li>`)}</ul>`)
-
 const MOST_NAMES = 6
 
 const projectLine = (plan: Plan): Markup => {
   const names = plan.projects.slice(0, MOST_NAMES).map(projectTitle(plan))
   const count = plan.projects.length
   const more = count > MOST_NAMES ? ` and ${group(count - MOST_NAMES)} more` : ''
-  return markup`<p class="projects">${count === 1 ? 'Project' : `${counted(count, 'project')}:`} ${names.map((name, at) => [at === 0 ? '' : ', ', markup`<b>${name}</b>`])}${more}</p>`
+  return markup`<p class="projects">${count === 1 ? 'Project' : `${counted(count, 'project')}:`} ${joined(
+    names.map((name) => markup`<b>${name}</b>`),
+    ', ',
+  )}${more}</p>`
 }
 
-const seenAt = ({ takenAt, age }: PlanPageOptions): Markup =>
-  takenAt === undefined
-    ? NOTHING
-    : markup`Snapshot of ${timestamp(takenAt)}${age === undefined ? '' : `, ${age} before this page was made`}`
-
-const startedAt = ({ startedAt: at }: RunResults): Markup =>
-  at === undefined ? NOTHING : markup`Started at ${timestamp(at)}`
+const seenAt = ({ takenAt, age }: PlanPageOptions, results: RunResults | undefined): Markup => {
+  const at = results === undefined ? takenAt : results.startedAt
+  if (at === undefined) return NOTHING
+  if (results !== undefined) return markup`Started at ${timestamp(at)}`
+  return markup`Snapshot of ${timestamp(at)}${age === undefined ? '' : `, ${age} before this page was made`}`
+}
 
 const sinceLine = ({ ref, origin }: Since): Markup => {
   const { introduced, drift, settled, released, gaps = [] } = origin

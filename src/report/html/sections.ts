@@ -1,6 +1,7 @@
 /** The shorter sections that pages share. */
-import { counted, groupBy } from '../../base/index.ts'
+import { counted } from '../../base/index.ts'
 import {
+  CHANGE_KINDS,
   type ChangeCounts,
   type ChangeKind,
   CONSENTS,
@@ -15,7 +16,7 @@ import {
 } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { number } from '../words/counts.ts'
-import { IMPACT_MARKS, impactCount, impactCounts, impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { IMPACT_MARKS, impactCount, impactCounts, impactWords, interrupting } from '../words/impacts.ts'
 import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
 import {
   type Measure,
@@ -31,7 +32,8 @@ import type { RunResults } from './run.ts'
 
 /** How many changes this section lists. The chart and the cards show all of them. */
 const MOST_NAMED = 12
-const MOST_UNMANAGED = 500
+/** How many items other sections list. The JSON plan contains all of them. */
+const MOST = 500
 
 export const chips = (summary: ChangeCounts): readonly Markup[] => {
   const shown = impactCounts(summary).map(([impact, count]) => chip(IMPACT_MARKS[impact], impactCount(impact, count)))
@@ -68,34 +70,43 @@ export const stillItem = (title: string, id: string, state: string, note: string
   markup`<li>${icon('ring')}<span>${title}</span> <code>${id}</code> <span>${state}</span> <em>${note}</em>${more}</li>
 `
 
+const stillList = <T extends Pick<UnmanagedCompute, 'project' | 'branch' | 'compute'>>(
+  all: readonly T[],
+  noteOf: (one: T) => string,
+  moreOf?: (one: T) => Markup,
+): Markup => {
+  const items = all.slice(0, MOST).map((one) => {
+    const { id = '', state = '' } = one.compute
+    return stillItem(computeOnBranch(one), id, state, noteOf(one), moreOf?.(one))
+  })
+  return markup`<ul class="still">${items}</ul>${andMore(all.length, MOST)}`
+}
+
 export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan): Markup => {
   if (released.length === 0) return NOTHING
   const titleOf = projectTitle(plan)
-  const items = released.slice(0, MOST_UNMANAGED).map((one) => {
-    const { id = '', state = '' } = one.compute
-    const declared = markup` <span>was declared at <code>${place(one.source)}</code></span>`
-    return stillItem(computeOnBranch(one), id, state, titleOf(one.project), declared)
-  })
-  const body = markup`<p class="lead">${RELEASED_HINT}</p>
-<ul class="still">${items}</ul>${andMore(released.length, MOST_UNMANAGED)}`
-  return section('released', `No longer managed: ${counted(released.length, 'compute')}`, body)
+  const list = stillList(
+    released,
+    ({ project }) => titleOf(project),
+    ({ source }) => markup` <span>was declared at <code>${place(source)}</code></span>`,
+  )
+  const title = `No longer managed: ${counted(released.length, 'compute')}`
+  return section('released', title, markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)
 }
 
 /** Lists the disruptive changes, with the worst first. After a run, it also shows how their steps ended. */
 export const interruptionsSection = ({ changes, projects, steps }: Plan, results: RunResults | undefined): Markup => {
   const title = results === undefined ? 'Who is interrupted' : 'Planned interruptions'
-  const numbers = new Map(changes.map(({ id }, index) => [id, index + 1]))
-  const loud = worstFirst(changes.filter(({ impact }) => isDisruptive(impact)))
+  const loud = interrupting(changes)
   if (loud.length === 0) return section('interrupts', title, markup`<p class="lead">Nobody.</p>`)
-  const stepsOf = groupBy(steps, ({ change }) => change)
   const items = loud.slice(0, MOST_NAMED).map((change) => {
     const name = markup`${computeTitle(change.compute)} <span>on</span> ${change.branch.name}${when(projects.length > 1, () => markup` <small>${change.project}</small>`)}`
     const refused = when(
       change.refused !== undefined,
       () => markup`<span class="refused">refused: it will not run</span>`,
     )
-    const ended = results && (stepsOf.get(change.id) ?? []).map(results.of)
-    return markup`<li><a href="#change-${numbers.get(change.id)}">${name}</a>${chip(IMPACT_MARKS[change.impact], impactWords(change))}${refused}${ended?.map(({ look, words }) => chip(look, words))}</li>
+    const ended = results && steps.filter((step) => step.change === change.id).map(results.of)
+    return markup`<li><a href="#change-${changes.indexOf(change) + 1}">${name}</a>${chip(IMPACT_MARKS[change.impact], impactWords(change))}${refused}${ended?.map(({ look, words }) => chip(look, words))}</li>
 `
   })
   return section(
@@ -107,27 +118,23 @@ export const interruptionsSection = ({ changes, projects, steps }: Plan, results
 
 export const unmanagedSection = (unmanaged: readonly UnmanagedCompute[]): Markup => {
   if (unmanaged.length === 0) return NOTHING
-  const items = unmanaged.slice(0, MOST_UNMANAGED).map((one) => {
-    const { id = '', state = '' } = one.compute
-    return stillItem(computeOnBranch(one), id, state, one.project)
-  })
   const body = markup`<p class="lead">No manifest declares them.</p>
-<details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary><ul class="still">${items}</ul>${andMore(unmanaged.length, MOST_UNMANAGED)}</details>`
+<details class="more"><summary>${counted(unmanaged.length, 'compute')}</summary>${stillList(unmanaged, ({ project }) => project)}</details>`
   return section('unmanaged', 'Unmanaged', body)
 }
 
-const KINDS: readonly (readonly [kind: ChangeKind, words: string])[] = [
-  ['create', 'a compute is created'],
-  ['update', 'attributes change'],
-  ['move', 'a compute moves to another branch'],
-  ['replace', 'a compute is deleted and a new one created'],
-  ['delete', 'a compute is deleted'],
-]
+const KIND_WORDS: Readonly<Record<ChangeKind, string>> = {
+  create: 'a compute is created',
+  update: 'attributes change',
+  move: 'a compute moves to another branch',
+  replace: 'a compute is deleted and a new one created',
+  delete: 'a compute is deleted',
+}
 
 export const legend = (more: readonly Markup[] = []): Markup => {
   const rows = [
     ...IMPACTS.map((impact) => legendRow(chip(IMPACT_MARKS[impact], impact), IMPACT_WORDS[impact])),
-    ...KINDS.map(([kind, words]) => legendRow(kindLabel(kind), words)),
+    ...CHANGE_KINDS.map((kind) => legendRow(kindLabel(kind), KIND_WORDS[kind])),
     legendRow(markup`<span class="key was" aria-hidden="true"></span> now`, 'the upper bar of a pair'),
     legendRow(markup`<span class="key will" aria-hidden="true"></span> after`, 'the lower bar of a pair'),
     ...more,
@@ -171,9 +178,6 @@ const delta = (before: number, after: number, unit: string): string => {
   return `${sign}${number(Math.abs(difference))}${unit}${share}`
 }
 
-/** How many items are listed. The JSON plan contains all of them. */
-const MOST = 500
-
 export const costSection = (plan: Plan): Markup => {
   const words = planCostWords(plan)
   const money = planMoneyWords(plan)
@@ -191,19 +195,18 @@ export const checksSection = (plan: Plan): Markup => {
   const items = [
     ...policyLines(plan)
       .slice(0, MOST)
-      .map(({ text, isDenied }) => [icon(isDenied ? 'shield' : 'warning'), text]),
-    ...(plan.policies?.changes ?? []).map((text) => [
-      icon('warning'),
-      `${text}${text.startsWith('After') ? '' : ', after the merge'}`,
-    ]),
+      .map(({ text, isDenied }) => [isDenied ? 'shield' : 'warning', text] as const),
+    ...(plan.policies?.changes ?? []).map(
+      (text) => ['warning', `${text}${text.startsWith('After') ? '' : ', after the merge'}`] as const,
+    ),
     ...skippedLines(plan)
       .slice(0, MOST)
-      .map((line) => [icon('clock'), `Skipped: ${line}`]),
-  ]
-  if (items.length === 0) return NOTHING
-  const list = markup`<ul>${items.map(
-    ([mark, text]) => markup`<li>${mark}<p>${text}</p></li>
+      .map((line) => ['clock', `Skipped: ${line}`] as const),
+  ].map(
+    ([mark, text]) => markup`<li>${icon(mark)}<p>${text}</p></li>
 `,
-  )}</ul>`
-  return section('checks', 'Policies and skipped changes', list, 'warnings')
+  )
+  return when(items.length > 0, () =>
+    section('checks', 'Policies and skipped changes', markup`<ul>${items}</ul>`, 'warnings'),
+  )
 }

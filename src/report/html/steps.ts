@@ -1,5 +1,5 @@
 /** The section with the chart of steps: in turns before the run, and with measured times and results after it. */
-import { counted } from '../../base/index.ts'
+import { counted, groupBy } from '../../base/index.ts'
 import { IMPACT_NAMES, type Plan, STEP_STATUSES, type Step } from '../../model/index.ts'
 import { statusWords } from '../words/apply-verdict.ts'
 import { capitalised, time } from '../words/counts.ts'
@@ -16,13 +16,8 @@ export const stepsSection = (plan: Plan, results: RunResults | undefined): Marku
 }
 
 const turns = (plan: Plan): Markup => {
-  const turnOf = new Map<Step, number>()
-  const taken = new Map<string, number>()
-  for (const step of plan.steps) {
-    const turn = taken.get(step.project) ?? 0
-    turnOf.set(step, turn)
-    taken.set(step.project, turn + 1)
-  }
+  const byProject = [...groupBy(plan.steps, ({ project }) => project).values()]
+  const turnOf = new Map(byProject.flatMap((steps) => steps.map((step, turn) => [step, turn] as const)))
   const medians = new Map(plan.estimates.map(({ project, medianMs }) => [project, medianMs]))
   const lanes = lanesOf(
     plan,
@@ -40,9 +35,9 @@ const turns = (plan: Plan): Markup => {
     plan.estimates.length === 0
       ? 'Durations are unknown.'
       : `${capitalised(expectedTime(plan))}, estimated from the project's past operations.`
-  const scale = { unit: 'turn', end: Math.max(1, ...taken.values()) } as const
+  const scale = { unit: 'turn', end: Math.max(1, ...byProject.map((steps) => steps.length)) } as const
   return markup`<p class="lead">Projects run concurrently, with one step at a time in each. ${estimate}</p>
-${chart({ label: 'Order of the steps', lanes, scale })}`
+${chart('Order of the steps', lanes, scale)}`
 }
 
 const plannedDrawing = (step: Step, turn: number, waitsFor: readonly number[]): Drawing => {
@@ -80,7 +75,7 @@ const measured = (plan: Plan, results: RunResults): Markup => {
   )
   const scale = { unit: 'ms', end: Math.max(1, results.end) } as const
   return markup`<p class="lead">Each bar shows a step from its start to its end.</p>
-${chart({ label: 'Timeline of the steps as they ran', lanes, scale })}`
+${chart('Timeline of the steps as they ran', lanes, scale)}`
 }
 
 const measuredDrawing = (step: Step, results: RunResults): Drawing => {

@@ -2,7 +2,7 @@
 import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
-import { impactWords, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { impactWords, interrupting, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
 import { isUnchanged, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
 import { changeTable, yamlDiff } from './changes.ts'
@@ -173,7 +173,7 @@ const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detai
 
 /** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
-  const notable = all.filter(({ impact }) => isDisruptive(impact))
+  const notable = interrupting(all)
   if (notable.length === 0) return []
   const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
   const named = notable
@@ -189,12 +189,12 @@ const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const changes = view.origin.drift
   if (changes.length === 0) return []
-  const notable = worstFirst(changes.filter(isNotable))
+  const box = alert(changes, view.plan)
   const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const { subject, act } = introducerWords(view.introducedBy)
   const what = `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
   return [
-    ...(notable.some(({ impact }) => isDisruptive(impact)) ? ['**Existing drift**', ...alert(notable, view.plan)] : []),
+    ...(box.length === 0 ? [] : ['**Existing drift**', ...box]),
     detail.shows('driftRows')
       ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`)
       : `**${title}.** ${what}`,

@@ -132,6 +132,10 @@ export const consentWords = (consent: Consent, steps: number): string =>
 
 export const isDisruptive = (impact: Impact): boolean => impact !== 'none'
 
+/** The changes that interrupt someone, the worst first. */
+export const interrupting = (changes: readonly Change[]): readonly Change[] =>
+  worstFirst(changes.filter(({ impact }) => isDisruptive(impact)))
+
 /** Sorts by impact, the worst first, then by project title and branch. Otherwise keeps the order of the plan. */
 export const worstFirst = (
   changes: readonly Change[],
