@@ -1,6 +1,6 @@
 /** Diagnostics as JSON and as SARIF 2.1.0 (OASIS), and annotations that GitHub shows on lines of manifests. */
 import { encodePath, plainText } from '../base/index.ts'
-import { type Change, type Diagnostic, type Difference, type Plan, plainJson } from '../model/index.ts'
+import { type Change, type Diagnostic, type Difference, type Plan, plainJson, type Source } from '../model/index.ts'
 import { impactWords, isDisruptive, worstFirst } from './words/impacts.ts'
 import { computeOnBranch, messageOf } from './words/names.ts'
 
@@ -48,25 +48,14 @@ const result = (diagnostic: Diagnostic, codes: readonly string[]) => {
     ruleIndex: codes.indexOf(code),
     level: severity,
     message: { text: messageOf(diagnostic) },
-    ...(source === undefined
-      ? {}
-      : {
-          locations: [
-            {
-              physicalLocation: {
-                artifactLocation: { uri: encodePath(source.file) },
-                region: {
-                  startLine: source.line,
-                  startColumn: source.column,
-                  endLine: source.line,
-                  endColumn: source.column + source.length,
-                },
-              },
-            },
-          ],
-        }),
+    ...(source === undefined ? {} : { locations: [{ physicalLocation: locationOf(source) }] }),
   }
 }
+
+const locationOf = ({ file, line, column, length }: Source) => ({
+  artifactLocation: { uri: encodePath(file) },
+  region: { startLine: line, startColumn: column, endLine: line, endColumn: column + length },
+})
 
 export interface Annotation {
   readonly level: 'error' | 'warning'
@@ -84,9 +73,12 @@ export const diagnosticAnnotations = (diagnostics: readonly Diagnostic[]): reado
       level: severity,
       title: code,
       message: plainText(messageOf(diagnostic)),
-      ...(source === undefined ? {} : { file: source.file, line: source.line, column: source.column }),
+      ...placeOf(source),
     }
   })
+
+const placeOf = (source: Source | undefined) =>
+  source === undefined ? {} : { file: source.file, line: source.line, column: source.column }
 
 /**
  * Annotations for disruptive and refused changes, with the worst first.
@@ -105,9 +97,7 @@ export const changeAnnotations = (
       message: plainText(
         `${drifted.has(change.id) ? 'existing drift: ' : ''}${impactWords(change)}${change.refused === undefined ? '' : `; refused: ${change.refused}`}`,
       ),
-      ...(change.source === undefined
-        ? {}
-        : { file: change.source.file, line: change.source.line, column: change.source.column }),
+      ...placeOf(change.source),
     }),
   )
 }

@@ -1,24 +1,14 @@
 /** The parts of a plan's Markdown other than its changes. */
 import { counted, group } from '../../base/index.ts'
-import { computeTitle, likelyOf, type Plan, type ReleasedCompute } from '../../model/index.ts'
+import { computeTitle, likelyOf, type Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
-import { deniedBy, overriddenWords, policyLines, projectsLeftOut, RELEASED_HINT } from '../words/plan-lines.ts'
+import { deniedBy, overriddenWords, policyLines, RELEASED_HINT } from '../words/plan-lines.ts'
 import { diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
 /** How many rows are shown. Further rows are only counted. */
 const MOST_SHOWN = 50
-
-export const releasedWords = (released: readonly ReleasedCompute[]): string | undefined =>
-  released.length === 0
-    ? undefined
-    : `${counted(released.length, 'compute')} ${released.length === 1 ? 'is' : 'are'} no longer managed.`
-
-export const leftOutWords = (plan: Plan): string | undefined => {
-  const words = projectsLeftOut(plan)
-  return words === undefined ? undefined : `${words} could not be planned.`
-}
 
 export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
   if (released.length === 0) return []
@@ -51,18 +41,11 @@ export const leftOutPart = (
   )
   const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
   const more = problems.length - shown.length
-  return [
-    [
-      '> [!CAUTION]',
-      `> Left out: ${counted(leftOut.length, 'project')}`,
-      ...shown,
-      ...(more > 0 ? [`> - and ${counted(more, 'more problem')}`] : []),
-    ].join('\n'),
-  ]
+  const rest = more > 0 ? [`> - and ${counted(more, 'more problem')}`] : []
+  return [['> [!CAUTION]', `> Left out: ${counted(leftOut.length, 'project')}`, ...shown, ...rest].join('\n')]
 }
 
-// The part of a comment about cost, policies and service updates, with one line for each and collapsed details.
-
+/** One line each for cost, policies and service updates. */
 export const reviewPart = ({
   plan,
   costThreshold = 0,
@@ -87,10 +70,9 @@ const MOST_NAMES = 5
 const deniedPart = (plan: Plan): readonly string[] => {
   const { policies, projects } = deniedBy(plan)
   if (policies.length === 0) return []
-  const who = `${policies.length === 1 ? 'Policy' : 'Policies'} ${namesOf(policies)} ${policies.length === 1 ? 'denies' : 'deny'} this plan`
-  return [
-    `> [!CAUTION]\n> ${who}: nothing runs in ${projects.length === 1 ? 'project' : 'projects'} ${namesOf(projects)}.`,
-  ]
+  const [who, deny] = policies.length === 1 ? ['Policy', 'denies'] : ['Policies', 'deny']
+  const where = `${projects.length === 1 ? 'project' : 'projects'} ${namesOf(projects)}`
+  return [`> [!CAUTION]\n> ${who} ${namesOf(policies)} ${deny} this plan: nothing runs in ${where}.`]
 }
 
 const namesOf = (names: readonly string[]): string => {
@@ -119,11 +101,10 @@ export const reviewDetails = (plan: Plan): readonly string[] => {
   ]
 }
 
-// The order of the steps, as a list and as a Mermaid graph, which GitHub draws.
-
 /** A graph with more nodes than this is unreadable. */
 const MOST_STEPS = 25
 
+/** The order of the steps, as a list and as a Mermaid graph, which GitHub draws. */
 export const stepsPart = (plan: Plan, withGraph: boolean): readonly string[] => {
   if (plan.steps.length === 0) return []
   const names = planNames(plan)

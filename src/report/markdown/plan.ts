@@ -4,17 +4,9 @@ import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, interrupting, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
-import { isUnchanged, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
+import { isUnchanged, projectsLeftOut, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
 import { changeTable, yamlDiff } from './changes.ts'
-import {
-  leftOutPart,
-  leftOutWords,
-  releasedPart,
-  releasedWords,
-  reviewDetails,
-  reviewPart,
-  stepsPart,
-} from './plan-parts.ts'
+import { leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
 import {
   COMMENT_LIMIT,
   computeText,
@@ -77,6 +69,8 @@ export const markdownPlan = (plan: Plan, { since, ...options }: MarkdownOptions 
 const render = (view: PlanView, detail: Detail): string => {
   const { plan, origin } = view
   const waves = waveLines(plan)
+  const skipped = skippedLines(plan).map(literal)
+  const unmanaged = plan.unmanaged.map((one) => `${computeText(one, plan)} ${literal(one.compute.id ?? '')}`)
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
@@ -94,7 +88,9 @@ const render = (view: PlanView, detail: Detail): string => {
       ? []
       : [`The manifests now accept the drift of ${counted(origin.settled.length, 'compute')}.`]),
     ...(detail.shows('steps') ? [...stepsPart(plan, detail.shows('graph')), ...reviewDetails(plan)] : []),
-    ...(detail.shows('unmanaged') ? [...skippedPart(plan), ...unmanagedPart(plan)] : []),
+    ...(detail.shows('unmanaged')
+      ? [...foldedList('Skipped', 'change', skipped), ...foldedList('Unmanaged', 'compute', unmanaged)]
+      : []),
     ...plan.warnings.map(withNamesOf(plan)).map((warning) => `- ${diagnosticText(warning)}`),
     ...(detail.isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
@@ -117,7 +113,12 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 /** Counts all changes that the merge would apply, including corrections of existing drift. */
 const headline = (view: PlanView): string => {
   const { plan, origin } = view
-  const others = [releasedWords(origin.released), leftOutWords(plan)].filter((words) => words !== undefined)
+  const leftOut = projectsLeftOut(plan)
+  const released = origin.released.length
+  const others = [
+    ...(released === 0 ? [] : [`${counted(released, 'compute')} ${released === 1 ? 'is' : 'are'} no longer managed.`]),
+    ...(leftOut === undefined ? [] : [`${leftOut} could not be planned.`]),
+  ]
   if (!isEmptyPlan(plan)) {
     const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
     return heading(view, `${[verdict(plan.changes), ...others].join(' ')}${share}`)
@@ -164,24 +165,20 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
   ]
 }
 
-const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] =>
-  detail.shows('harmlessRows')
-    ? ['No one is interrupted:', changeTable(harmless, view)]
-    : [
-        `${counted(harmless.length, 'more change')}: ${harmless.length === 1 ? 'it interrupts' : 'they interrupt'} no one.`,
-      ]
+const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
+  if (detail.shows('harmlessRows')) return ['No one is interrupted:', changeTable(harmless, view)]
+  const they = harmless.length === 1 ? 'it interrupts' : 'they interrupt'
+  return [`${counted(harmless.length, 'more change')}: ${they} no one.`]
+}
 
 /** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
   const notable = interrupting(all)
   if (notable.length === 0) return []
   const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
-  const named = notable
-    .slice(0, 5)
-    .map(
-      (change) =>
-        `> - ${computeText(change, plan)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`,
-    )
+  const lineOf = (change: Change): string =>
+    `> - ${computeText(change, plan)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`
+  const named = notable.slice(0, 5).map(lineOf)
   const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]
 }
@@ -201,12 +198,7 @@ const drift = (view: PlanView, detail: Detail): readonly string[] => {
   ]
 }
 
-const skippedPart = (plan: Plan): readonly string[] => {
-  const lines = skippedLines(plan).map((line) => `- ${literal(line)}`)
-  return lines.length === 0 ? [] : [folded(`Skipped: ${counted(lines.length, 'change')}`, lines.join('\n'))]
-}
-
-const unmanagedPart = (plan: Plan): readonly string[] => {
-  const lines = plan.unmanaged.map((one) => `- ${computeText(one, plan)} ${literal(one.compute.id ?? '')}`)
-  return lines.length === 0 ? [] : [folded(`Unmanaged: ${counted(lines.length, 'compute')}`, lines.join('\n'))]
-}
+const foldedList = (title: string, noun: string, items: readonly string[]): readonly string[] =>
+  items.length === 0
+    ? []
+    : [folded(`${title}: ${counted(items.length, noun)}`, items.map((item) => `- ${item}`).join('\n'))]

@@ -19,12 +19,17 @@ export const costTable = (report: CostReport, style: Style): string => {
   const rows = groupedSpendingRows(report)
   const table = tableOf(COLUMNS, rows, style)
   const money = spendingMoney(report)
+  const titleOf = adviceTitles(report)
   return [
     `${paint.bold('Cost')}  ${spendingWords(report)}`,
     ...(money === undefined ? [] : [`      ${money}`]),
     '',
     ...(rows.length === 0 ? ['No computes.'] : [table.head, ...rows.map(table.line)]),
-    ...adviceLines(report, style),
+    ...(report.advice.length === 0 ? [] : ['', paint.bold('Largest savings, in CU-hours a month')]),
+    ...report.advice.flatMap((advice) => [
+      wrapped(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, 2),
+      wrapped(plainText(editWords(advice.edit)), style, 4),
+    ]),
     '',
   ].join('\n')
 }
@@ -38,17 +43,3 @@ const COLUMNS: readonly Column<SpendingRow>[] = [
   })),
   { title: 'COULD SAVE', text: ({ saving = '' }) => saving, color: (_, paint) => paint.green, isOptional: true },
 ]
-
-const adviceLines = (report: CostReport, style: Style): readonly string[] => {
-  if (report.advice.length === 0) return []
-  const paint = paintOf(style)
-  const titleOf = adviceTitles(report)
-  return [
-    '',
-    paint.bold('Largest savings, in CU-hours a month'),
-    ...report.advice.flatMap((advice) => [
-      wrapped(`${paint.green(savingWords(advice))}  ${plainText(titleOf(advice))}. ${advice.text}`, style, 2),
-      wrapped(plainText(editWords(advice.edit)), style, 4),
-    ]),
-  ]
-}

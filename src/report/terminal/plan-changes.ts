@@ -28,7 +28,7 @@ import {
   wrap,
   wrapped,
 } from './style.ts'
-import { fitWidths } from './table.ts'
+import { fitWidths, widestCells } from './table.ts'
 
 export interface PlanContext {
   /** When the snapshot was taken, ISO 8601. */
@@ -90,21 +90,22 @@ const INDENT = 6
 
 const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
   const { style, paint } = frame
-  const { kind, compute, from, branch, source, windows, refused } = change
+  const { kind, compute, from, branch, source, windows, impact, reasons, refused } = change
   const attributes = shownAttributes(change)
   const where = from === undefined ? `on ${branch.name}` : `from ${from.name} to ${branch.name}`
   const facts = [compute.id, compute.state, source && place(source)].filter((part) => part !== undefined)
   const head = `${paint[KIND_MARKS[kind].colour](pad(KIND_MARKS[kind].symbol, 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
   const width = Math.min(Math.floor(style.width / 2), Math.max(0, ...attributes.map(({ path }) => textWidth(path))))
   const line = (text: string): string => wrapped(text, style, INDENT)
-  const why = reasonWords(change)
+  const why = reasons.filter((reason) => SHOWN_REASONS.has(reason)).map((reason) => `${REASONS[reason]} (${reason})`)
   return [
     wrap(head + paint.dim(facts.length === 0 ? '' : `  ${facts.join('  ')}`), style, '  ', ' '.repeat(INDENT)),
     ...attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
-    ...impactLine(change, frame).map(line),
+    // No one uses a new compute yet.
+    ...(kind === 'create' && impact === 'none' ? [] : [line(impactLine(change, frame))]),
     ...(windows === undefined ? [] : [line(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)))]),
     ...(frame.remarks.get(change.id) ?? []).map(({ sentence }) => line(sentence)),
-    ...(why === undefined ? [] : [line(paint.dim(`why: ${why}`))]),
+    ...(why.length === 0 ? [] : [line(paint.dim(`why: ${why.join('; ')}`))]),
     ...(refused === undefined ? [] : [line(paint.red(`refused: ${refused}`))]),
   ]
 }
@@ -119,37 +120,20 @@ const attributeLine = (
   return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, ' '.repeat(INDENT), ' '.repeat(INDENT + 2 + width))
 }
 
-/** The impact of a change. Empty for a new compute, because it has no users yet. */
-const impactLine = (change: Change, { consents, paint }: PlanFrame): readonly string[] => {
-  const { impact, kind, refused } = change
-  if (kind === 'create' && impact === 'none') return []
-  const words = impactMark(impact, paint, impactWords(change))
+const impactLine = (change: Change, { consents, paint }: PlanFrame): string => {
   const needed = consents.get(change.id) ?? []
   // There is no flag that allows a refused change.
-  return [
-    needed.length === 0 || refused !== undefined
-      ? words
-      : `${words}  ${paint.yellow(`needs --allow ${needed.join(',')}`)}`,
-  ]
+  const isAsked = needed.length > 0 && change.refused === undefined
+  const flag = isAsked ? `  ${paint.yellow(`needs --allow ${needed.join(',')}`)}` : ''
+  return `${impactMark(change.impact, paint, impactWords(change))}${flag}`
 }
 
 /** Other reasons are clear from the attributes. */
-const SHOWN_REASONS: ReadonlySet<Reason> = new Set<Reason>([
-  'PIN_ELSEWHERE',
-  'TYPE_DIFFERS',
-  'DECLARED_ABSENT',
-  'PRUNED',
-])
-
-const reasonWords = ({ reasons }: Change): string | undefined => {
-  const shown = reasons.filter((reason) => SHOWN_REASONS.has(reason))
-  return shown.length === 0 ? undefined : shown.map((reason) => `${REASONS[reason]} (${reason})`).join('; ')
-}
+const SHOWN_REASONS = new Set<Reason>(['PIN_ELSEWHERE', 'TYPE_DIFFERS', 'DECLARED_ABSENT', 'PRUNED'])
 
 // Shows a large plan with one line for each change, grouped by impact.
 
 /** The columns are the project, the branch, the compute, what changes, and the file with the line. */
-const COLUMNS = 5
 const WHAT = 3
 const PLACE = 4
 const NARROWEST = 8
@@ -172,12 +156,11 @@ export const compactChanges = (changes: readonly Change[], frame: PlanFrame): re
   )
 }
 
-interface Row {
-  readonly change: Change
-  readonly cells: readonly string[]
-}
-
-const headingOf = (impact: Impact, rows: readonly Row[], { style, paint }: PlanFrame): string => {
+const headingOf = (
+  impact: Impact,
+  rows: readonly { readonly change: Change }[],
+  { style, paint }: PlanFrame,
+): string => {
   // There is no flag that allows a refused change.
   const needed = rows.some(({ change }) => change.refused === undefined) ? flagOf(impact) : undefined
   const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
@@ -186,10 +169,8 @@ const headingOf = (impact: Impact, rows: readonly Row[], { style, paint }: PlanF
 }
 
 /** The consent that must be given with `--allow` for this impact. A restart needs none. */
-const flagOf = (impact: Impact): string | undefined => {
-  const consent = CONSENT_OF[impact]
-  return consent === 'restart' ? undefined : consent
-}
+const flagOf = (impact: Impact): string | undefined =>
+  CONSENT_OF[impact] === 'restart' ? undefined : CONSENT_OF[impact]
 
 const cellsOf = (change: Change, folder: string, frame: PlanFrame): readonly string[] => [
   frame.names.isMixed ? frame.names.project(change.project) : '',
@@ -220,31 +201,22 @@ const whatWords = (change: Change, frame: PlanFrame): string => {
 
 /** The folder that contains all files. It is left out of their paths. */
 const commonFolder = (changes: readonly Change[]): string => {
-  const folders = changes.flatMap(({ source }) =>
-    source === undefined ? [] : [plainText(source.file).replace(/[^/]*$/, '')],
-  )
-  const [first = '', ...rest] = folders
-  let common = first
-  for (const folder of rest) while (!folder.startsWith(common)) common = common.replace(/[^/]*\/$/, '')
+  const [first = '', ...rest] = changes.flatMap(({ source }) => (source === undefined ? [] : plainText(source.file)))
+  let common = first.replace(/[^/]*$/, '')
+  for (const file of rest) while (!file.startsWith(common)) common = common.replace(/[^/]*\/$/, '')
   return common
 }
 
 const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly number[] => {
-  const widths = Array.from({ length: COLUMNS }, (_, column) =>
-    rows.reduce((most, row) => Math.max(most, textWidth(row[column] ?? '')), 0),
-  )
+  const widths = widestCells(rows)
   const left = room - GAP * (widths.filter((width) => width > 0).length - 1)
   const narrowest = widths.map(() => NARROWEST)
   const preferred = narrowest.with(WHAT, MOST_WANTED)
   return fitWidths(fitWidths(widths, preferred, left), narrowest, left)
 }
 
-/** Leaves out `.yaml` if there is not enough room. */
-const shortPlace = (text: string, width: number): string =>
-  textWidth(text) <= width ? text : text.replace(/\.ya?ml(?=:)/, '')
-
 const rowOf = (
-  { change, cells }: Row,
+  { change, cells }: { readonly change: Change; readonly cells: readonly string[] },
   symbolWidth: number,
   widths: readonly number[],
   { paint, style }: PlanFrame,
@@ -253,8 +225,10 @@ const rowOf = (
   const shown = cells.flatMap((cell, column) => {
     const width = widths[column] ?? 0
     if (width === 0) return []
+    // `.yaml` is left out if there is not enough room.
+    const isLong = column === PLACE && textWidth(cell) > width
     const text =
-      column === WHAT ? clip(cell, width) : clipMiddle(column === PLACE ? shortPlace(cell, width) : cell, width)
+      column === WHAT ? clip(cell, width) : clipMiddle(isLong ? cell.replace(/\.ya?ml(?=:)/, '') : cell, width)
     return [(painted[column] ?? String)(pad(text, width))]
   })
   const symbol = paintImpact(pad(KIND_MARKS[change.kind].symbol, symbolWidth), change.impact, paint)

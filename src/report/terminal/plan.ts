@@ -72,19 +72,12 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
-const originSections = (
-  { ref, origin }: Since,
-  frame: PlanFrame,
-  show: (changes: readonly Change[], frame: PlanFrame) => readonly string[],
-): readonly string[] => {
+const originSections = ({ ref, origin }: Since, frame: PlanFrame, show: typeof detailedChanges): readonly string[] => {
   const { plan, style, paint } = frame
-  const part = (title: string, changes: readonly Change[]): readonly string[] =>
-    changes.length === 0
-      ? []
-      : [
-          wrapped(paint.bold(paint.cyan(`${title}: ${counted(changes.length, 'change')}`)), style),
-          ...show(changes, frame),
-        ]
+  const part = (title: string, changes: readonly Change[]): readonly string[] => {
+    const heading = paint.bold(paint.cyan(`${title}: ${counted(changes.length, 'change')}`))
+    return changes.length === 0 ? [] : [wrapped(heading, style), ...show(changes, frame)]
+  }
   const { introduced, drift, settled, released, gaps = [] } = origin
   return [
     ...gaps.map((gap) => wrapped(`${paint.yellow('Note')} ${gap}`, style)),
@@ -95,8 +88,6 @@ const originSections = (
     ...(settled.length === 0 ? [] : [`Drift that the manifests now accept: ${counted(settled.length, 'compute')}`]),
   ]
 }
-
-// The sections that follow the changes of a plan. The last one is the summary.
 
 const MOST_SHOWN = 20
 
@@ -183,7 +174,9 @@ const leftOutSection = (frame: PlanFrame): string => {
 
 /** @param isAsked if `undefined`, shows the order only if it matters: for moves, replacements and restart windows. */
 const stepsSection = ({ plan, names, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
-  if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isOrderRelevant))) return ''
+  const isRelevant = ({ kind, reason, windows }: Step): boolean =>
+    kind === 'move' || reason === 'TYPE_DIFFERS' || windows !== undefined
+  if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isRelevant))) return ''
   const width = String(plan.steps.length).length
   const lineOf = ({ step, waitsFor }: NumberedStep): string =>
     [
@@ -201,9 +194,6 @@ const stepsSection = ({ plan, names, style, paint }: PlanFrame, isAsked: boolean
     ),
   ].join('\n')
 }
-
-const isOrderRelevant = ({ kind, reason, windows }: Step): boolean =>
-  kind === 'move' || reason === 'TYPE_DIFFERS' || windows !== undefined
 
 const wavesSection = ({ plan, style, paint }: PlanFrame): string => {
   const lines = waveLines(plan).map((line, index) => wrap(`${index + 1}. ${line}`, style, '  ', '     '))
@@ -225,8 +215,6 @@ const policiesSection = ({ plan, style, paint }: PlanFrame): string => {
   return lines.length === 0 ? '' : [paint.bold('Policies'), ...lines].join('\n')
 }
 
-const LABEL = 17
-
 const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): string => {
   if (plan.steps.length === 0) return ''
   const isTimed = plan.estimates.length > 0
@@ -239,9 +227,7 @@ const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): string =
     return facts.length === 0 ? '' : wrapped(`${paint.bold('Capacity')}  ${facts.join('; ')}`, style)
   }
   const title = `${paint.bold('Capacity')}${paint.dim('  of all computes in these projects, at their maximum size')}`
-  const lines = changed.map(({ name, words }) =>
-    wrap(`${pad(name, LABEL)}${words}`, style, '  ', ' '.repeat(LABEL + 2)),
-  )
+  const lines = changed.map(({ name, words }) => wrap(`${pad(name, 17)}${words}`, style, '  ', ' '.repeat(19)))
   return [
     ...(lines.length === 0 ? [] : [wrapped(title, style), ...lines]),
     ...(isTimed ? [wrapped(`${paint.bold('Time')}  ${expectedTime(plan)}`, style)] : []),

@@ -14,7 +14,7 @@ import { IMPACT_MARKS, isDisruptive } from '../words/impacts.ts'
 import type { PlanNames } from '../words/names.ts'
 import { activityOf } from './apply.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from './style.ts'
-import { fitWidths } from './table.ts'
+import { fitWidths, widestCells } from './table.ts'
 
 interface RunView {
   readonly now: number
@@ -35,7 +35,7 @@ const DOING = 22
 
 /** Returns at most as many lines as the terminal has rows. No line wraps. */
 export const runView = (state: RunState, view: RunView): readonly string[] => {
-  const { style, spinner } = view
+  const { style } = view
   const paint = paintOf(style)
   const room = Math.max(0, style.rows - 2)
   const all = [...state.running.values()]
@@ -44,22 +44,20 @@ export const runView = (state: RunState, view: RunView): readonly string[] => {
   const widths = widthsOf(cells, style.width)
   const more = all.length - shown.length
   return [
-    headerOf(state, view, spinner, paint),
-    ...cells.map((row) => rowOf(row, widths, style, paint)),
+    headerOf(state, view, paint),
+    ...shown.map(({ doing }, index) => rowOf([...(cells[index] ?? []), doing], widths, style, paint)),
     ...(more > 0 && room > 0 ? [paint.dim(`  and ${group(more)} more running`)] : []),
   ]
 }
 
-const widthsOf = (cells: readonly Cells[], width: number): readonly number[] => {
-  const widths = [0, 1, 2, 3, 4].map((column) =>
-    Math.max(0, ...cells.map(({ texts }) => textWidth(texts[column] ?? ''))),
-  )
+const widthsOf = (cells: readonly (readonly string[])[], width: number): readonly number[] => {
+  const widths = widestCells(cells)
   const gaps = GAP.length * widths.filter((one) => one > 0).length
   const narrowest = widths.map((one, column) => (column < SHORTENED ? NARROWEST : one))
   return fitWidths(widths, narrowest, width - 1 - gaps - DOING - GAP.length)
 }
 
-const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: string, paint: Paint): string => {
+const headerOf = (state: RunState, { now, leftMs, style, spinner }: RunView, paint: Paint): string => {
   const ended = endedCount(state)
   const waiting = state.total - ended - state.running.size
   const bad = [...state.ended].filter(([status]) => status !== 'done')
@@ -75,31 +73,20 @@ const headerOf = (state: RunState, { now, leftMs, style }: RunView, spinner: str
   return `${paint.cyan(spinner)} ${paint.bold(title)}${GAP}${rest}`
 }
 
-interface Cells {
-  /** The project, the branch, what the step does, its impact mark, and the elapsed time. */
-  readonly texts: readonly string[]
-  readonly doing: string
-}
+/** The project, the branch, what the step does, its impact mark, and the elapsed time. */
+const cellsOf = ({ step, since }: RunningStep, { now, names }: RunView): readonly string[] => [
+  names.isMixed ? plainText(names.project(step.project)) : '',
+  plainText(step.branch.name),
+  `${step.kind} ${computeTitle(step.compute)}`,
+  isDisruptive(step.impact) ? `${IMPACT_MARKS[step.impact].symbol} ${IMPACT_NAMES[step.impact]}` : '',
+  elapsed(now - since),
+]
 
-const cellsOf = ({ step, since, doing }: RunningStep, { now, names }: RunView): Cells => ({
-  texts: [
-    names.isMixed ? plainText(names.project(step.project)) : '',
-    plainText(step.branch.name),
-    `${step.kind} ${computeTitle(step.compute)}`,
-    markOf(step),
-    elapsed(now - since),
-  ],
-  doing,
-})
-
-const markOf = ({ impact }: Step): string =>
-  isDisruptive(impact) ? `${IMPACT_MARKS[impact].symbol} ${IMPACT_NAMES[impact]}` : ''
-
-const rowOf = ({ texts, doing }: Cells, widths: readonly number[], style: Style, paint: Paint): string => {
+const rowOf = (cells: readonly string[], widths: readonly number[], style: Style, paint: Paint): string => {
   const colors: readonly ((text: string) => string)[] = [paint.bold, paint.bold, String, paint.red, paint.dim, String]
   let line = ''
   let left = style.width - 1
-  for (const [column, text] of [...texts, doing].entries()) {
+  for (const [column, text] of cells.entries()) {
     const width = Math.min(widths[column] ?? textWidth(text), left - GAP.length)
     if (width <= 0) continue
     line +=
@@ -143,8 +130,6 @@ const timeLeft = ({ done, total, elapsedMs, limit }: ReadingView): number | unde
   return Math.max(pace, (missing / limit.aMinute) * 60_000)
 }
 
-// The state of a running apply, computed from its events.
-
 interface RunningStep {
   readonly step: Step
   /** Milliseconds since the epoch. */
@@ -153,6 +138,7 @@ interface RunningStep {
   readonly doing: string
 }
 
+/** The state of a running apply, computed from its events. */
 export interface RunState {
   readonly total: number
   readonly startedAt: number

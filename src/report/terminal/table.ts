@@ -69,6 +69,13 @@ const aligned = <Row>(
   return isNumber === true ? room + color(text) : color(text) + room
 }
 
+/** The width of the widest cell in each column. */
+export const widestCells = (rows: readonly (readonly string[])[]): readonly number[] =>
+  rows.reduce<readonly number[]>(
+    (widest, row) => row.map((cell, column) => Math.max(widest[column] ?? 0, textWidth(cell))),
+    [],
+  )
+
 /**
  * Narrows columns until they fit into `room`, or until none can be narrowed further. The column that exceeds its
  * narrowest width the most is narrowed first.

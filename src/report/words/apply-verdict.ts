@@ -43,13 +43,12 @@ export const applyVerdict = (
     ...(unknown === 0 ? [] : [`${group(unknown)} unknown`]),
     ...(leftOut === undefined ? [] : [`${leftOut} left out`]),
   ].join(', ')
-  const kind = kindOf(leftOut === undefined && unknown === 0, count('done') === ends.length, outcome)
+  const isCovered = leftOut === undefined && unknown === 0
+  const isWhole = isCovered && outcome?.converged !== false && outcome?.interrupted === false
+  const open = outcome !== undefined && isScheduled(outcome) ? 'scheduled' : 'incomplete'
+  const done = count('done') === ends.length ? 'complete' : open
+  const kind = isWhole ? done : 'incomplete'
   return { kind, counts, words: `Apply ${kind}: ${counts}.` }
-}
-
-const kindOf = (isCovered: boolean, isDone: boolean, outcome: Outcome | undefined): ApplyVerdict['kind'] => {
-  if (!isCovered || outcome === undefined || outcome.converged === false || outcome.interrupted) return 'incomplete'
-  return isDone ? 'complete' : isScheduled(outcome) ? 'scheduled' : 'incomplete'
 }
 
 /** @param args arguments to add to the suggested commands, such as ` --project shop`. */
@@ -80,11 +79,11 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
       `Next: fix the cause of each failure, then run \`espalier apply${args}\` again. It continues where it stopped.`,
     ],
   ]
-  return lines.flatMap(([applies, line]) => (applies ? [line] : []))
+  return lines.filter(([applies]) => applies).map(([, line]) => line)
 }
 
 const missingConsents = (plan: Plan, { steps }: Outcome): readonly Consent[] => {
-  const refused = new Set(steps.flatMap(({ reason, step }) => (reason === 'not-consented' ? [step] : [])))
+  const refused = new Set(steps.filter(({ reason }) => reason === 'not-consented').map(({ step }) => step))
   return [...new Set(plan.steps.filter(({ id }) => refused.has(id)).flatMap(consentsOf))]
 }
 

@@ -19,8 +19,9 @@ import {
 } from '../../model/index.ts'
 import { computeOnBranch, projectTitle } from './names.ts'
 
-/** Whether the cost changes or may change. */
-const matters = ({ delta }: ChangeCost): boolean => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0
+/** The costs that change or may change. */
+const changing = (cost: Plan['cost']): readonly ChangeCost[] =>
+  cost?.computes.filter(({ delta }) => delta.low !== 0 || delta.expected !== 0 || delta.high !== 0) ?? []
 
 /** The remarks on each change: service updates of the compute, the expiry of its branch, and the cost. */
 export const remarksOf = ({
@@ -28,7 +29,7 @@ export const remarksOf = ({
   maintenance = [],
   expiring = [],
 }: Plan): ReadonlyMap<string, readonly { readonly sentence: string }[]> => {
-  const costs = (cost?.computes ?? []).filter(matters)
+  const costs = changing(cost)
   const remarks = costs.map((one) => ({ change: one.change, sentence: `cost: ${changeCostWords(one)}` }))
   return groupBy([...maintenance, ...expiring, ...remarks], ({ change }) => change)
 }
@@ -59,7 +60,7 @@ const boundsWords = ({ low, expected, high }: CostRange): string => {
  * `unknown, at most +1,168 CU-hours a month (1 compute unknown)`. `undefined` if the cost does not change.
  */
 export const planCostWords = ({ cost }: Pick<Plan, 'cost'>): string | undefined => {
-  const count = cost?.computes.filter(matters).length ?? 0
+  const count = changing(cost).length
   return cost === undefined || count === 0 ? undefined : differenceWords(cost.total, count)
 }
 
@@ -80,16 +81,16 @@ const MOST_PROJECTS = 5
 export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectNames'>): readonly string[] => {
   const title = projectTitle(plan)
   const projectOf = new Map(plan.changes.map(({ id, project }) => [id, project]))
-  const changing = groupBy(plan.cost?.computes.filter(matters) ?? [], ({ change }) => projectOf.get(change) ?? '')
+  const costsOf = groupBy(changing(plan.cost), ({ change }) => projectOf.get(change) ?? '')
   const size = ({ delta }: CostSummary): number => Math.abs(likelyOf(delta) ?? Number.POSITIVE_INFINITY)
   const projects = (plan.cost?.projects ?? [])
-    .filter(({ project }) => changing.has(project))
+    .filter(({ project }) => costsOf.has(project))
     .sort((a, b) => size(b) - size(a) || 0)
   if (projects.length < 2) return []
   return [
     ...projects
       .slice(0, MOST_PROJECTS)
-      .map((one) => `${title(one.project)}: ${differenceWords(one, changing.get(one.project)?.length ?? 0)}`),
+      .map((one) => `${title(one.project)}: ${differenceWords(one, costsOf.get(one.project)?.length ?? 0)}`),
     ...(projects.length > MOST_PROJECTS ? [`and ${projects.length - MOST_PROJECTS} more projects`] : []),
   ]
 }
