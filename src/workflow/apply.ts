@@ -146,13 +146,7 @@ const planOf = async (
   }
 }
 
-interface Answer {
-  readonly consent: Consents
-  readonly clock: Clock
-  readonly wasAsked: boolean
-}
-
-const answerTo = async (plan: Plan, request: ApplyRequest): Promise<Answer | undefined> => {
+const answerTo = async (plan: Plan, request: ApplyRequest) => {
   const { consent, clock, ignoreWindows = false } = request
   if (typeof consent !== 'function') return { consent, clock, wasAsked: false }
   const at = clock.now()
@@ -247,26 +241,15 @@ export const nothingChanged = ({ projects }: Plan, option: string): string => {
   return `Nothing was changed. ${count} other ${others} no problem: ${option} applies ${them}.`
 }
 
-// Handles the first and the second Ctrl-C. SIGTERM is treated like Ctrl-C.
-
-interface Interruption {
-  /** Aborted by the first Ctrl-C. From then on, new steps start only to give a branch its primary back. */
-  readonly stop: AbortSignal
-  /** Aborted by the second Ctrl-C, which stops everything immediately. */
-  readonly abort: AbortSignal
-  /** Restores Node's own handling of signals. */
-  release(): void
-}
-
 /**
+ * Handles Ctrl-C. The first aborts `stop`, after which new steps start only to give a branch its primary back. The
+ * second aborts `abort`, which stops everything immediately. SIGTERM is treated like Ctrl-C. `release` restores Node's
+ * own handling of signals.
+ *
  * @param onSignal intercepts signals. If absent, signals are not handled here.
  * @param stopping has the same effect as the first Ctrl-C when it is aborted, but shows no message.
  */
-const onInterrupt = (
-  notify: (message: string) => void,
-  onSignal: OnSignal | undefined,
-  stopping?: AbortSignal,
-): Interruption => {
+const onInterrupt = (notify: (message: string) => void, onSignal?: OnSignal, stopping?: AbortSignal) => {
   const stop = new AbortController()
   const abort = new AbortController()
   const handle = (): void => {
@@ -293,10 +276,6 @@ const onInterrupt = (
   }
 }
 
-// Parses consents from flags and inputs.
-
-const isConsent = (word: string): word is Consent => CONSENTS.some((consent) => consent === word)
-
 /**
  * Parses a list of consents. `restart` is always allowed, unless the list contains `none`.
  *
@@ -308,12 +287,14 @@ export const allowed = (values: readonly string[], name = '--allow'): ReadonlySe
     .flatMap((value) => value.split(','))
     .map((word) => word.trim())
     .filter((word) => word !== '')
-  const wrong = words.find((word) => word !== 'none' && !isConsent(word))
+  const wrong = words.find((word) => ![...CONSENTS, 'none'].includes(word))
   if (wrong !== undefined) {
     throw new EspalierError(
       'E_USAGE',
       `${name} cannot be "${wrong}": it must be ${CONSENTS.join(', ')} or none, separated by commas.`,
     )
   }
-  return new Set([...(words.includes('none') ? [] : (['restart'] as const)), ...words.filter(isConsent)])
+  const isAllowed = (consent: Consent): boolean =>
+    words.includes(consent) || (consent === 'restart' && !words.includes('none'))
+  return new Set(CONSENTS.filter(isAllowed))
 }

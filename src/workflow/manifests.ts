@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { type LoadedManifests, loadManifests } from '../manifest/index.ts'
 import { type Change, EspalierError, plainText, type Selection } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
-import { readPolicies } from './policies.ts'
-import type { ReviewOptions } from './review.ts'
+import { type JudgeOptions, readPolicies } from './policies.ts'
 
 export const DEFAULT_PATHS = ['espalier.yaml', 'espalier.yml', 'espalier'] as const
 
@@ -15,7 +14,7 @@ export interface Manifests {
   /** The policy files that the user named. */
   readonly policyPaths?: readonly string[]
   /** The policies that the plan is reviewed with. */
-  readonly review?: ReviewOptions
+  readonly review?: JudgeOptions
   /** If given, only this selection is planned. */
   readonly selecting?: Selecting
 }
@@ -31,21 +30,16 @@ export interface Selecting {
   readonly choose?: (change: Change) => Selected
 }
 
-export interface ManifestOptions {
-  /** The folder that paths are relative to. The default is the current folder. */
-  readonly cwd?: string
-  /** Policy files to read in addition to the one in the folder. */
-  readonly policyPaths?: readonly string[]
-}
-
 /**
  * Reads manifests from files, directories and globs. By default, reads the first of {@link DEFAULT_PATHS} that exists.
  *
+ * @param cwd the folder that paths are relative to. The default is the current folder.
+ * @param policyPaths policy files to read in addition to the one in the folder.
  * @throws {EspalierError} if there are no manifests.
  */
 export const readManifests = async (
   given: readonly string[],
-  { cwd = process.cwd(), policyPaths }: ManifestOptions = {},
+  { cwd = process.cwd(), policyPaths }: { readonly cwd?: string; readonly policyPaths?: readonly string[] } = {},
 ): Promise<Manifests> => {
   const paths = await pathsOf(given, cwd)
   return withPolicies({ loaded: await loadManifests(paths, { cwd }), paths }, cwd, policyPaths)
@@ -78,13 +72,11 @@ export const withPolicies = async (
  *
  * @throws {EspalierError} if no path is given and none of the default paths exists.
  */
-export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> =>
-  given.length > 0 ? given : [await defaultPath(cwd)]
-
-const defaultPath = async (cwd: string): Promise<string> => {
+export const pathsOf = async (given: readonly string[], cwd: string): Promise<readonly string[]> => {
+  if (given.length > 0) return given
   for (const path of DEFAULT_PATHS) {
     const found = await stat(join(cwd, path)).catch(() => undefined)
-    if (found !== undefined) return path
+    if (found !== undefined) return [path]
   }
   throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ in the current folder.', {
     hint: 'Pass files, directories or globs.',

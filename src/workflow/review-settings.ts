@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { EspalierError, hasErrors, type Policy } from '../model/index.ts'
 import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import type { Manifests } from './manifests.ts'
+import { NO_POLICIES } from './policies.ts'
 
 export interface ReviewSettings {
   /** Policies to override, as `NAME=REASON`. */
@@ -11,17 +12,16 @@ export interface ReviewSettings {
   readonly maxRestarts?: number | undefined
 }
 
-export interface ReviewContext {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether there is a base. If so, overrides may also name policies of the base, which is read later. */
-  readonly hasBase?: boolean
-}
+type Environment = Readonly<Record<string, string | undefined>>
 
-/** @throws {EspalierError} `E_OVERRIDE`, `E_POLICY_RULE` */
+/**
+ * @param hasBase whether there is a base. If so, overrides may also name policies of the base, which is read later.
+ * @throws {EspalierError} `E_OVERRIDE`, `E_POLICY_RULE`
+ */
 export const withReview = async (
   manifests: Manifests,
   { override = [], maxRestarts }: ReviewSettings,
-  { env, hasBase = false }: ReviewContext,
+  { env, hasBase = false }: { readonly env: Environment; readonly hasBase?: boolean },
 ): Promise<Manifests> => {
   refuseDailyLimits(manifests)
   const overrides = parseOverrides(override)
@@ -76,15 +76,13 @@ export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | unde
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),
     all.flatMap((manifests) => {
-      const { policies, maxRestarts } = manifests?.review ?? {}
-      return [...(policies?.policies ?? []), ...(maxRestarts === undefined ? [] : [maxRestarts])].map(
-        ({ name }) => name,
-      )
+      const { policies: { policies } = NO_POLICIES, maxRestarts } = manifests?.review ?? {}
+      return [...policies.map(({ name }) => name), ...(maxRestarts === undefined ? [] : [MAX_RESTARTS])]
     }),
   )
 
 /** The user who started the workflow, or who is logged in. */
-const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: ReviewContext['env']): string => {
+const actorOf = ({ GITHUB_ACTOR = '', USER = '' }: Environment): string => {
   if (GITHUB_ACTOR !== '' || USER !== '') return GITHUB_ACTOR || USER
   try {
     return userInfo().username

@@ -16,8 +16,6 @@ import { type Opening, openingOf } from '../model/window-opening.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
 import { type JudgeOptions, judgePlan } from './policies.ts'
 
-export type ReviewOptions = JudgeOptions
-
 /** Returns a function that gives a project's declared price or tier. */
 export const declaredFor = <K extends 'price' | 'tier'>({ documents }: Desired, key: K) => {
   const declared = new Map(documents.flatMap((one) => (one[key] === undefined ? [] : [[one.project, one[key]]])))
@@ -29,7 +27,7 @@ export const reviewPlan = (
   plan: Plan,
   observed: Observed,
   desired: Desired,
-  options: ReviewOptions = {},
+  options: JudgeOptions = {},
   base?: Desired,
 ): Plan => {
   // What a policy denies costs nothing.

@@ -114,7 +114,7 @@ export const matchingProjects = (pattern: string, projects: readonly NamedProjec
   if (projects.some(({ id }) => id === pattern)) return [pattern]
   const isId = globMatcher(pattern)
   const isName = globMatcher(pattern.toLowerCase())
-  return projects.flatMap(({ id, name = '' }) => (isId(id) || isName(name.toLowerCase()) ? [id] : []))
+  return projects.filter(({ id, name = '' }) => isId(id) || isName(name.toLowerCase())).map(({ id }) => id)
 }
 
 const checkWave = ({ loaded: { desired } }: Manifests, wave: string | undefined): void => {

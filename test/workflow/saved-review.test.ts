@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
 import type { EspalierError, Observed } from '../../src/model/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
-import type { ReviewOptions } from '../../src/workflow/review.ts'
+import type { JudgeOptions } from '../../src/workflow/policies.ts'
 import { checkSavedPlan, savedPlanOf } from '../../src/workflow/saved-plan.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
@@ -28,7 +28,7 @@ const live = (at: number, expires?: number): Observed => {
   }
 }
 
-const manifests = (branches: string, review: ReviewOptions = {}) => ({
+const manifests = (branches: string, review: JudgeOptions = {}) => ({
   loaded: parseManifests([{ path: 'espalier.yaml', text: `version: 1\nproject: ${PROJECT}\nbranches:\n${branches}` }]),
   paths: ['espalier.yaml'],
   review,
@@ -45,7 +45,7 @@ const policies = (rule: string) => ({
 
 const BOTH = '  main: { primary: { size: 2 } }\n  preview/x: { primary: { size: 2 } }\n'
 
-type Side = readonly [observed: Observed, branches: string, review?: ReviewOptions]
+type Side = readonly [observed: Observed, branches: string, review?: JudgeOptions]
 
 /** Checks a plan that was saved in one state against another state. */
 const verdict = ([then, ...made]: Side, [now, ...applied]: Side): string => {
