@@ -162,8 +162,8 @@ test('the package contains the program, its schemas, its examples and some docum
     /^dist\/.+\.js$/,
     // Types of the public modules.
     /^dist\/types\/.+\.d\.ts$/,
-    // The rendered help, the man page, and the licences of bundled packages.
-    /^dist\/help\/\d+\.txt$/,
+    // The rendered help, the descriptions of commands, the man page, and the licences of bundled packages.
+    /^dist\/help\/(\d+\.txt|commands\.json)$/,
     /^dist\/espalier\.1$/,
     /^dist\/LICENSES\.txt$/,
     /^schemas\/.+\.(json|yaml)$/,
