@@ -29,14 +29,12 @@ import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './d
 import { waitAfter } from './decide/retries.ts'
 import { type Continuing, type Round, roundOf } from './decide/round.ts'
 import type { AgentPolicy } from './decide/table.ts'
-import { jittered, type WakeCause, wakesAfterRound } from './decide/wakes.ts'
-import { afterWindows } from './decide/window.ts'
-import type { Accounts, KeyOfProject } from './source/accounts.ts'
-import { filesBehind } from './source/declared.ts'
+import { afterWindows, jittered, type WakeCause, wakesAfterRound } from './decide/wakes.ts'
+import type { Accounts } from './source/accounts.ts'
 import type { Declaration, DesiredState } from './source/desired-state.ts'
 import { LiveProject } from './source/live-project.ts'
 import { hasNews, isNotified, type Notifier } from './tell/notifier.ts'
-import { afterFailedRead, concluded, type Shown, shownAs } from './tell/view.ts'
+import { afterFailedRead, concluded, type Shown, shownAs, type Usable, usableOf } from './tell/view.ts'
 
 /** What a project needs from its agent. */
 export interface ProjectHost {
@@ -172,15 +170,15 @@ export class AgentProject {
       delayMs: Math.max(0, began - dueAt),
     })
     const declaration = desired.of(this.id)
-    const key = accounts.of(this.id)
     if (declaration === undefined) return ended('unchanged')
-    if (key === undefined) {
-      const message = `No key in the --keys file covers project ${this.id}.`
-      await this.#show({ state: 'Invalid' }, declaration.version, { message })
+    const usable = usableOf(this.id, declaration, accounts.of(this.id))
+    if ('status' in usable) {
+      await this.#show(usable.status, declaration.version, usable.shown)
+      this.#wakeNextInterval()
       return ended('unchanged')
     }
     try {
-      const isChanged = await this.#reconcile(cause, declaration, key)
+      const isChanged = await this.#reconcile(cause, declaration, usable)
       this.#readFailures = 0
       this.#completedAt = now()
       return ended(isChanged ? 'changed' : 'unchanged')
@@ -192,16 +190,14 @@ export class AgentProject {
   }
 
   /** @returns whether something was applied. */
-  async #reconcile(cause: WakeCause, declaration: Declaration, key: KeyOfProject): Promise<boolean> {
-    const manifests = await this.#usable(declaration, key)
-    if (manifests === undefined) return false
+  async #reconcile(cause: WakeCause, declaration: Declaration, { manifests, api }: Usable): Promise<boolean> {
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || this.#file.record?.manifests !== declaration.digest)
       this.#change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
-    const interrupted = await this.#recover(key.api)
+    const interrupted = await this.#recover(api)
     const { chain } = this.#file
     const decide = async (isFull: boolean, continuing?: Continuing): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
+      this.#decide(declaration, manifests, await this.#live.refresh(api, isFull), continuing)
     let decided = await decide(
       interrupted !== undefined || chain !== undefined || cause !== 'interval',
       chain && new Set(chain),
@@ -211,7 +207,7 @@ export class AgentProject {
       this.#change((file) => afterRecovery(file, interrupted, rest, this.#host.now()))
     }
     if (chain !== undefined) {
-      await this.#finishChain(decided, declaration, key.api)
+      await this.#finishChain(decided, declaration, api)
       decided = await decide(true)
     }
     let applies = 0
@@ -221,31 +217,14 @@ export class AgentProject {
         continue
       }
       await this.#show({ state: 'Progressing' }, declaration.version, {})
-      const isInterrupted = await this.#apply(decided, declaration.version, key.api)
+      const isInterrupted = await this.#apply(decided, declaration.version, api)
       applies += 1
       decided = await decide(true)
       if (isInterrupted) break
     }
     if (decided === undefined) this.#wakeNextInterval()
-    else await this.#conclude(decided, declaration, key.api)
+    else await this.#conclude(decided, declaration, api)
     return applies > 0
-  }
-
-  /** The manifests, or `undefined` if they cannot be used. In that case, the view shows why. */
-  async #usable(declaration: Declaration, key: KeyOfProject): Promise<Manifests | undefined> {
-    const { manifests, files, version } = declaration
-    const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
-    const problem =
-      foreign === undefined
-        ? declaration.problem
-        : `${foreign} may not configure ${this.id}: the \`paths\` of its key do not include this file.`
-    if (problem === undefined && manifests !== undefined) return manifests
-    await this.#show({ state: problem === undefined ? 'Unknown' : 'Invalid' }, version, {
-      message: problem,
-      command: foreign === undefined ? declaration.command : undefined,
-    })
-    this.#wakeNextInterval()
-    return undefined
   }
 
   /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */

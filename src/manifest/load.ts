@@ -4,10 +4,12 @@ import { lstat, realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
 import { isInside } from '../base/index.ts'
 import { type Diagnostic, type DiagnosticCode, problem } from '../model/index.ts'
-import { FILE_TOO_LARGE, MAX_FILE_BYTES, MAX_TOTAL_BYTES } from './files/limits.ts'
-import { type FindFile, NO_SUCH_FILE, parseWith } from './parse.ts'
+import { FILE_TOO_LARGE, type FindFile, MAX_FILE_BYTES, NO_SUCH_FILE, parseWith } from './parse.ts'
 import { startOfFile } from './read/tree.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+
+/** Total of all files of a run. */
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024
 
 /** The text of a manifest and its location. */
 export interface LocatedFile extends ManifestFile {

@@ -12,20 +12,26 @@ import {
   type Source,
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/manifest.ts'
-import { FILE_TOO_LARGE, MAX_FILE_BYTES } from './files/limits.ts'
 import * as validators from './generated/validator.js'
 import { checkClaims } from './read/claims.ts'
-import { EMPTY_LAYER, type Layer, overlay } from './read/layer.ts'
+import { EMPTY_LAYER, type Layer, overlay, resolveLayer } from './read/layer.ts'
 import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } from './read/read-layer.ts'
-import { resolveLayer } from './read/resolve.ts'
 import { type Sourced, short, sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
 import type { LoadedManifests, ManifestFile } from './types.ts'
 import { validPart } from './valid-part.ts'
 import { list, type Words, words } from './words/words.ts'
 
+export const MAX_FILE_BYTES = 32 * 1024 * 1024
+
+export const FILE_TOO_LARGE: Words = words(
+  'E_TOO_LARGE',
+  'The file is larger than 32 MiB.',
+  'Put each project in a separate file.',
+)
+
 /** Returns the file at a display path (with forward slashes), or the reason why it cannot be read, as a sentence. */
 export type FindFile = (path: string) => ManifestFile | Unreadable
-export type Unreadable = Pick<Diagnostic, 'message' | 'hint'>
+type Unreadable = Pick<Diagnostic, 'message' | 'hint'>
 
 export const NO_SUCH_FILE: Unreadable = {
   message: 'The file does not exist.',
@@ -198,10 +204,8 @@ class Reading {
     const layers = [...below, readLayer(tree, manifest, projects !== undefined)]
     // A missing profile may be in the shared file that could not be read.
     const isPartial = below.includes(EMPTY_LAYER)
-    return resolveLayer(layers.reduce(overlay, EMPTY_LAYER), projectsOf(tree, manifest), {
-      report: (...words) => {
-        if (!isPartial || words[0] !== 'E_PROFILE_UNKNOWN') tree.report(...words)
-      },
+    return resolveLayer(layers.reduce(overlay, EMPTY_LAYER), projectsOf(tree, manifest), (...words) => {
+      if (!isPartial || words[0] !== 'E_PROFILE_UNKNOWN') tree.report(...words)
     })
   }
 

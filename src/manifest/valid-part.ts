@@ -3,12 +3,11 @@ import { LineCounter } from 'yaml'
 import { groupBy } from '../base/index.ts'
 import { MAX_PROBLEMS, type Plain, readContents } from '../base/yaml/index.ts'
 import { type Diagnostic, problem, type Source } from '../model/index.ts'
-import type { Refusal, Validator } from './definition/validator.ts'
+import type { Refusal, Validator } from './generated/validator.js'
 import { sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
 import type { ManifestFile } from './types.ts'
-import { genericWords } from './words/generic.ts'
 import { SPECIFIC } from './words/specific.ts'
-import type { Words } from './words/words.ts'
+import { genericWords, type Words } from './words/words.ts'
 
 /** How many times to validate the rest again after invalid values were removed. */
 const MAX_ROUNDS = 16
@@ -107,22 +106,17 @@ const sourceOf = (tree: Tree, { parent, key, isKey }: Problem, { at }: Words): S
   return isKey ? tree.keySource(parent, key) : tree.source(parent, at ?? key)
 }
 
-export interface OnlyDocument {
-  readonly tree: Tree
-  /** The valid part. */
-  readonly value: Plain
-}
-
 /**
  * @param what subject of messages: `A policy file`.
- * @param diagnostics problems are added here
+ * @param diagnostics problems are added here.
+ * @returns the document with its valid part.
  */
 export const onlyDocument = (
   { path, text }: ManifestFile,
   validator: Validator,
   what: string,
   diagnostics: Diagnostic[],
-): OnlyDocument | undefined => {
+): { readonly tree: Tree; readonly value: Plain } | undefined => {
   const lines = new LineCounter()
   const documents = [...readContents(text, lines)]
   const problems = documents.flatMap((one) => one.problems)

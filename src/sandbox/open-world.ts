@@ -28,7 +28,7 @@ export type ComputesChoice =
       readonly tempDiskScale?: number | undefined
     }
 
-export interface WorldParts {
+interface WorldParts {
   readonly clock: SandboxClock
   readonly log: (line: string) => void
   readonly faults: Faults

@@ -42,7 +42,7 @@ export interface Source {
 }
 
 /** How manifests are read. The operator of the agent sets this, and manifests cannot change it. */
-export interface SourceSettings {
+interface SourceSettings {
   /** Absolute paths of policy files outside the repository. */
   readonly policyPaths?: readonly string[]
 }

@@ -3,15 +3,11 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
 import type { AgentControl } from '../control.ts'
 
-export interface AgentMetrics {
-  readonly contentType: string
-  text(): Promise<string>
-  close(): void
-}
+export type AgentMetrics = ReturnType<typeof agentMetrics>
 
 const ORIGINS: readonly DifferenceOrigin[] = ['introduced', 'drift', 'unrecorded']
 
-export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>): AgentMetrics => {
+export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>) => {
   const registry = new Registry()
   const registers = [registry]
   const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> =>
@@ -97,7 +93,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   }
   return {
     contentType: registry.contentType,
-    text: () => {
+    text: (): Promise<string> => {
       update()
       return registry.metrics()
     },

@@ -1,4 +1,5 @@
 /** How the result of a round is shown: the view of the project, and lines of the log. Has no side effects. */
+import type { WriteApi } from '../../api/index.ts'
 import { counted } from '../../base/index.ts'
 import {
   type AgentState,
@@ -12,10 +13,14 @@ import {
 } from '../../model/index.ts'
 import { differenceKey } from '../../planner/index.ts'
 import { agentStatusName } from '../../report/index.ts'
+import type { Manifests } from '../../workflow/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
 import { partsOf, type Round, worstOf } from '../decide/round.ts'
 import type { Situation } from '../decide/table.ts'
+import type { KeyOfProject } from '../source/accounts.ts'
+import { filesBehind } from '../source/declared.ts'
+import type { Declaration } from '../source/desired-state.ts'
 
 const differencesOf = (
   { whole, verdicts, steps, plan, exhausted }: Round,
@@ -90,13 +95,41 @@ export interface Shown {
   readonly scheduledSteps?: number
 }
 
+/** What a round of a project needs. */
+export interface Usable {
+  readonly manifests: Manifests
+  readonly api: WriteApi
+}
+
+interface Verdict {
+  readonly status: AgentStatus
+  readonly shown: Shown
+}
+
+/** The manifests of a project and its client or, if they cannot be used, why not. */
+export const usableOf = (
+  id: string,
+  { manifests, files, problem, command }: Declaration,
+  key: KeyOfProject | undefined,
+): Usable | Verdict => {
+  const invalid = (shown: Shown): Verdict => ({ status: { state: 'Invalid' }, shown })
+  if (key === undefined) return invalid({ message: `No key in the --keys file covers project ${id}.` })
+  const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
+  if (foreign !== undefined) {
+    const message = `${foreign} may not configure ${id}: the \`paths\` of its key do not include this file.`
+    return invalid({ message })
+  }
+  if (problem !== undefined) return invalid({ message: problem, command })
+  return manifests === undefined ? { status: { state: 'Unknown' }, shown: {} } : { manifests, api: key.api }
+}
+
 /** The state of a project after a round, and what is shown of the round. */
 export const concluded = (
   round: Round,
   file: ProjectFile,
   observed: Observed,
   history: Situation['history'],
-): { readonly status: AgentStatus; readonly shown: Shown } => {
+): Verdict => {
   const [[compute, stuck] = []] = Object.entries(file.failedOperations)
   const message = file.failure ?? stuck?.message
   const status = worstOf([

@@ -1,10 +1,11 @@
 /** Compiles the definitions to code at build time, to save time at start-up. */
+import { _, type CodeKeywordDefinition } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import type { JsonSchema } from '../../base/index.ts'
+import { SIZE_TABLE } from '../../model/index.ts'
 import { documentSchema, SHAREABLE_KEYS, sharedFileSchema } from './manifest.ts'
 import { POLICY_SCHEMA } from './policy.ts'
-import { SIZE_RANGE_KEYWORD } from './size-range.ts'
 
 /** A compiler with these schemas: `document`, `shared`, `policies`. */
 export const createCompiler = (): Ajv2020 => {
@@ -39,6 +40,22 @@ export const createCompiler = (): Ajv2020 => {
   }
   add('policies', POLICY_SCHEMA)
   return ajv
+}
+
+/** The limits of `{ min, max }`. Enumerated ranges would be a third of the validator's code. Errors are reported at `max`. */
+const SIZE_RANGE_KEYWORD: CodeKeywordDefinition = {
+  keyword: 'sizeRange',
+  type: 'object',
+  schemaType: 'boolean',
+  code: (cxt) => {
+    const { autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
+    const [min, max] = [_`${cxt.data}.min`, _`${cxt.data}.max`]
+    const isRange = _`${max} > ${min} && ${max} <= ${autoscalingMaxCu} && ${max} - ${min} <= ${maxSpreadCu}`
+    const areNumbers = _`typeof ${min} === "number" && typeof ${max} === "number"`
+    cxt.gen.if(_`${areNumbers} && ${min} !== ${max} && !(${isRange})`, () =>
+      cxt.error(false, {}, { instancePath: cxt.gen.const('key', _`"max"`) }),
+    )
+  },
 }
 
 const DEFINITION = 'definition:'

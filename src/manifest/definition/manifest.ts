@@ -18,10 +18,9 @@ import {
   type ValueOf,
   when,
 } from '../../base/index.ts'
-import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, schemaAddress, TIERS } from '../../model/index.ts'
+import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, SIZE_TABLE, schemaAddress, TIERS } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions, type RESTART_WINDOW } from './attributes.ts'
 import { POLICY } from './policy.ts'
-import { withEnumeratedRanges } from './size-range.ts'
 
 const protect = flag({
   default: false,
@@ -287,3 +286,20 @@ export const manifestSchema = (): JsonSchema => withEnumeratedRanges(documentSch
 
 /** The published schema of a shared file. */
 export const sharedSchema = (): JsonSchema => withEnumeratedRanges(sharedFileSchema())
+
+/** Replaces the keyword with a condition for each minimum, because JSON Schema cannot subtract. */
+const withEnumeratedRanges = (schema: JsonSchema): JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (key, value: unknown) =>
+    key === 'allOf' && JSON.stringify(value).includes('"sizeRange"') ? rangesOf() : value,
+  ) as JsonSchema
+
+const rangesOf = (): readonly JsonSchema[] => {
+  const { steps, autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
+  const sizes = steps.map(({ cu }) => cu)
+  return sizes.map((min) => {
+    const maxima = sizes.filter(
+      (max) => max === min || (max > min && max <= autoscalingMaxCu && max - min <= maxSpreadCu),
+    )
+    return when({ properties: { min: { const: min } }, required: ['min'] }, { properties: { max: oneOf(maxima) } })
+  })
+}

@@ -1,4 +1,23 @@
-import type { Validator } from '../definition/validator.ts'
+import type { JsonSchema } from '../../base/index.ts'
+
+/** An error that ajv reports with `verbose`. */
+export interface Refusal {
+  /** JSON pointer into the document. */
+  readonly instancePath: string
+  readonly keyword: string
+  readonly params: Readonly<Record<string, unknown>>
+  readonly message?: string
+  /** The invalid key, if the problem is the key itself. */
+  readonly propertyName?: string
+  readonly schema: unknown
+  readonly parentSchema: JsonSchema
+  readonly data: unknown
+}
+
+export interface Validator {
+  (value: unknown): boolean
+  errors?: null | readonly Refusal[]
+}
 
 export declare const document: Validator
 export declare const shared: Validator

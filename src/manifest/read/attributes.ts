@@ -59,7 +59,7 @@ const placeOf = (tree: Tree, parent: Readonly<Record<string, unknown>>, key: str
   report: (code, message, hint) => tree.report(code, tree.source(parent, key), message, hint),
 })
 
-export const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | undefined => {
+const readWindow = (tree: Tree, value: WindowValue): DeclaredWindow | undefined => {
   if (typeof value === 'string') return value
   const { days, from, to, timezone } = value
   if (!isTimezone(timezone)) {

@@ -2,7 +2,6 @@
 import type { LineCounter } from 'yaml'
 import type { Content, Entries, Entry, Plain, Stretch, YamlProblem } from '../../base/yaml/index.ts'
 import { type Diagnostic, type DiagnosticCode, problem, type Source } from '../../model/index.ts'
-import { LONGEST_MESSAGE } from '../files/limits.ts'
 import { type Words, words } from '../words/words.ts'
 
 export interface Sourced<T> {
@@ -104,6 +103,9 @@ export const yamlWords = ({ kind, message, hint }: YamlProblem): Words => {
   const { code, hint: advice } = YAML[kind]
   return words(code, message, hint ?? advice)
 }
+
+/** Maximum length of a message or hint, in characters. */
+const LONGEST_MESSAGE = 500
 
 /** Truncates a message, because it may quote a name that is as long as the file. */
 export const short = (words: string): string =>

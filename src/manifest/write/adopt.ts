@@ -15,10 +15,20 @@ import {
 } from '../../model/index.ts'
 import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
-import { declaredOf, laid, type Written, windowOf, writtenAt } from './attributes.ts'
-import { bodyOf, computesOf, refOf, shapeOf, textOf } from './branch-shape.ts'
 import { COMPUTE, rankOf } from './canonical.ts'
 import { type ExportOptions, isChosen } from './export-project.ts'
+import {
+  bodyOf,
+  computesOf,
+  declaredOf,
+  laid,
+  refOf,
+  shapeOf,
+  textOf,
+  type Written,
+  windowOf,
+  writtenAt,
+} from './from-live.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
 
 export type AdoptOptions = Pick<ExportOptions, 'branches' | 'pin'>

@@ -2,8 +2,7 @@
 import { Document } from 'yaml'
 import { globMatches, groupBy, plainText } from '../../base/index.ts'
 import { byBranch, type ObservedProject, ruleFilter } from '../../model/index.ts'
-import type { Written } from './attributes.ts'
-import { type BranchShape, bodyOf, computesOf, refOf, shapeOf, textOf } from './branch-shape.ts'
+import { type BranchShape, bodyOf, computesOf, refOf, shapeOf, textOf, type Written } from './from-live.ts'
 import { compactBelow, toText } from './style.ts'
 
 export interface ExportOptions {

@@ -1,8 +1,8 @@
 /** Writes values into an existing manifest. The rest of the text is not changed. */
 import { Document, isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node } from 'yaml'
 import { readDocuments } from '../../base/yaml/index.ts'
-import type { Written } from './attributes.ts'
 import { DOCUMENT, NO_SHAPE, rankOf, type Shape } from './canonical.ts'
+import type { Written } from './from-live.ts'
 import {
   applyEdits,
   blockChunks,

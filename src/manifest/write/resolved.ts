@@ -15,7 +15,7 @@ import {
   rowOf,
   type Source,
 } from '../../model/index.ts'
-import { windowOf } from './attributes.ts'
+import { windowOf } from './from-live.ts'
 import { toText } from './style.ts'
 
 /** A value in a manifest's format, and where it is declared. If there is no source, the value is the default. */

@@ -39,9 +39,6 @@ export interface WorldDump {
 
 const dumpShape = z.strictObject({ version: z.literal(1), changes: z.array(worldChange) })
 
-/** Checks a dump that a client sent, because it may contain anything. */
-export const isWorldDump = (value: unknown): value is WorldDump => dumpShape.safeParse(value).success
-
 export interface ControlParts {
   readonly world: World
   readonly computes: Computes
@@ -81,26 +78,25 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   clearFaults: (): void => faults.clear(),
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
   /** @throws {EspalierError} `E_SEED` if the dump is invalid. In this case, the state is not changed. */
-  load: (dump: WorldDump): void => {
-    checkDump(dump)
-    world.load(dump.changes)
-  },
+  load: (dump: unknown): void => world.load(changesIn(dump)),
   requests: (): readonly RecordedRequest[] => recorder.list(),
   clearRequests: (): void => recorder.clear(),
 })
 
-/** Loads the dump into separate tables, so that an invalid dump does not destroy the current world. */
-const checkDump = (dump: WorldDump): void => {
+/** Loads the dump into separate tables first, so that an invalid dump does not destroy the current world. */
+const changesIn = (dump: unknown): readonly WorldChange[] => {
   try {
+    dumpShape.parse(dump)
+    // The dump as it is, because parsing it drops what the schema does not need.
+    const { changes } = dump as WorldDump
     const tables = new Tables()
-    for (const change of dump.changes) tables.apply(change)
-    if (dump.version === 1) return
+    for (const change of changes) tables.apply(change)
+    return changes
   } catch {
-    // The error is thrown below.
+    throw new EspalierError('E_SEED', 'This is not a valid sandbox dump.', {
+      hint: 'Load the response to GET /_sandbox/world.',
+    })
   }
-  throw new EspalierError('E_SEED', 'This is not a valid sandbox dump.', {
-    hint: 'Load the response to GET /_sandbox/world.',
-  })
 }
 
 const reachable = async (

@@ -31,7 +31,7 @@ const MAX_BODY_BYTES = 1024 * 1024
 const UNSERVED = 'NOT_SERVED_BY_SANDBOX'
 const REQUEST_ID = 'x-neon-ret-request-id'
 
-export interface AppOptions extends ControlParts {
+interface AppOptions extends ControlParts {
   readonly apiKey: string
   readonly rateLimits: boolean
   /** Called with the project of a request before the request is handled. */

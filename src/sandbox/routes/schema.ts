@@ -2,9 +2,9 @@
 import { createTwoFilesPatch } from 'diff'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import { type Computes, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes/computes.ts'
-import { catalogOf, refreshCatalog } from '../world/catalog.ts'
-import { findDatabase } from '../world/catalog-commands.ts'
+import { type Computes, ConnectionError, FEATURE_NOT_SUPPORTED } from '../computes/computes.ts'
+import { refreshCatalog } from '../world/catalog.ts'
+import { findDatabase, findRole, passwordOf } from '../world/catalog-commands.ts'
 import type { BranchRecord } from '../world/records.ts'
 import { ApiError } from '../world/requests.ts'
 import { primaryOf } from '../world/tables.ts'
@@ -33,8 +33,10 @@ export const schemaRoutes = (api: Hono, world: World, computes: Computes): void 
   const dump = async (context: Context, branch: BranchRecord, database: string): Promise<string> => {
     const { project } = context.req.param() as { readonly project: string }
     await refreshCatalog(world, computes, branch.id)
-    const { owner } = findDatabase(world, { project, branch: branch.id }, database)
-    const login = loginOf(world.tables.branch(branch.id) ?? branch, owner, database)
+    const at = { project, branch: branch.id }
+    // Log in as the owner of the database, so that code in the database runs only with the owner's privileges.
+    const { owner: user } = findDatabase(world, at, database)
+    const login = { user, password: passwordOf(findRole(world, at, user)), database }
     const compute = primaryOf(world.project(project), branch.id)
     if (compute === undefined) throw new ApiError(422, `the branch ${branch.name} has no read_write endpoint`)
     const text = await orApiError(computes.dumpSchema(compute.id, login))
@@ -76,11 +78,4 @@ const orApiError = async (dumping: Promise<string> | undefined): Promise<string 
 const firstLine = (error: unknown): string => {
   const printed = String(error instanceof Error && 'stderr' in error ? error.stderr : error)
   return printed.split('\n')[0] ?? 'pg_dump failed'
-}
-
-/** Logs in as the owner of the database, so that code in the database runs only with the owner's privileges. */
-const loginOf = (branch: BranchRecord, owner: string, database: string): Login => {
-  const password = catalogOf(branch).roles.find(({ name }) => name === owner)?.password
-  if (password !== undefined) return { user: owner, password, database }
-  throw new ApiError(412, `the password of ${owner}, who owns ${database}, is not stored: reset it first`)
 }

@@ -17,7 +17,7 @@ const FREE_PLAN_MAX_CU = 2
 
 type Limited = Pick<ComputeRecord, 'min' | 'max' | 'suspendTimeoutSeconds'>
 
-export interface LimitProblem {
+interface LimitProblem {
   /** The name of the field in the API. */
   readonly field: 'autoscaling_limit_min_cu' | 'autoscaling_limit_max_cu' | 'suspend_timeout_seconds'
   readonly message: string

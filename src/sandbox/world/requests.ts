@@ -1,6 +1,6 @@
 /** Schemas for the bodies of requests (public OpenAPI). */
 import { z } from 'zod'
-import { isMachineSetting } from '../computes/machine-settings.ts'
+import { isMachineSetting } from '../computes/computes.ts'
 
 /** The id of a branch, project or organization. */
 export const id = z.string().regex(/^[a-z0-9-]{1,60}$/, 'must have 1 to 60 lower-case letters, digits and hyphens')

@@ -7,7 +7,7 @@ import type { ComputeRecord } from './records.ts'
 
 const PUBLISHED_EVERY_MS = 15 * 60_000
 
-export interface UsageCounters {
+interface UsageCounters {
   readonly activeSeconds: number
   readonly computeSeconds: number
 }

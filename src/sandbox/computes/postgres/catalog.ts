@@ -9,7 +9,7 @@ import { type Query, withSession } from './session.ts'
 const { escapeIdentifier: name, escapeLiteral: text } = pg
 
 /** A role that cannot log in. Roles that are created through the API are its members and inherit its privileges. */
-export const SUPERUSER_LIKE = 'neon_superuser'
+const SUPERUSER_LIKE = 'neon_superuser'
 
 /** Roles whose members can run programs or access any file (PostgreSQL documentation, 22.5). */
 const ESCAPE_ROLES = ['pg_execute_server_program', 'pg_read_server_files', 'pg_write_server_files']

@@ -14,7 +14,7 @@ import { withSession } from './session.ts'
 import { copyAtRest, draftOf, removeUnfinished, Templates } from './templates.ts'
 
 /** The part of a spec that determines a new branch's data. */
-export type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
+type BranchSpec = Pick<ComputeSpec, 'branchId' | 'pgVersion' | 'catalog' | 'isLogical'>
 
 /** Files in a data folder that are part of the running server rather than of the data. */
 const PROCESS_FILES = new Set(['pg_wal', 'postmaster.pid', 'postmaster.opts', 'pg_stat_tmp', 'backup_label'])

@@ -1,18 +1,26 @@
 /** Real computes: a server process for each running compute, a data folder for each branch, and a proxy for clients. */
 import { renameSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
+import pg from 'pg'
 import { messageOf } from '../../../base/index.ts'
-import { type ComputeSpec, type Computes, ConnectionError, defaultVersion, type Gate } from '../computes.ts'
-import type { Target } from '../proxy/messages.ts'
-import type { SharedPort } from '../proxy/proxy.ts'
-import { Queues } from '../queues.ts'
+import {
+  type ComputeAddress,
+  type ComputeSpec,
+  type Computes,
+  ConnectionError,
+  defaultVersion,
+  type Gate,
+} from '../computes.ts'
+import { ConnectionLog } from '../connection-log.ts'
+import { selfSigned } from '../proxy/certificate.ts'
+import { type Target, targetOf } from '../proxy/messages.ts'
+import { type SharedPort, startProxy } from '../proxy/proxy.ts'
 import { readCatalog } from './catalog.ts'
-import { LOOPBACK, listenForClients } from './clients.ts'
 import { DataFolders } from './data.ts'
 import { type Home, type HomeOptions, openHome, SUPERVISOR } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { dropRows, dumpSchema } from './schema.ts'
-import { openServers } from './servers.ts'
+import { openServers, Queues } from './servers.ts'
 import { runSql, withSession } from './session.ts'
 
 export interface PostgresOptions extends HomeOptions, SharedPort {
@@ -20,6 +28,10 @@ export interface PostgresOptions extends HomeOptions, SharedPort {
   readonly log: (line: string) => void
 }
 
+const LOOPBACK = '127.0.0.1'
+/** The host names in the proxy's certificate. */
+const HOSTS = ['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test']
+const INVALID_LOGIN = '28000'
 const NOT_RUNNING = '57P03'
 const POOLER_MISSING = '08004'
 
@@ -29,7 +41,7 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
 
-/** @throws {EspalierError} `E_POSTGRES` or `E_POSTGRES_VERSION` if Postgres cannot run here. */
+/** @throws {EspalierError} `E_POSTGRES` or `E_POSTGRES_VERSION` if Postgres cannot run here, `E_LISTEN` if the port is taken. */
 export const postgresComputes = async (options: PostgresOptions): Promise<Computes> => {
   const home = await openHome(options)
   try {
@@ -99,28 +111,70 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     return pgBouncer === undefined ? running.server.socketPath : servers.poolers.reach(pgBouncer, running)
   }
 
-  const { sharedPort, shut, endHeld, close, ...clients } = await listenForClients({
-    home,
-    gate,
-    log,
-    port,
-    anyPort,
-    reach,
-    isDiskFull: (pid) => servers.disks.isFull(pid),
-    secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
-  })
+  const connections = new ConnectionLog()
+  /** The connections that the sandbox itself opened. */
+  const held = new Map<string, pg.Client>()
+  const proxy = await startProxy(
+    {
+      reach,
+      isDiskFull: (pid) => servers.disks.isFull(pid),
+      secretOf: ({ computeId }, role) => servers.secretOf(computeId, role),
+      certificate: () => selfSigned(HOSTS, Date.now()),
+      log: connections,
+      reservedRole: SUPERVISOR,
+      onBug: (error) => log(`proxy  ${messageOf(error)}`),
+    },
+    { port, anyPort },
+  )
+  const { sharedPort } = proxy
+  /** Opens the compute's own port. It is the same port as in the last run of the sandbox if that port is free. */
+  const address = async (id: string): Promise<ComputeAddress> => {
+    const own = await proxy.open(id, home.ports.get(id))
+    home.storePort(id, own)
+    return { host: LOOPBACK, port: own, sharedPort }
+  }
   const versions = [...home.versions.keys()].sort((a, b) => a - b)
   // Create the template in advance. An error can be ignored, because the first branch that needs the template reports
   // it.
   void data.prepare(defaultVersion(versions)).catch(() => undefined)
 
   return {
-    ...clients,
     kind: 'postgres',
     description: `Postgres ${Array.from(home.versions.values(), ({ version }) => version).join(', ')}, all on port ${sharedPort}`,
     versions,
     start,
     stop,
+    address,
+    portOf: async ({ host, port: requested }) => {
+      const name = host.split('.')[0] ?? ''
+      if (gate.isKnown(targetOf(name).computeId)) return proxy.open(name)
+      return host === LOOPBACK && proxy.isOwn(requested) ? requested : undefined
+    },
+    connect: async (id, login) => {
+      if (login === undefined) throw new ConnectionError(INVALID_LOGIN, 'the branch has no role that can log in')
+      const before = new Set(connections.list().map((connection) => connection.id))
+      const client = new pg.Client({
+        ...(await address(id)),
+        ...login,
+        application_name: 'espalier sandbox connection',
+      })
+      client.on('error', () => undefined)
+      await client.connect()
+      const opened = connections
+        .list()
+        .find(({ id: own, computeId, closedAt }) => computeId === id && closedAt === undefined && !before.has(own))
+      if (opened === undefined) throw new Error('the proxy did not log a connection that was opened')
+      held.set(opened.id, client)
+      return opened
+    },
+    disconnect: (connectionId) => {
+      void held
+        .get(connectionId)
+        ?.end()
+        .catch(() => undefined)
+      held.delete(connectionId)
+    },
+    connections: () => connections.list(),
     addBranch: (id, source) =>
       servers.branches.run(source?.branchId ?? id, async () => {
         // A source without data has only roles and databases, and they are already in the branch's record.
@@ -163,7 +217,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       }),
     forget: (id) =>
       work.run(id, async () => {
-        shut(id)
+        proxy.shut(id)
         await servers.forgetData(id)
       }),
     activity: async (id) => {
@@ -182,14 +236,14 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       return server === undefined ? undefined : readCatalog(server)
     },
     dumpSchema: async (id, login) => {
-      const { port: own } = await clients.address(id)
+      const { port: own } = await address(id)
       const spec = await gate.reach(id)
       return dumpSchema(home.versions, data.binariesOf(spec).major, { port: own, ...login })
     },
     runSql: (at, statements, begin) => runSql({ host: LOOPBACK, ...at }, statements, begin),
     close: async () => {
       isClosing = true
-      endHeld()
+      for (const client of held.values()) void client.end().catch(() => undefined)
       await work.allIdle()
       // Stop the replicas first, because a primary that shuts down waits until its replicas have received all of its
       // WAL.
@@ -197,7 +251,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
         await Promise.all(servers.list({ type }).map(({ spec }) => stop(spec.id)))
       }
       await servers.branches.allIdle()
-      await close()
+      await proxy.close()
       await home.close()
     },
   }

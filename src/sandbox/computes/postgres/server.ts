@@ -1,8 +1,7 @@
 /** The Postgres server of a compute: its process, and the configuration file with which it runs. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { ComputeSpec } from '../computes.ts'
-import { isMachineSetting } from '../machine-settings.ts'
+import { type ComputeSpec, isMachineSetting } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { type Home, SOCKET_PORT, SUPERVISOR } from './home.ts'
 import { startProcess } from './start-process.ts'

@@ -1,10 +1,8 @@
 /** Running Postgres servers and their data. Calls for the same compute must not overlap. */
-
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { namesIn } from '../../../base/index.ts'
 import type { ComputeSpec, LiveCatalog } from '../computes.ts'
-import { Queues } from '../queues.ts'
 import { executeChanges, readCatalog } from './catalog.ts'
 import type { DataFolders } from './data.ts'
 import type { Home } from './home.ts'
@@ -199,5 +197,29 @@ const sizeOf = (path: string): number => {
     return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
   } catch {
     return 0
+  }
+}
+
+/** Runs work for the same key sequentially, and work for different keys concurrently. */
+export class Queues {
+  readonly #tails = new Map<string, Promise<unknown>>()
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const done = (this.#tails.get(key) ?? Promise.resolve()).then(work)
+    const tail = done.catch(() => undefined)
+    this.#tails.set(key, tail)
+    void tail.then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key)
+    })
+    return done
+  }
+
+  /** Resolves when all work queued so far for the key is done. */
+  async idle(key: string): Promise<void> {
+    await this.#tails.get(key)
+  }
+
+  async allIdle(): Promise<void> {
+    await Promise.all(this.#tails.values())
   }
 }

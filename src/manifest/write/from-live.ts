@@ -1,9 +1,11 @@
-/** Writes the attributes of a live compute in a manifest's format. */
+/** What a manifest says about live branches and their computes. */
+import { defined } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
   type AttributeKey,
   type ComputeAttributes,
   type DeclaredWindow,
+  type ObservedBranch,
   type ObservedCompute,
   rowOf,
   WEEKDAYS,
@@ -13,7 +15,7 @@ import {
 export type Written = Map<string, unknown>
 
 /** What a new manifest says about a live compute. Omits defaults and values that manifests cannot express. */
-export const writtenOf = (attributes: ComputeAttributes): Written =>
+const writtenOf = (attributes: ComputeAttributes): Written =>
   write(attributes, (key) => rowOf(key).isImported(attributes[key], attributes))
 
 /** All attributes that a declaration manages. */
@@ -48,7 +50,7 @@ export const writtenAt = (path: string, attributes: ComputeAttributes): unknown 
  * The parts of a live compute that manifests cannot express, and that are therefore not managed. Each completes a
  * sentence.
  */
-export const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
+const leftOutOf = ({ attributes, settings = {} }: ObservedCompute): readonly string[] => {
   const { pg_settings: _declared, preload_libraries: preload, ...others } = settings
   const unwritable = ATTRIBUTE_KEYS.flatMap((key) => {
     const row = rowOf(key)
@@ -89,3 +91,67 @@ export const laid = (below: Written, above: Written): Written => {
   }
   return result
 }
+
+/** A branch's computes in a manifest's format. */
+export interface BranchShape {
+  readonly branch: ObservedBranch
+  readonly primary?: Written
+  readonly replicas: ReadonlyMap<string, Written>
+  /** What manifests cannot express, one sentence each. */
+  readonly leftOut: readonly string[]
+}
+
+/** @param how.taken replica keys already used for other computes. */
+export const shapeOf = (
+  branch: ObservedBranch,
+  computes: readonly ObservedCompute[],
+  { pin, taken }: { readonly pin: boolean; readonly taken: ReadonlySet<string> },
+): BranchShape => {
+  const own = computes.filter(({ branchId }) => branchId === branch.id)
+  const replicas = new Map<string, Written>()
+  const leftOut: string[] = []
+  let primary: Written | undefined
+  for (const compute of own) {
+    const { name } = compute.attributes
+    const namesakes = own.filter((other) => other !== compute && other.attributes.name === name)
+    const title = `${compute.type === 'read_write' ? 'primary' : 'replica'} ${compute.id} on ${branch.name}`
+    const unsaid = [...leftOutOf(compute)]
+    const id = pin || namesakes.some(({ type }) => type === compute.type) ? [['id', compute.id] as const] : []
+    if (compute.type === 'read_write') {
+      // Names must be unique within a branch. Replicas need their names as keys, so the primary loses its name.
+      const isTaken = taken.has(name ?? '') || namesakes.some(({ type }) => type === 'read_only')
+      if (name !== undefined && isTaken) unsaid.push(`its name ${name}, which a replica there also has`)
+      const named = name === undefined || isTaken ? [] : [['name', name] as const]
+      primary = new Map<string, unknown>([...id, ...named, ...writtenOf(compute.attributes)])
+    } else if (name === undefined) {
+      leftOut.push(`${title} has no name, but a declared replica needs one`)
+      continue
+    } else if (replicas.has(name) || taken.has(name)) {
+      leftOut.push(`${title} has the same name as another replica there: ${name}`)
+      continue
+    } else replicas.set(name, new Map([...id, ...writtenOf(compute.attributes)]))
+    if (unsaid.length > 0) leftOut.push(`${title}: ${unsaid.join(', ')}`)
+  }
+  return { branch, replicas, leftOut, ...defined({ primary }) }
+}
+
+/** How a manifest refers to a branch: by name, or by id if the name looks like an id. */
+export const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
+
+export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
+  const body: Written = new Map()
+  if (primary !== undefined) body.set('primary', primary)
+  if (replicas.size > 0) body.set('replicas', new Map(replicas))
+  return body
+}
+
+export const computesOf = ({ primary, replicas }: BranchShape): readonly Written[] => [
+  ...(primary === undefined ? [] : [primary]),
+  ...replicas.values(),
+]
+
+/** A text that is the same for equal values. */
+export const textOf = (value: unknown): string => JSON.stringify(plain(value))
+
+const plain = (value: unknown): unknown =>
+  value instanceof Map ? [...value].map(([key, one]) => [key, plain(one)]) : value
