@@ -1,7 +1,12 @@
 /** An in-memory control plane that follows a script, and a clock that advances whenever code sleeps. */
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
 import type { Clock } from '../../src/base/index.ts'
-import { attributesFromWire, type ObservedCompute, type StepRequest } from '../../src/model/index.ts'
+import {
+  attributesFromWire,
+  type ObservedBranch,
+  type ObservedCompute,
+  type StepRequest,
+} from '../../src/model/index.ts'
 
 export interface FakeClock extends Clock {
   readonly slept: readonly number[]
@@ -57,6 +62,7 @@ export const refused = (status: number): ApiError =>
   new ApiError('E_API', 'The control API rejected the request: no', { method: 'PATCH', path: '/x', status })
 
 export interface Script {
+  readonly branches?: readonly ObservedBranch[]
   readonly computes?: readonly ObservedCompute[]
   /** Statuses that successive reads of an operation return. The last one is repeated. */
   readonly statuses?: readonly string[]
@@ -158,7 +164,7 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     listProjects: async () => [],
     searchProjects: async () => [],
     projectDetails: async () => undefined,
-    listBranches: async () => [],
+    listBranches: async () => script.branches ?? [],
     close: async () => undefined,
   }
 }

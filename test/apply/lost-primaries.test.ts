@@ -35,7 +35,11 @@ const run = async (
   script: Script = {},
   live: Observed = LIVE,
 ): Promise<Ran> => {
-  const api = fakeApi({ computes: live.projects.flatMap(({ computes }) => computes), ...script })
+  const [branches, computes] = [
+    live.projects.flatMap((one) => one.branches),
+    live.projects.flatMap((one) => one.computes),
+  ]
+  const api = fakeApi({ branches, computes, ...script })
   return { api, outcome: await apply({ plan, api, observed: live, consent: ALL, ...options }) }
 }
 const primaries = ({ computes }: FakeApi) =>
