@@ -4,7 +4,7 @@ import type { Clock } from '../base/index.ts'
 import { formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import type { RequestBudget } from './request-budget.ts'
-import { type Answer, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
+import { type Answer, isRefused, type Transport, WHOLE_ANSWER_TIMEOUT_MS } from './transport.ts'
 import { oddValue } from './wire.ts'
 
 /** A pause before the next attempt. */
@@ -49,12 +49,15 @@ const SHORTEST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
 /** Errors that a retry would only repeat. */
 const FINAL = new Set(['E_TLS', 'E_ANSWER_SIZE'])
+/** As long as the service has never responded, a refused connection more likely means that the address is wrong. */
+const FIRST_REPEATS = 2
 /** A GET changes nothing, so it is retried after connection errors and 5xx. */
 const GET_REPEATS = 4
 
 export class Requester {
   readonly #transport: Transport
   readonly #options: RequesterOptions
+  #hasResponded = false
 
   constructor(transport: Transport, options: RequesterOptions) {
     this.#transport = transport
@@ -102,8 +105,8 @@ export class Requester {
       const turn = await this.#turn(path, source, options)
       if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
-      const mayRepeat = method === 'GET' && options.once !== true && repeats < GET_REPEATS
-      const answer = await this.#send(method, path, turn.send, mayRepeat, leftMs, options)
+      const mostRepeats = method !== 'GET' || options.once === true ? 0 : GET_REPEATS
+      const answer = await this.#send(method, path, turn.send, mostRepeats - repeats, leftMs, options)
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
@@ -156,7 +159,7 @@ export class Requester {
     method: string,
     path: string,
     body: unknown,
-    mayRepeat: boolean,
+    repeatsLeft: number,
     leftMs: number,
     { signal }: CallOptions,
   ): Promise<Answer | undefined> {
@@ -164,10 +167,12 @@ export class Requester {
     const sentAt = clock.now()
     try {
       const answer = await this.#transport.send(method, path, body, signal, leftMs)
-      return mayRepeat && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
+      this.#hasResponded = true
+      return repeatsLeft > 0 && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
+      const isFinal = isRefused(error) && !this.#hasResponded && repeatsLeft <= GET_REPEATS - FIRST_REPEATS
       const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
-      if (mayRepeat && canHelp) return undefined
+      if (repeatsLeft > 0 && canHelp && !isFinal) return undefined
       throw error
     }
   }
@@ -232,8 +237,9 @@ const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => 
 }
 
 const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {
-  const what = answer.status < 500 ? 'rejected the request' : 'failed'
-  return new ApiError('E_API', `The control API ${what}: ${messageOf(answer)}`, {
+  const isKey = answer.status === 401
+  const what = isKey ? 'does not accept the API key' : answer.status < 500 ? 'rejected the request' : 'failed'
+  return new ApiError(isKey ? 'E_KEY' : 'E_API', `The control API ${what}: ${messageOf(answer)}`, {
     method,
     path,
     status: answer.status,

@@ -134,12 +134,13 @@ export class Transport {
         const words = `The control API's response cannot be read: it is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
         throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
       }
-      throw new ApiError('E_NETWORK', `The control API did not respond: ${describeCause(cause)}`, {
-        method,
-        path,
-        ambiguous: method !== 'GET',
-        cause,
-      })
+      const request = { method, path, ambiguous: method !== 'GET', cause }
+      throw codeOf(cause) === 'ECONNREFUSED'
+        ? new ApiError('E_NETWORK', `The control API at ${baseUrl.href} refuses connections`, {
+            ...request,
+            hint: isLoopback(baseUrl.hostname) ? LOCAL_HINT : undefined,
+          })
+        : new ApiError('E_NETWORK', `The control API did not respond: ${describeCause(cause)}`, request)
     } finally {
       clearTimeout(timer)
       release()
@@ -210,15 +211,22 @@ const proxyDispatcher = (options: EnvHttpProxyAgent.Options): Dispatcher => {
 /** Node's error codes for certificates. Nothing was sent in these cases. */
 const CERTIFICATE = /CERT|VERIFY_LEAF_SIGNATURE/
 
-const isCertificateError = (cause: unknown): boolean =>
-  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && CERTIFICATE.test(cause.code)
+const isCertificateError = (cause: unknown): boolean => CERTIFICATE.test(codeOf(cause) ?? '')
 
 /** Code and message of the cause, for display. */
 const describeCause = (cause: unknown): string => {
-  if (!(cause instanceof Error)) return String(cause)
-  const code = 'code' in cause && typeof cause.code === 'string' ? `${cause.code}: ` : ''
-  return `${code}${messageOf(cause)}`
+  const [code, message] = [codeOf(cause), messageOf(cause)]
+  return code === undefined || message.includes(code) ? message : `${code}: ${message}`
 }
+
+const codeOf = (cause: unknown): string | undefined =>
+  cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+
+const LOCAL_HINT = 'Is the sandbox running? To start one, run: espalier sandbox serve. Otherwise correct --base-url.'
+
+/** Whether no connection was made, because nothing listens at the address. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError && error.code === 'E_NETWORK' && codeOf(error.cause) === 'ECONNREFUSED'
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 

@@ -157,7 +157,7 @@ const outsideWindow = (step: Step, { openingOf, ignoreWindows }: RunContext): St
 
 /** The outcome of a step that is not allowed. A refused step does not run, even with every consent. */
 const notConsented = (step: Step, { allow }: Consents, { following }: LostPrimaries): StepOutcome | undefined => {
-  if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'protected', `Refused: ${step.refused}.`)
+  if (step.refused !== undefined) return notStarted(step, 'not-allowed', 'refused', `Refused: ${step.refused}.`)
   const missing = step.consents.filter((consent) => !allow.has(consent))
   if (missing.length === 0) return undefined
   const next = following(step)

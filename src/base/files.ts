@@ -55,8 +55,21 @@ export const makeStateFolder = (folder: string, mode: number): void => {
 /** Makes a folder and its missing parents. @throws {EspalierError} `E_OUT` */
 export const makeFolder = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true }).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_OUT', `${folder} cannot be created (${cause.code ?? cause.message}).`, { cause })
+    throw new EspalierError('E_OUT', `${folder} cannot be created (${fileProblem(cause)}).`, { cause })
   })
+}
+
+/** Why a file cannot be read or written, to complete a sentence. */
+export const fileProblem = (cause: unknown): string => {
+  const { code = '', message } = cause as NodeJS.ErrnoException
+  return FILE_PROBLEMS[code] ?? (code || message)
+}
+
+const FILE_PROBLEMS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'a part of its path is a file',
 }
 
 /** Thrown if the input exceeds the limit. */

@@ -8,6 +8,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { defined } from './collections.ts'
 import { EspalierError } from './errors.ts'
+import { didYouMean } from './words.ts'
 
 /** Enough output to list any real tree. Larger output is assumed to be malicious. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -207,8 +208,10 @@ export const commitOf = async (cwd: string, ref: string): Promise<string> => {
       hint: 'Commit the manifests first.',
     })
   }
+  const names = (await git(cwd, ['for-each-ref', '--format=%(refname:short)'])).toString().trim().split('\n')
   throw new EspalierError('E_GIT', `There is no commit ${ref} here.`, {
-    hint: 'Fetch it first: git fetch origin (actions/checkout: fetch-depth: 0).',
+    hint:
+      didYouMean(ref, names) ?? 'If it exists at the remote, run: git fetch origin (actions/checkout: fetch-depth: 0)',
   })
 }
 

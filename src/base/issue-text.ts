@@ -19,6 +19,13 @@ const KINDS: Readonly<Record<string, string>> = {
 /** Matches the messages that zod itself writes. */
 const ZOD_MESSAGE = /^(Invalid|Too|Unrecognized) /
 
+/** The place of an issue: `projects[0].branches[1].name`. */
+const placeOf = ({ path }: Pick<Issue, 'path'>): string =>
+  path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '')
+
 /** The message for an issue. A message that the schema itself defines is kept. */
 const issueText = (issue: Issue): string => {
   if (!ZOD_MESSAGE.test(issue.message)) return issue.message
@@ -44,9 +51,9 @@ const issueText = (issue: Issue): string => {
   }
 }
 
-/** The path of an issue with its message, for example `projects.0.size: is required`. @param whole names the value. */
+/** The path of an issue with its message, for example `projects[0].size: is required`. @param whole names the value. */
 export const issueAt = (issue: Issue | undefined, whole: string): string =>
-  issue === undefined ? `${whole}: is not valid` : `${issue.path.join('.') || whole}: ${issueText(issue)}`
+  issue === undefined ? `${whole}: is not valid` : `${placeOf(issue) || whole}: ${issueText(issue)}`
 
 const oneOf = (values: readonly string[]): string =>
   `must be ${values.map((value) => `\`${value}\``).join(', ')}`.replace(/, ([^,]*)$/, ' or $1')

@@ -1,5 +1,5 @@
 /** Runs a command line. */
-import { EspalierError, EXIT, type ExitCode, plainText } from '../model/index.ts'
+import { EXIT, type ExitCode, plainText } from '../model/index.ts'
 import { below, pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'
@@ -16,23 +16,11 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
       return EXIT.ok
     }
     const { command, values } = await readCommandLine(words)
-    return await command.run(values, io).catch((error: unknown) => {
-      throw withExample(error, words)
-    })
+    return await command.run(values, io)
   } catch (error) {
     const { color } = styleOf(io.stderr, { noColor: args.includes('--no-color') }, io.env)
     return printError(error, { color, debug: args.includes('--debug') }, io)
   }
-}
-
-/** Adds a hint that shows how to pass manifests to the same command. */
-const withExample = (error: unknown, words: readonly string[]): unknown => {
-  if (!(error instanceof EspalierError) || error.code !== 'E_NO_MANIFESTS') return error
-  const command = ['espalier', ...pathOf(words).names].join(' ')
-  return new EspalierError(error.code, error.message, {
-    hint: `Name files, directories or globs: \`${command} path/to/manifest.yaml\`.`,
-    cause: error,
-  })
 }
 
 /** `--sandbox` accepts a value only after `=`. Otherwise a path that follows it would be used as its value. */

@@ -2,11 +2,12 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
-import { isInside } from '../base/index.ts'
+import { fileProblem, isInside } from '../base/index.ts'
 import { type Diagnostic, type DiagnosticCode, problem } from '../model/index.ts'
 import { FILE_TOO_LARGE, type FindFile, MAX_FILE_BYTES, NO_SUCH_FILE, parseWith } from './parse.ts'
 import { startOfFile } from './read/tree.ts'
 import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+import { NO_MANIFESTS_HINT } from './words/words.ts'
 
 /** Total of all files of a run. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024
@@ -80,8 +81,7 @@ const readText = (file: string, shown: string): string | Diagnostic => {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
   } catch (error) {
     if (error instanceof TypeError) return fail('E_YAML', 'The file is not UTF-8.', 'Save it as UTF-8.')
-    const code = error instanceof Error && 'code' in error ? ` (${error.code})` : ''
-    return fail('E_NOT_FOUND', `The file cannot be read${code}.`, 'Check its permissions.')
+    return fail('E_NOT_FOUND', `The file cannot be read (${fileProblem(error)}).`, 'Check its permissions.')
   }
 }
 
@@ -133,7 +133,7 @@ const findOne = async (path: string, cwd: string): Promise<readonly string[] | D
     const found = await walk(EXTENSIONS, absolute)
     return found.length > 0
       ? found
-      : problem('E_NO_MANIFESTS', `The folder ${path} contains no .yaml or .yml file.`, PATH)
+      : problem('E_NO_MANIFESTS', `The folder ${path} contains no .yaml or .yml file.`, NO_MANIFESTS_HINT)
   }
   if (info?.isFile() === true) return [absolute]
   if (info === undefined && (await globbing()).isDynamicPattern(path)) {

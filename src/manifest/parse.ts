@@ -19,7 +19,7 @@ import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } fro
 import { type Sourced, short, sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
 import type { LoadedManifests, ManifestFile } from './types.ts'
 import { validPart } from './valid-part.ts'
-import { list, type Words, words } from './words/words.ts'
+import { list, NO_MANIFESTS_HINT, type Words, words } from './words/words.ts'
 
 export const MAX_FILE_BYTES = 32 * 1024 * 1024
 
@@ -115,7 +115,7 @@ const nothingFound = (seeds: readonly string[]): Diagnostic =>
     seeds.length === 0
       ? 'No manifest was found in any .yaml or .yml file.'
       : `No manifest was found, only a sandbox seed: ${list(seeds)}.`,
-    'Name files, folders or globs. An empty set of manifests never means "delete everything".',
+    NO_MANIFESTS_HINT,
   )
 
 class Reading {

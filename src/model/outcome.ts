@@ -24,7 +24,7 @@ export const FAILURE_REASONS = [
   'depends-on-failed',
   'too-many-failures',
   'not-consented',
-  'protected',
+  'refused',
   'outside-window',
   'interrupted',
 ] as const
@@ -140,5 +140,5 @@ export const exitCodeOf = (outcome: Outcome, plan: Pick<Plan, 'leftOut'> = {}): 
 }
 
 const isRefused = ({ steps }: Outcome): boolean =>
-  steps.some(({ reason }) => reason === 'protected') &&
-  steps.every(({ reason }) => reason === 'protected' || reason === 'depends-on-failed')
+  steps.some(({ reason }) => reason === 'refused') &&
+  steps.every(({ reason }) => reason === 'refused' || reason === 'depends-on-failed')

@@ -25,6 +25,7 @@ export const checkMerged = (
     ...claims.flatMap(checkScaleToZero),
     ...crowded.values(),
     ...checkPrimaries(
+      project.id,
       claims.filter(({ branch }) => !crowded.has(branch.id)),
       staying,
     ),
@@ -74,7 +75,11 @@ const checkScaleToZero = ({ desired, observed: claimed, branch, type }: Claim): 
 }
 
 /** A branch that keeps its primary has no room for another one. */
-const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
+const checkPrimaries = (
+  project: string,
+  claims: readonly Claim[],
+  staying: readonly ObservedCompute[],
+): readonly Diagnostic[] => {
   const primaryOn = new Map(
     staying.filter(({ type }) => type === 'read_write').map((live) => [live.branchId, live] as const),
   )
@@ -83,7 +88,7 @@ const checkPrimaries = (claims: readonly Claim[], staying: readonly ObservedComp
     if (id === undefined) return []
     const own = claim.observed?.id ?? 'a new compute'
     const message = `Branch \`${claim.branch.name}\` already has the primary ${id}, so ${own} cannot be its primary.`
-    const hint = `Pin ${id} on another branch (\`id: ${id}\`), or set \`prune: true\` to delete it.`
+    const hint = `Pin ${id} on another branch (\`id: ${id}\`), or delete it: \`espalier compute delete ${id} --project ${project}\`.`
     return [problem('E_PRIMARY_TAKEN', message, hint, claim.desired.sources.id ?? claim.desired.source)]
   })
 }

@@ -1,7 +1,7 @@
 /** Reads the manifests and policies that a run uses. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LoadedManifests, loadManifests } from '../manifest/index.ts'
+import { type LoadedManifests, loadManifests, NO_MANIFESTS_HINT } from '../manifest/index.ts'
 import { type Change, EspalierError, plainText, type Selection } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { type JudgeOptions, readPolicies } from './policies.ts'
@@ -79,7 +79,7 @@ export const pathsOf = async (given: readonly string[], cwd: string): Promise<re
     if (found !== undefined) return [path]
   }
   throw new EspalierError('E_NO_MANIFESTS', 'There is no espalier.yaml and no espalier/ in the current folder.', {
-    hint: 'Pass files, directories or globs.',
+    hint: NO_MANIFESTS_HINT,
   })
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
-import { defined, isInside, MAX_JSON_BYTES, readBoundedFile } from '../base/index.ts'
+import { defined, fileProblem, isInside, MAX_JSON_BYTES, readBoundedFile } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import { EspalierError, EXIT, plainText } from '../model/index.ts'
 import { type Planned, planSnapshot } from './plan.ts'
@@ -21,8 +21,8 @@ export interface SavedPlan {
  * @throws {EspalierError} `E_PLAN_FILE` if the file cannot be read, or is not a saved plan.
  */
 export const readSavedPlan = async (path: string, file = path): Promise<SavedPlan> => {
-  const text = await readBoundedFile(file, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${cause.code ?? cause.message}).`, {
+  const text = await readBoundedFile(file, MAX_JSON_BYTES).catch((cause: unknown) => {
+    throw new EspalierError('E_PLAN_FILE', `The plan ${path} cannot be read (${fileProblem(cause)}).`, {
       hint: 'Write one with `espalier plan --out FILE`.',
       cause,
     })

@@ -1,7 +1,7 @@
 /** Reads and writes snapshot files, from which a plan can be made offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
-import { MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
+import { fileProblem, MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
 import { issueAt } from '../base/issue-text.ts'
 import { VERSION } from '../base/version.ts'
 import { EspalierError, ID, type Observed, plainJson, shapesByAttribute } from '../model/index.ts'
@@ -97,8 +97,8 @@ export const SNAPSHOT_START = /^\s*\{\s*"kind":\s*"espalier-snapshot"/
 
 /** @throws {EspalierError} `E_SNAPSHOT` if the file cannot be read, or is not a snapshot. */
 export const readSnapshot = async (path: string): Promise<Observed> => {
-  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: NodeJS.ErrnoException) => {
-    throw wrong(path, cause.code ?? cause.message, cause)
+  const text = await readBoundedFile(path, MAX_JSON_BYTES).catch((cause: unknown) => {
+    throw wrong(path, fileProblem(cause), cause)
   })
   const read = parseJson(text)
   if (!read.ok) throw wrong(path, read.why)

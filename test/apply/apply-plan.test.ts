@@ -233,7 +233,7 @@ describe('steps that do not run', () => {
       plan: planWith(step('s', { ...deleting, refused: 'branch `main` is protected' })),
       consent: allow('delete', 'move', 'replace', 'disconnect'),
     })
-    expect(statuses(outcome)).toEqual([['not-allowed', 'protected']])
+    expect(statuses(outcome)).toEqual([['not-allowed', 'refused']])
     expect(outcome.steps[0]?.message).toBe('Refused: branch `main` is protected.')
   })
 

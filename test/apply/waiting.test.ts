@@ -180,13 +180,13 @@ describe('several operations, one of which fails', () => {
     ['ended with status error', [{ ...config, status: 'error' }, suspend]],
   ])('the failed operation is reported before the cancelled one when the failed one %s', async (_name, operations) => {
     expect(await ended(...operations)).toMatch(
-      /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Run /,
+      /^Operation op-1 \(apply_config\) (failed 3 times|ended as error): no host had room\. Also ended: suspend_compute op-2 \(cancelled\)\. Its change may not be in effect, /,
     )
   })
 
   test('a cancelled operation is reported as the cause if no operation failed', async () => {
     expect(await ended(suspend)).toBe(
-      'Operation op-2 (suspend_compute) ended as cancelled. Run `espalier plan` to see the state of the compute.',
+      'Operation op-2 (suspend_compute) ended as cancelled. Its change may not be in effect, even if the next plan shows no difference.',
     )
   })
 })
@@ -212,7 +212,9 @@ describe('a failed operation', () => {
     expect(waited).toMatchObject({
       ok: false,
       reason: 'operation-failed',
-      message: expect.stringContaining('Operation op-1 (apply_config) failed 3 times: no host had room. Run '),
+      message: expect.stringContaining(
+        'Operation op-1 (apply_config) failed 3 times: no host had room. Its change may not be in effect, ',
+      ),
     })
     expect(waited.seconds).toBeGreaterThanOrEqual(30)
     expect(waited.seconds).toBeLessThan(40)

@@ -39,7 +39,7 @@ test.each([
   const io = from({})
   expect(await findKey(file, io)).toBe('from-file')
   const warned = String(io.stderr.read() ?? '')
-  expect(warned.match(/^Warning/gm) ?? []).toHaveLength(count)
+  expect(warned.match(/^warning/gm) ?? []).toHaveLength(count)
   expect(warned).not.toContain('from-file')
 })
 

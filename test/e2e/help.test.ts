@@ -77,7 +77,7 @@ test.each([
   ['-v', 'There is no flag -v: did you mean --version?'],
   ['-V', 'There is no flag -V: did you mean --version?'],
   ['operations --limit 3', 'operations needs a subcommand.'],
-  ['plann', 'Error  E_USAGE: '],
+  ['plann', 'error  E_USAGE  '],
 ])('espalier %s fails with the message: %s', async (line, hint) => {
   const { code, stderr, stdout } = await espalier(line.split(' '))
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -145,7 +145,7 @@ test('plan names a project that cannot be planned, and a plan of selected projec
   await write('b.yaml', manifest('coral-3', 4))
   await write('waves.yaml', 'waves: [{ name: first, projects: [amber-1] }, { name: second, projects: [coral-3] }]\n')
   const { stderr } = await run('plan', '.')
-  expect(stderr).toBe('Error  1 of 2 projects could not be planned: billing.\n')
+  expect(stderr).toBe('error  1 of 2 projects could not be planned: billing.\n')
   const { stdout } = await run('plan', '.', '--project', 'shop')
   expect(stdout).not.toContain('Waves')
   expect((await run('plan', '.', '--project', 'shop', '--format', 'markdown')).stdout).not.toContain('Waves')

@@ -61,7 +61,7 @@ test('if one project has a problem, plan shows the other projects and the proble
     'Left out: 1 of 3 projects could not be planned; to apply the others anyway, pass --keep-going to `apply`',
   )
   expect(stdout).toContain('Project `beta` has no branch `gone`.')
-  expect(stderr).toBe('Error  1 of 3 projects could not be planned: beta.\n')
+  expect(stderr).toBe('error  1 of 3 projects could not be planned: beta.\n')
   const json = JSON.parse((await run('plan', '.', '--format', 'json')).stdout)
   expect(json).toMatchObject({
     projects: ['alpha', 'gamma'],

@@ -22,7 +22,7 @@ type Row = readonly [name: string, yaml: string, code: DiagnosticCode, line: num
 
 const ROWS: readonly Row[] = [
   // YAML itself
-  ['an unclosed bracket', doc('branches: { main: {}'), 'E_YAML', 4, 1],
+  ['an unclosed bracket', doc('branches: { main: {}'), 'E_YAML', 3, 11],
   ['a tab as indentation', doc('branches:\n\tmain: {}'), 'E_YAML', 4, 1],
   ['a duplicate key', doc('prune: true\nprune: false'), 'E_DUPLICATE', 4, 1],
   ['a duplicate branch', doc('branches:\n  main: {}\n  main: {}'), 'E_DUPLICATE', 5, 3],
@@ -265,10 +265,18 @@ describe('hints', () => {
     [attribute('size: { min: 2, max: 12 }'), 'The nearest valid range has `max: 10`.'],
     [attribute('size: { min: 0.25, max: 16 }'), 'The nearest valid range has `max: 8`.'],
     [attribute('size: { min: 4, max: 1 }'), 'Write `{ min: 1, max: 4 }`.'],
-    [attribute('scaleToZero: 300'), 'Write `300s` or `300m`, `default` or `never`.'],
-    [attribute('scaleToZero: "300"'), 'Write `300s` or `300m`.'],
-    [attribute('scaleToZero: 5'), 'Write `5m`, `default` or `never`.'],
+    [attribute('scaleToZero: 300'), 'Write `300s` or `5m`.'],
+    [attribute('scaleToZero: "300"'), 'Write `300s` or `5m`.'],
+    [attribute('scaleToZero: 5'), 'Write a duration from 1m to 7d, `default` or `never`.'],
     [attribute('scaleToZero: 0'), 'Write a duration from 1m to 7d, `default` or `never`.'],
+    [attribute('size: "2"'), 'Write `2` without quotes.'],
+    [doc('branches: { main: { primary: { size: 1 } }'), 'Add the missing `}`.'],
+    [doc('branches: [main'), 'Add the missing `]`.'],
+    [doc('branches: "main'), 'Add the missing `"`.'],
+    [doc('branches:\n    main: {}\n  spare: {}'), 'Indent it like them.'],
+    [doc('branches: main: {}'), 'Put a value that contains `: ` in quotes.'],
+    [attribute('name: @reporting'), 'Put the value in quotes.'],
+    [doc('prune\nparkOn: spare'), 'Add the colon, or delete the line.'],
     [attribute('disabled: yes'), 'Write `true`: in YAML 1.2, `yes` is a string.'],
     [attribute('disabled: Off'), 'Write `false`: in YAML 1.2, `Off` is a string.'],
     [attribute('disabled: constructor'), undefined],
@@ -287,15 +295,13 @@ describe('hints', () => {
     [attribute('scaleToZero: 30d'), 'The nearest valid duration is `7d`.'],
     [window('days: [Sunday], from: "02:00", to: "04:00"'), 'Did you mean `sun`?'],
     [window('from: 2, to: "04:00"'), 'Write `"02:00"`.'],
-    [
-      doc('restartWindow: { from: "02:00", to: "04:00", timezone: New York }'),
-      'Use an IANA name. Did you mean `America/New_York`?',
-    ],
+    [doc('restartWindow: { from: "02:00", to: "04:00", timezone: New York }'), 'Did you mean `America/New_York`?'],
     [window('from: "9:30", to: "24:00"'), 'Write `"09:30"`.'],
     [
-      doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'),
-      'Use an IANA name. Did you mean `Europe/Berlin`?',
+      doc('restartWindow: { from: "02:00", to: "04:00", timezone: Mars/Base }'),
+      'Use an IANA name, such as `Europe/Berlin` or `UTC`.',
     ],
+    [doc('restartWindow: { from: "02:00", to: "04:00", timezone: Europe/Berln }'), 'Did you mean `Europe/Berlin`?'],
     [
       window('from: "02:00", to: "02:00"'),
       'For the whole day, write `from: "00:00"` and `to: "24:00"`. For no window, write `restartWindow: always`.',
@@ -399,7 +405,7 @@ test('the problems in all files are reported together, sorted by file and line',
     'a.yaml:9 E_VALUE',
     'b.yaml:6 E_SIZE',
     'b.yaml:7 E_DURATION',
-    'c.yaml:2 E_YAML',
+    'c.yaml:1 E_YAML',
   ])
 })
 

@@ -95,6 +95,8 @@ const flat = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const LOOKING = 'checking whether the request took effect, because its response was lost: '
 const NEXT = 'Next: fix the cause of each failure, then run `espalier apply` again. It continues where it stopped.'
+const FIND_OUT =
+  'Next: find out why operations failed in project quiet-river-12345678: run `espalier operations list --project quiet-river-12345678`.'
 const ALL_DONE = 'Apply complete: 3 done.'
 const ONE_FAILED = 'Apply incomplete: 2 done, 1 failed.'
 const CREATE = 'failed create replica "reader" on main'
@@ -226,7 +228,7 @@ describe('a permanent failure', () => {
       'status 401',
       [request({ kind: 'status', status: 401, message: 'no' })],
       [
-        `${CREATE} (auth): The control API rejected the request: no`,
+        `${CREATE} (auth): The control API does not accept the API key: no`,
         'Nothing was changed by this step. The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
       ],
     ],
@@ -243,17 +245,20 @@ describe('a permanent failure', () => {
       [operation({ kind: 'error', message: 'no host had room' })],
       [
         `${UPDATE} (operation-failed): Operation `,
-        '(apply_config) ended as error: no host had room. Run `espalier plan` to see the state of the compute.',
+        '(apply_config) ended as error: no host had room. Its change may not be in effect, even if the next plan shows no difference.',
       ],
     ],
     [
       'cancel',
       [operation({ kind: 'cancel' })],
-      ['(apply_config) ended as cancelled. Run `espalier plan` to see the state of the compute.'],
+      [
+        '(apply_config) ended as cancelled. Its change may not be in effect, even if the next plan shows no difference.',
+      ],
     ],
   ])('reports the cause and the next command for %s', async (_name, faults, phrases) => {
     const text = flat(await outputWith(...faults))
-    for (const phrase of [...phrases, ONE_FAILED, NEXT]) expect(text).toContain(phrase)
+    const next = text.includes('(operation-failed)') ? FIND_OUT : NEXT
+    for (const phrase of [...phrases, ONE_FAILED, next]) expect(text).toContain(phrase)
   })
 
   test('reports both the step whose operation hangs and the step that waits for its lock', async () => {

@@ -83,7 +83,7 @@ test('a plan that exceeds a limit is not applied, and the user is not asked', as
     },
   })
   if (applied.kind !== 'ended') throw new Error(applied.kind)
-  expect(applied.outcome.steps).toMatchObject([{ status: 'not-allowed', reason: 'protected' }])
+  expect(applied.outcome.steps).toMatchObject([{ status: 'not-allowed', reason: 'refused' }])
   expect(exitCodeOf(applied.outcome, applied.plan)).toBe(EXIT.error)
   expect(seen).not.toContain('asked')
   expect(seen).not.toContain('step-start')
@@ -110,7 +110,7 @@ test('a saved plan is denied by `--max-restarts`, which is not part of it, and i
   const { request, seen, api } = await stage('2')
   const saved = savedPlanOf(await planLive(api, request.manifests))
   const applied = await apply({ ...(await limited(request, 0)), saved })
-  expect(applied).toMatchObject({ kind: 'ended', outcome: { steps: [{ reason: 'protected' }] } })
+  expect(applied).toMatchObject({ kind: 'ended', outcome: { steps: [{ reason: 'refused' }] } })
   expect(seen).not.toContain('step-start')
 })
 

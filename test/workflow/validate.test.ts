@@ -218,9 +218,9 @@ test.each([
   expect(stdout + stderr).toContain(`espalier.policy.yaml:${place}  error  E_VALUE  ${message}\n 4 |       ${rule} }\n`)
 })
 
-test.each(['validate', 'status'])('without manifests, `%s` explains how to name them', async (command) => {
+test.each(['validate', 'status'])('without manifests, `%s` suggests `init`', async (command) => {
   const env = { ESPALIER_API_KEY: 'key', ESPALIER_BASE_URL: 'http://127.0.0.1:1/api/v2' }
   const { code, stderr } = await startInProcess([command], { cwd: await folderWith({}), env }).ended
   expect(code).toBe(1)
-  expect(stderr).toContain(`\`espalier ${command} path/to/manifest.yaml\``)
+  expect(stderr).toContain('To write manifests for your live projects, run: espalier init.')
 })

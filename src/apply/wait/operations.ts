@@ -182,7 +182,7 @@ const endedBadly = ([cause, ...others]: readonly Operation[]): string => {
   const why = error === undefined ? '' : `: ${oneLine(error)}`
   const rest = others.map((one) => `${one.action} ${one.id} (${one.status})`).join(', ')
   const how = status === 'failed' ? `failed${failuresCount > 1 ? ` ${failuresCount} times` : ''}` : `ended as ${status}`
-  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` Also ended: ${rest}.`} Run \`espalier plan\` to see the state of the compute.`
+  return `Operation ${id} (${action}) ${how}${why}.${rest === '' ? '' : ` Also ended: ${rest}.`} Its change may not be in effect, even if the next plan shows no difference.`
 }
 
 /** The text on one line and without its full stop, for use inside a sentence. */

@@ -67,6 +67,12 @@ const read = function* (
   let isComposing = readSimple === undefined
   /** The last simple document, held back because a later token may show that it has an error. */
   let last: { readonly token: CST.Document; readonly content: Content } | undefined
+  /** The latest tokens of documents: the composer returns a document only after the token that follows it. */
+  let tokens: readonly CST.Token[] = []
+  const compose = function* (token: CST.Token): Generator<ParsedDocument> {
+    if (token.type === 'document') tokens = [...tokens.slice(-1), token]
+    for (const document of composer.next(token)) yield wrap(document, tokens)
+  }
   /** Yields the documents that the token completes. Returns whether reading can continue after it. */
   const next = function* (token: CST.Token): Generator<ParsedDocument | SimpleDocument, boolean> {
     if (!isComposing && !BETWEEN_DOCUMENTS.has(token.type)) {
@@ -74,7 +80,7 @@ const read = function* (
       const content = document && readSimple?.(document)
       if (last !== undefined) {
         if (document !== undefined) yield { content: last.content }
-        else for (const composed of composer.next(last.token)) yield wrap(composed)
+        else yield* compose(last.token)
       }
       last = document && content && { token: document, content }
       isComposing = last === undefined
@@ -85,7 +91,7 @@ const read = function* (
       yield { problems: [deep] }
       return false
     }
-    for (const document of composer.next(token)) yield wrap(document)
+    yield* compose(token)
     return true
   }
   let used = 0
@@ -106,7 +112,7 @@ const read = function* (
   }
   for (const token of parser.end()) if (!(yield* next(token))) return
   if (last !== undefined) yield { content: last.content }
-  for (const document of composer.end()) yield wrap(document)
+  for (const document of composer.end()) yield wrap(document, tokens)
 }
 
 const BETWEEN_DOCUMENTS: ReadonlySet<string> = new Set(['byte-order-mark', 'comment', 'newline', 'space'])
@@ -128,32 +134,77 @@ const tooMuch = ({ stack, offset }: Parser, used: number, budget: TokenBudget): 
   return { kind: 'tokens', message, ...at }
 }
 
-const wrap = (document: Document.Parsed<ParsedNode>): ParsedDocument => ({
-  document,
-  problems: [...document.errors, ...document.warnings]
-    .slice(0, MAX_PROBLEMS)
-    .map(({ code, message, pos: [start, end] }) => ({ kind: 'syntax', ...wordsFor(code, message), start, end })),
-})
+const wrap = (document: Document.Parsed<ParsedNode>, tokens: readonly CST.Token[]): ParsedDocument => {
+  const problems = [...document.errors, ...document.warnings].slice(0, MAX_PROBLEMS)
+  const open = problems.some(({ message }) => UNCLOSED.test(message)) ? tokens.flatMap(unclosedIn) : []
+  return {
+    document,
+    problems: problems.map(({ code, message, pos: [start, end] }) => {
+      const [opener] = UNCLOSED.test(message) ? open.splice(-1) : []
+      return opener ?? { kind: 'syntax', ...wordsFor(code, message), start, end }
+    }),
+  }
+}
+
+const UNCLOSED = /^Flow (map|sequence) |^Missing closing /
+
+/** Quotes, braces and brackets that are not closed, in the order of the text. */
+const unclosedIn = (root: CST.Token): YamlProblem[] => {
+  const found: YamlProblem[] = []
+  const report = (start: number, opener: string, closer = opener): void => {
+    const [message, hint] = [`The \`${opener}\` is not closed.`, `Add the missing \`${closer}\`.`]
+    found.push({ kind: 'syntax', message, hint, start, end: start + 1 })
+  }
+  for (const { token } of tokensIn(root)) {
+    const { type, offset } = token
+    if (type === 'flow-collection') {
+      const isMap = token.start.type === 'flow-map-start'
+      const isClosed = token.end.some((end) => end.type === (isMap ? 'flow-map-end' : 'flow-seq-end'))
+      if (!isClosed) report(offset, isMap ? '{' : '[', isMap ? '}' : ']')
+    } else if (type === 'single-quoted-scalar' || type === 'double-quoted-scalar') {
+      const [quote = ''] = token.source
+      if (token.source.length === 1 || !token.source.endsWith(quote)) report(offset, quote)
+    }
+  }
+  return found.sort((a, b) => a.start - b.start)
+}
 
 const wordsFor = (code: string, message: string): Pick<YamlProblem, 'message' | 'hint'> => {
   if (code === 'TAG_RESOLVE_FAILED') return { message: 'YAML tags are not allowed.', hint: 'Remove the tag.' }
   if (code === 'TAB_AS_INDENT') {
     return { message: 'YAML must be indented with spaces, not tabs.', hint: 'Replace the tab with spaces.' }
   }
+  const plain = PLAIN[code]
+  if (plain !== undefined) return { message: plain[0], hint: plain[1] }
   const sentence = message.split('\n')[0]?.replace(/\.?$/, '.') ?? message
   return { message: `This is not valid YAML: ${sentence}` }
+}
+
+/** Messages and hints for the most common errors. The library's own use the terms of the YAML specification. */
+const PLAIN: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  BAD_INDENT: ['This line is indented differently from the others of its map or list.', 'Indent it like them.'],
+  BAD_SCALAR_START: ['A value cannot start with this character.', 'Put the value in quotes.'],
+  BLOCK_AS_IMPLICIT_KEY: ['A line can have only one key.', 'Put a value that contains `: ` in quotes.'],
+  MULTILINE_IMPLICIT_KEY: ['A key must be followed by a colon on the same line.', 'Add the colon, or delete the line.'],
 }
 
 const TOO_DEEP = { kind: 'depth', message: `The value is nested more than ${MAX_DEPTH} levels deep.` } as const
 
 /** Checks the depth of the tokens first, because composing is recursive. */
 const tooDeep = (root: CST.Token): YamlProblem | undefined => {
-  const stack: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }]
-  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
-    const { token, depth } = top
+  for (const { token, depth } of tokensIn(root)) {
     if (depth > MAX_DEPTH) {
       return { ...TOO_DEEP, start: token.offset, end: token.offset + 1 }
     }
+  }
+  return undefined
+}
+
+const tokensIn = function* (root: CST.Token): Iterable<{ readonly token: CST.Token; readonly depth: number }> {
+  const stack: { readonly token: CST.Token; readonly depth: number }[] = [{ token: root, depth: 0 }]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    yield top
+    const { token, depth } = top
     if (token.type === 'document' && token.value !== undefined) stack.push({ token: token.value, depth })
     if (!('items' in token)) continue
     for (const item of token.items) {
@@ -161,5 +212,4 @@ const tooDeep = (root: CST.Token): YamlProblem | undefined => {
       if (item.value) stack.push({ token: item.value, depth: depth + 1 })
     }
   }
-  return undefined
 }

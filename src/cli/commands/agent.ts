@@ -92,7 +92,7 @@ export const statusCommand = commandOf(STATUS, async (flags, io) => {
     return exitCodeOfAll(view)
   }
   const { source } = view
-  if (source.error !== undefined) print(`Warning  ${source.from}: ${source.error}`, io.stderr)
+  if (source.error !== undefined) print(`warning  ${source.from}: ${source.error}`, io.stderr)
   return show(view, flags, io)
 })
 

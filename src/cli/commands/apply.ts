@@ -226,6 +226,6 @@ const writeReport = async (write: WritePage, { plan, observed }: PlannedApply, r
   const { planPage } = await import('../../report/html/index.ts')
   await write(planPage(plan, { ...PAGE_FRAME, observed, run })).catch((error: unknown) => {
     if (!(error instanceof EspalierError)) throw error
-    print(`Warning  ${error.code}: ${error.message}`, io.stderr)
+    print(`warning  ${error.code}  ${error.message}`, io.stderr)
   })
 }

@@ -33,7 +33,11 @@ const DESCRIPTION = {
 } as const satisfies Description
 
 export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
-  if (flags.paths.includes(STDIN)) throw usageError('drift compares files with git, so it cannot read - (stdin).')
+  if (flags.paths.includes(STDIN))
+    throw usageError(
+      'drift compares files with git, so it cannot read - (stdin).',
+      'Name a file or folder in the repository.',
+    )
   const manifests = await readManifests(flags.paths, io)
   const base = await manifestsAt(flags.base, manifests, { cwd: io.cwd })
   for (const { loaded, paths } of [manifests, base]) {

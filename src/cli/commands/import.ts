@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
-import { counted, defined, plainText, readIfExists, replaceFile } from '../../base/index.ts'
+import { counted, defined, fileProblem, plainText, readIfExists, replaceFile } from '../../base/index.ts'
 import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import {
   EspalierError,
@@ -195,8 +195,7 @@ const newsOf = ({ computes: { added, updated, inNewDocument } }: Adoption): stri
 
 const presentText = async (file: string): Promise<string | undefined> =>
   readIfExists(file).catch((cause: NodeJS.ErrnoException) => {
-    const why = cause.code === 'EISDIR' ? 'it is a folder' : `${cause.code ?? cause.message}`
-    throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${why}.`, {
+    throw new EspalierError('E_OUT', `The manifest cannot be written to ${plainText(file)}: ${fileProblem(cause)}.`, {
       hint: 'Name a file: --out espalier.yaml',
       cause,
     })

@@ -2,7 +2,16 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stringify } from 'yaml'
 import type { Project, ReadApi } from '../../api/index.ts'
-import { counted, git, groupBy, makeFolder, plainText, readIfExists, replaceFile } from '../../base/index.ts'
+import {
+  counted,
+  fileProblem,
+  git,
+  groupBy,
+  makeFolder,
+  plainText,
+  readIfExists,
+  replaceFile,
+} from '../../base/index.ts'
 import { type Exported, manifestSchema } from '../../manifest/index.ts'
 import { EspalierError, EXIT, schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
@@ -268,7 +277,7 @@ const write = async (io: Io, file: string, text: string, how: string): Promise<v
 
 const textOf = (io: Io, file: string): Promise<string | undefined> =>
   readIfExists(io.locate(file)).catch((cause: NodeJS.ErrnoException) => {
-    throw new EspalierError('E_OUT', `${file} cannot be read (${cause.code ?? cause.message}).`, { cause })
+    throw new EspalierError('E_OUT', `${file} cannot be read (${fileProblem(cause)}).`, { cause })
   })
 
 const report = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)

@@ -94,7 +94,7 @@ export const serveCommand = commandOf(DESCRIPTION, async (flags, io) => {
   print(`Key  ${sandbox.apiKey}`, io.stdout)
   print(`Control  ${sandbox.controlUrl}  ${sandbox.controlToken}`, io.stdout)
   print(`Computes  ${sandbox.control.computesDescription}`, io.stdout)
-  for (const warning of sandbox.warnings) print(`Warning  ${warning}`, io.stderr)
+  for (const warning of sandbox.warnings) print(`warning  ${warning}`, io.stderr)
   // Without this note, users would think that the seed was used.
   if (sandbox.isSeedIgnored) {
     print(
@@ -121,7 +121,7 @@ const untilEnded = async (io: Io): Promise<void> => {
 }
 
 const NOT_REGISTERED =
-  'Warning  The folder that lists running sandboxes, in the temporary folder, belongs to another user, so `sandbox connect` will not find this sandbox.'
+  'warning  The folder that lists running sandboxes, in the temporary folder, belongs to another user, so `sandbox connect` will not find this sandbox.'
 
 /** Uses Postgres if it is available. Otherwise simulates computes, unless a flag requires Postgres. */
 const startWithComputes = async (flags: ServeFlags, io: Io, options: SandboxOptions): Promise<Sandbox> => {

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { jsonPlan } from '../../apply/index.ts'
 import { plainText } from '../../base/index.ts'
 import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
@@ -47,6 +48,13 @@ export const showCommand = commandOf(DESCRIPTION, async (flags, io) =>
 /** Shows a saved plan. It only reads the file. Whether the plan is stale is checked by `apply`. */
 const showSaved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   const page = await openPageOf(flags, io)
+  const isFolder = (await stat(io.locate(flags.ref)).catch(() => undefined))?.isDirectory()
+  if (isFolder === true || /\.ya?ml$/i.test(flags.ref)) {
+    throw usageError(
+      `${flags.ref} is not a saved plan, but may contain manifests.`,
+      `To show resolved manifests, run: espalier show --resolved ${flags.ref}`,
+    )
+  }
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
   const { plan, createdAt, espalier, manifests } = file
   printPlan(plan, flags, io)

@@ -50,7 +50,7 @@ export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): P
     watch: apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit),
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
-  for (const warning of connection.warnings) print(`Warning  ${warning}`, io.stderr)
+  for (const warning of connection.warnings) print(`warning  ${warning}`, io.stderr)
   if (connection.hasStartedOver)
     print(`Note  ${flags.sandbox} has changed, so the sandbox starts over from it.`, io.stderr)
   return connection

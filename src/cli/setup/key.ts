@@ -1,7 +1,7 @@
 /** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
 import { checkKey } from '../../api/index.ts'
-import { plainText, readBoundedFile } from '../../base/index.ts'
+import { fileProblem, plainText, readBoundedFile } from '../../base/index.ts'
 import { EspalierError } from '../../model/index.ts'
 import { print } from '../terminal/terminal.ts'
 import type { Environment, Io } from './io.ts'
@@ -27,7 +27,7 @@ export const findKey = async (
   checkKey(key)
   if (file !== undefined && (await isOpenToOthers(locate(file)))) {
     print(
-      `Warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
+      `warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
       stderr,
     )
   }
@@ -52,7 +52,9 @@ const fromFile = async (file: string, locate: Io['locate']): Promise<string> => 
   try {
     return (await readBoundedFile(locate(file), MAX_KEY_FILE_BYTES)).trim()
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
-    throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${code}).`, { hint: HINT, cause })
+    throw new EspalierError('E_KEY', `The key file ${file} cannot be read (${fileProblem(cause)}).`, {
+      hint: HINT,
+      cause,
+    })
   }
 }

@@ -19,6 +19,8 @@ import type { Io } from './io.ts'
 interface ReviewFlags extends ReviewSettings {
   /** A git ref. The policies in its commit apply too. */
   readonly base?: string | undefined
+  /** The value of `--sandbox`, which is empty if it has none. */
+  readonly sandbox?: string | undefined
   /** The paths of additional policy files. */
   readonly policy?: readonly string[] | undefined
 }
@@ -31,9 +33,23 @@ interface ReviewFlags extends ReviewSettings {
 export const readManifests = async (given: readonly string[], io: Io, review?: ReviewFlags): Promise<Manifests> => {
   if (review?.base !== undefined && given.includes(STDIN))
     throw usageError('--base compares files with git, so it cannot be combined with - (stdin).')
-  const manifests = await readAll(given, io, review?.policy)
+  const manifests = withSandboxHint(await readAll(given, io, review?.policy), given, review?.sandbox)
   return review === undefined ? manifests : withReview(manifests, review, { ...io, hasBase: review.base !== undefined })
 }
+
+/** `--sandbox DIR` reads DIR as the path of a manifest, because the value of `--sandbox` is optional. */
+const withSandboxHint = (manifests: Manifests, given: readonly string[], sandbox: string | undefined): Manifests => {
+  if (sandbox !== '') return manifests
+  const { loaded } = manifests
+  const diagnostics = loaded.diagnostics.map((diagnostic) => {
+    const path = given.find((one) => diagnostic.message.includes(one))
+    if (path === undefined || !NOT_MANIFESTS.has(diagnostic.code)) return diagnostic
+    return { ...diagnostic, hint: `If ${path} is the sandbox's folder or seed, write: --sandbox=${path}` }
+  })
+  return { ...manifests, loaded: { ...loaded, diagnostics } }
+}
+
+const NOT_MANIFESTS: ReadonlySet<string> = new Set(['E_NOT_FOUND', 'E_NO_MANIFESTS'])
 
 /** Waits for manifests that may not exist. Returns `undefined` if there are none. */
 export const ifAny = (reading: Promise<Manifests>): Promise<Manifests | undefined> =>

@@ -77,7 +77,7 @@ const asking = <T>(
         const answer = ANSWERS.get(typed.toLowerCase())
         if (answer !== undefined) return answer
         // `y` is not accepted, because a single letter is too easy to type by mistake.
-        next = typed === '' ? TYPE : `'${plainText(typed)}' is neither. ${TYPE}`
+        next = typed === '' ? TYPE : `'${plainText(typed)}' is neither yes nor no. ${TYPE}`
       }
     }),
   )

@@ -1,7 +1,7 @@
 /** Writes HTML pages to disk. */
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
-import { PRIVATE, rejectLink, replaceFile } from '../../base/index.ts'
+import { fileProblem, PRIVATE, rejectLink, replaceFile } from '../../base/index.ts'
 import { VERSION } from '../../base/version.ts'
 import { EspalierError } from '../../model/index.ts'
 import { STDIN } from '../command.ts'
@@ -32,7 +32,7 @@ export const openPageOf = async (
   if (given === STDIN) throw usageError('--html cannot write a page to stdout.', 'Name a file: --html page.html.')
   const path = locate(given)
   const fail = (cause: NodeJS.ErrnoException): never => {
-    throw new EspalierError('E_OUT', `The page cannot be written to ${given} (${cause.code ?? cause.message}).`, {
+    throw new EspalierError('E_OUT', `The page cannot be written to ${given} (${fileProblem(cause)}).`, {
       hint: 'Name another file with --html.',
       cause,
     })

@@ -7,18 +7,19 @@ const REPORT_AT = 'the issue tracker of the project'
 
 /** Prints an error and returns the exit code. Stack traces are shown for bugs only, and only with `--debug`. */
 export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
-  const label = options.color ? '\u001b[1;31mError\u001b[0m' : 'Error'
+  const label = options.color ? '\u001b[31merror\u001b[39m' : 'error'
+  const hintLabel = options.color ? '\u001b[36mhint\u001b[39m' : 'hint'
   if (error instanceof EspalierError) {
     // The code is shown so that users can pass it to `espalier explain`.
-    print(`${label}  ${error.code}: ${plainLines(error.message)}`, io.stderr)
-    if (error.hint !== undefined) print(`       ${plainLines(error.hint)}`, io.stderr)
+    print(`${label}  ${error.code}  ${plainLines(error.message)}`, io.stderr)
+    if (error.hint !== undefined) print(`  ${hintLabel}: ${plainLines(error.hint)}`, io.stderr)
     return error.exitCode
   }
   const message = error instanceof Error ? error.message : String(error)
   print(`${label}  This is a bug in espalier: ${plainLines(message)}`, io.stderr)
   if (options.debug && error instanceof Error && error.stack !== undefined) print(plainLines(error.stack), io.stderr)
   const how = options.debug ? 'the lines above' : 'the output of the same command with --debug'
-  print(`       Please report it at ${REPORT_AT}, with the command and ${how}.`, io.stderr)
+  print(`  ${hintLabel}: Please report it at ${REPORT_AT}, with the command and ${how}.`, io.stderr)
   return EXIT.error
 }
 

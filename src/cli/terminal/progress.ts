@@ -52,7 +52,8 @@ export const liveList = (plan: Plan, { noColor }: ProgressFlags, io: Io): Progre
   return {
     report: (event) => {
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
-      if (event.type !== 'step-end' && event.type !== 'window-overridden') return
+      // The plan shows which restart windows are overridden, and the outcome counts them.
+      if (event.type !== 'step-end') return
       const style = styleOf(io.stdout, { noColor }, io.env)
       const line = isNews(event) ? eventLine(event, style, names) : undefined
       if (line !== undefined) print(wrapped(line, style), io.stdout)

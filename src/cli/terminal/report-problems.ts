@@ -43,6 +43,6 @@ export const reportLeftOut = (plan: Plan, io: Io): boolean => {
   if (leftOut.length === 0) return true
   const titleOf = projectTitle(plan)
   const names = leftOut.map(({ project }) => plainText(titleOf(project)))
-  print(`Error  ${projectsLeftOut(plan)} could not be planned: ${listed(names)}.`, io.stderr)
+  print(`error  ${projectsLeftOut(plan)} could not be planned: ${listed(names)}.`, io.stderr)
   return false
 }

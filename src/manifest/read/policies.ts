@@ -122,7 +122,7 @@ const contradictions = (policies: readonly Policy[]): readonly Diagnostic[] => {
 export const checkGlob = (tree: Tree, parent: object, key: string | number, glob: string): boolean => {
   const why = globProblem(glob)
   if (why === undefined) return true
-  const { code, message } = globWords(why)
-  tree.report(code, tree.source(parent, key), message)
+  const { code, message, hint } = globWords(why)
+  tree.report(code, tree.source(parent, key), message, hint)
   return false
 }

@@ -1,8 +1,8 @@
 /** Messages that cannot be derived from the schema. A definition refers to its entry by `$comment`. */
 import { didYouMean, globProblem } from '../../base/index.ts'
 import {
+  formatDuration,
   nearestStep,
-  parseDuration,
   SCALE_TO_ZERO_MAX_SECONDS,
   SCALE_TO_ZERO_MIN_SECONDS,
   SIZE_TABLE,
@@ -10,7 +10,7 @@ import {
   sizeStep,
   WEEKDAYS,
 } from '../../model/index.ts'
-import { enumeration, list, nameOf, type Words, words } from './words.ts'
+import { enumeration, list, nameOf, unquoted, type Words, words } from './words.ts'
 
 export interface Place {
   /** The map or list that contains the value. */
@@ -40,7 +40,13 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_PIN: string(() =>
     words('E_VALUE', 'A pin must be a compute id, which starts with `ep-`.', '`espalier status` shows the ids.'),
   ),
-  E_NAME: string(() => words('E_VALUE', 'A compute name must have 1 to 64 characters and no control characters.')),
+  E_NAME: string(() =>
+    words(
+      'E_VALUE',
+      'A compute name must have 1 to 64 characters and no control characters.',
+      'Shorten the name, or leave it out.',
+    ),
+  ),
   E_GLOB: string((value) => globWords(globProblem(value) ?? 'it is empty')),
   E_ABSENT: (value, { key }) => {
     const isNone = value === false || (typeof value === 'string' && NONE.test(value))
@@ -52,7 +58,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   },
   E_SIZE_STEP: (value, { key }) => {
     if (typeof value !== 'number') {
-      return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`)
+      return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`, unquoted(value))
     }
     const message = `${value} CU is not a valid compute size. Valid sizes: ${SIZES_IN_WORDS}.`
     const near = nearestStep(value)
@@ -65,17 +71,13 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
   E_SCALE_TO_ZERO_SIZE: (_value, { parent }) => scaleToZeroProblem(maxOf(parent.size)),
   E_DURATION: (value) => {
     if (typeof value === 'number') {
-      return words(
-        'E_DURATION',
-        `\`scaleToZero: ${value}\` has no unit.`,
-        `${withUnits(value)}, \`default\` or \`never\`.`,
-      )
+      return words('E_DURATION', `\`scaleToZero: ${value}\` has no unit.`, withUnits(value))
     }
     if (typeof value !== 'string') return 'generic'
     return words(
       'E_DURATION',
       '`scaleToZero` must be `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
-      /^\d+$/.test(value) ? `${withUnits(Number(value))}.` : UNITS,
+      /^\d+$/.test(value) ? withUnits(Number(value)) : UNITS,
     )
   },
   E_SETTING: (value, { key }) =>
@@ -136,15 +138,18 @@ const UNITS = 'The units are d, h, m and s, in this order.'
 const NONE = /^(none|null|no|off|false|disabled|deleted?)$/i
 
 /** @param why from `globProblem` */
-export const globWords = (why: string): Words => words('E_GLOB', `This is not a valid glob: ${why}.`)
+export const globWords = (why: string): Words =>
+  words(
+    'E_GLOB',
+    `This is not a valid glob: ${why}.`,
+    'For example, write `preview/*`, `pr-[0-9]*` or `{dev,test}/**`. Outside of them, `[` and `{` cannot be used.',
+  )
 
-/** Suggests only units with which the value is in range. */
-const withUnits = (count: number): string => {
-  const fitting = [`${count}s`, `${count}m`].filter((text) => {
-    const seconds = parseDuration(text) ?? 0
-    return seconds >= SCALE_TO_ZERO_MIN_SECONDS && seconds <= SCALE_TO_ZERO_MAX_SECONDS
-  })
-  return fitting.length === 0 ? 'Write a duration from 1m to 7d' : `Write ${list(fitting)}`
+/** Suggests seconds, the unit of the API, in both spellings: `300s` or `5m`. */
+const withUnits = (seconds: number): string => {
+  const isInRange = seconds >= SCALE_TO_ZERO_MIN_SECONDS && seconds <= SCALE_TO_ZERO_MAX_SECONDS
+  if (!isInRange || !Number.isInteger(seconds)) return 'Write a duration from 1m to 7d, `default` or `never`.'
+  return `Write ${list([...new Set([`${seconds}s`, formatDuration(seconds)])])}.`
 }
 
 const maxOf = (size: unknown): number =>
@@ -185,6 +190,6 @@ export const timezoneProblem = (value: string): Words => {
   return words(
     'E_WINDOW',
     `\`${value}\` is not a valid time zone.`,
-    ['Use an IANA name.', ...(hint === undefined ? [] : [hint])].join(' '),
+    hint ?? 'Use an IANA name, such as `Europe/Berlin` or `UTC`.',
   )
 }

@@ -103,15 +103,20 @@ const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
 }
 
 const wrongType = (what: string, value: unknown, type: unknown, schema: JsonSchema): Words => {
+  const message = `${what} must be ${wanted(type)}, not ${nameOf(value)}.`
+  if (type === 'number' || type === 'integer') return words('E_VALUE', message, unquoted(value))
   const key = /^`(\w+)`$/.exec(what)?.[1]
   const example = type === 'object' && key !== undefined ? exampleOf(schema) : undefined
   const meant = type === 'boolean' && typeof value === 'string' ? BOOLEANS.get(value.toLowerCase()) : undefined
-  const message = `${what} must be ${wanted(type)}, not ${nameOf(value)}.`
   if (meant !== undefined) {
     return words('E_VALUE', message, `Write \`${meant}\`: in YAML 1.2, \`${String(value)}\` is a string.`)
   }
   return words('E_VALUE', message, example && `For example, write \`${key}: ${example}\`.`)
 }
+
+/** A hint for a number in quotes. */
+export const unquoted = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? `Write \`${value}\` without quotes.` : undefined
 
 /** Booleans of YAML 1.1. */
 const BOOLEANS = new Map(Object.entries({ yes: true, on: true, y: true, no: false, off: false, n: false }))
@@ -129,3 +134,7 @@ const exampleOf = ({ examples = [] }: JsonSchema = {}): string | undefined => {
   const [example] = examples as readonly unknown[]
   return example === undefined ? undefined : stringify(example, { collectionStyle: 'flow', lineWidth: 0 }).trim()
 }
+
+/** Where manifests come from, if there are none. */
+export const NO_MANIFESTS_HINT =
+  'To write manifests for your live projects, run: espalier init. If they are elsewhere, pass files, folders or globs.'

@@ -119,7 +119,9 @@ export const eventLine = (raw: ApplyEvent, style: Style, names?: PlanNames): str
         `${event.by} overrides policy ${event.policy}${event.project === undefined ? '' : ` in ${event.project}`}: ${event.reason}`,
       )
     case 'window-overridden':
-      return paint.yellow(`--now overrides ${event.windows.map(formatWindow).join(' and ')}`)
+      return paint.yellow(
+        `--now overrides ${event.windows.map(formatWindow).join(' and ')}: ${names?.stepById(event.step) ?? event.step}`,
+      )
     case 'step-start': {
       const { step } = event
       const warning = isDisruptive(step.impact) ? `  ${impactMark(step.impact, paint, impactWords(step))}` : ''

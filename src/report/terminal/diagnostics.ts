@@ -1,6 +1,7 @@
 /** Shows diagnostics on a terminal, each with its place, the source line with carets, and the hint. */
 import { counted, plainText } from '../../base/index.ts'
 import type { Diagnostic, Source } from '../../model/index.ts'
+import { type Alike, alike, sameErrorWords } from '../words/alike.ts'
 import { severityCounts } from '../words/counts.ts'
 import { fitting, type Paint, paintOf, type Style, textWidth, wrapped } from './style.ts'
 
@@ -10,19 +11,32 @@ type LineOf = (source: Source) => string | undefined
 export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: Style, lineOf: LineOf): string => {
   if (diagnostics.length === 0) return ''
   const paint = paintOf(style)
-  const parts = diagnostics.map((diagnostic) => diagnosticText(diagnostic, style, paint, lineOf))
+  const parts = alike(diagnostics).map((same) => groupText(same, style, paint, lineOf))
   return `${parts.join('\n\n')}\n\n${closing(diagnostics)}\n`
 }
 
-const diagnosticText = (diagnostic: Diagnostic, style: Style, paint: Paint, lineOf: LineOf): string => {
+const groupText = ({ first, others }: Alike, style: Style, paint: Paint, lineOf: LineOf): string =>
+  [
+    diagnosticText(first, style, paint, lineOf),
+    ...(others.length === 0 ? [] : [wrapped(sameErrorWords(others), style, 2)]),
+  ].join('\n')
+
+/** @param indent number of spaces before each line. */
+export const diagnosticText = (
+  diagnostic: Diagnostic,
+  style: Style,
+  paint: Paint,
+  lineOf: LineOf = () => undefined,
+  indent = 0,
+): string => {
   const { severity, code, message, hint, source } = diagnostic
   const word = severity === 'error' ? paint.red('error') : paint.yellow('warning')
   const where =
     source === undefined ? '' : `${paint.bold(`${plainText(source.file)}:${source.line}:${source.column}`)}  `
   return [
-    wrapped(`${where}${word}  ${code}  ${plainText(message)}`, style),
+    wrapped(`${where}${word}  ${code}  ${plainText(message)}`, style, indent),
     ...(source === undefined ? [] : frame(source, lineOf(source), style, paint)),
-    ...(hint === undefined ? [] : [wrapped(`${paint.cyan('hint')}: ${plainText(hint)}`, style, 2)]),
+    ...(hint === undefined ? [] : [wrapped(`${paint.cyan('hint')}: ${plainText(hint)}`, style, indent + 2)]),
   ].join('\n')
 }
 

@@ -2,25 +2,17 @@
 import { counted, group, groupBy, plainText, plainValue } from '../../base/index.ts'
 import {
   type Change,
-  type Diagnostic,
   isEmptyPlan,
   type Plan,
   type ReleasedCompute,
   type Step,
   type UnmanagedCompute,
 } from '../../model/index.ts'
+import { alike, sameErrorWords } from '../words/alike.ts'
 import { planCostWords, planMoneyWords, projectCostLines, remarksOf } from '../words/cost.ts'
 import { capitalised, minuteOf, time } from '../words/counts.ts'
 import { isDisruptive } from '../words/impacts.ts'
-import {
-  messageOf,
-  type NumberedStep,
-  numberedSteps,
-  place,
-  planNames,
-  type Since,
-  withNamesOf,
-} from '../words/names.ts'
+import { type NumberedStep, numberedSteps, place, planNames, type Since, withNamesOf } from '../words/names.ts'
 import {
   coverageLine,
   emptyVerdict,
@@ -36,6 +28,7 @@ import {
   skippedLines,
   waveLines,
 } from '../words/plan-lines.ts'
+import { diagnosticText } from './diagnostics.ts'
 import { compactChanges, detailedChanges, type PlanContext, type PlanFrame, requiredConsents } from './plan-changes.ts'
 import { impactMark, pad, paintOf, type Style, textWidth, wrap, wrapped } from './style.ts'
 
@@ -144,31 +137,34 @@ const warningsSection = (frame: PlanFrame): string =>
       const shown = alike.slice(0, frame.isCompact ? 1 : MOST_ALIKE)
       const more = alike.length - shown.length
       return [
-        ...shown.map((warning) => diagnosticLine(warning, frame, 0)),
+        ...shown.map((warning) => diagnosticText(warning, frame.style, frame.paint)),
         ...(more > 0 ? [frame.paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
       ]
     })
     .join('\n')
 
-const diagnosticLine = (diagnostic: Diagnostic, { style, paint }: PlanFrame, indent: number): string => {
-  const { severity, code, source } = diagnostic
-  const word = severity === 'error' ? paint.red('Error') : paint.yellow('Warning')
-  const where = source === undefined ? '' : paint.dim(`  ${place(source)}`)
-  return wrapped(`${word} ${code}: ${messageOf(diagnostic)}${where}`, style, indent)
-}
-
 const leftOutSection = (frame: PlanFrame): string => {
   const { plan, names, style, paint } = frame
   if (plan.leftOut === undefined) return ''
+  const groups = new Map(
+    alike(plan.leftOut.flatMap(({ diagnostics }) => diagnostics)).map(({ first, others }) => [first, others]),
+  )
   return [
     wrapped(
       `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; to apply the others anyway, pass --keep-going to `apply`')}`,
       style,
     ),
-    ...plan.leftOut.flatMap(({ project, diagnostics }) => [
-      wrapped(paint.bold(`Project ${names.project(project)}`), style, 2),
-      ...diagnostics.map(withNamesOf(plan)).map((diagnostic) => diagnosticLine(diagnostic, frame, 4)),
-    ]),
+    ...plan.leftOut.flatMap(({ project, diagnostics }) => {
+      const lines = diagnostics.flatMap((diagnostic) => {
+        const others = groups.get(diagnostic)?.map(names.project)
+        if (others === undefined) return []
+        return [
+          diagnosticText(withNamesOf(plan)(diagnostic), style, paint, undefined, 4),
+          ...(others.length === 0 ? [] : [wrapped(sameErrorWords(others), style, 6)]),
+        ]
+      })
+      return lines.length === 0 ? [] : [wrapped(paint.bold(`Project ${names.project(project)}`), style, 2), ...lines]
+    }),
   ].join('\n')
 }
 

@@ -11,7 +11,7 @@ import {
   type StepStatus,
 } from '../../model/index.ts'
 import { minuteOf } from './counts.ts'
-import { projectsLeftOut } from './plan-lines.ts'
+import { deniedBy, projectsLeftOut } from './plan-lines.ts'
 
 /** `not allowed` for `not-allowed`. */
 export const statusWords = (status: StepStatus): string => status.replace('-', ' ')
@@ -55,12 +55,24 @@ export const applyVerdict = (
 export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly string[] => {
   const { steps, interrupted, converged } = outcome
   const has = (wanted: StepStatus): boolean => steps.some(({ status }) => status === wanted)
+  const reasons = new Set(steps.map(({ reason }) => reason))
   const missing = missingConsents(plan, outcome)
+  const { policies } = deniedBy(plan)
+  const failed = new Set(steps.flatMap(({ reason, step }) => (reason === 'operation-failed' ? [step] : [])))
+  const failedIn = [...new Set(plan.steps.flatMap(({ id, project }) => (failed.has(id) ? [project] : [])))]
+  const [firstFailed] = failedIn
   const isOver = steps.every(({ status }) => status === 'done' || status === 'scheduled')
   const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
   const from = opensAt === undefined ? '' : ` from ${minuteOf(opensAt)} on`
   const lines: readonly (readonly [applies: boolean, line: string])[] = [
-    [missing.length > 0, `Next: to allow these steps, run \`espalier apply${args} --allow ${missing.join(',')}\`.`],
+    [
+      missing.length > 0,
+      `Next: to allow ${reasons.has('refused') ? 'the steps that are not refused' : 'these steps'}, run \`espalier apply${args} --allow ${missing.join(',')}\`.`,
+    ],
+    [
+      policies.length > 0 && reasons.has('refused'),
+      `Next: change what ${policies.length === 1 ? 'the policy denies' : 'the policies deny'}, or run \`espalier apply${args}${policies.map((name) => ` --override ${name}=REASON`).join('')}\`.`,
+    ],
     [interrupted, `Next: to continue, run \`espalier apply${args}\` again.`],
     [
       has('scheduled'),
@@ -75,8 +87,12 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
       `Next: run \`espalier plan${args}\` to review the project as it is now, then apply again. The stale steps were not sent.`,
     ],
     [
-      plan.steps.length > 0 && !interrupted && has('failed'),
-      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again. It continues where it stopped.`,
+      !interrupted && steps.some(({ status, reason }) => status === 'failed' && reason !== 'operation-failed'),
+      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again.${firstFailed === undefined ? ' It continues where it stopped.' : ''}`,
+    ],
+    [
+      firstFailed !== undefined,
+      `Next: find out why operations failed${failedIn.length > 1 ? ` in ${failedIn.length} projects, for example` : ''} in project ${firstFailed}: run \`espalier operations list --project ${firstFailed}\`.`,
     ],
   ]
   return lines.filter(([applies]) => applies).map(([, line]) => line)

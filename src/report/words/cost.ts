@@ -91,7 +91,7 @@ export const projectCostLines = (plan: Pick<Plan, 'cost' | 'changes' | 'projectN
     ...projects
       .slice(0, MOST_PROJECTS)
       .map((one) => `${title(one.project)}: ${differenceWords(one, costsOf.get(one.project)?.length ?? 0)}`),
-    ...(projects.length > MOST_PROJECTS ? [`and ${projects.length - MOST_PROJECTS} more projects`] : []),
+    ...(projects.length > MOST_PROJECTS ? [`and ${counted(projects.length - MOST_PROJECTS, 'more project')}`] : []),
   ]
 }
 
