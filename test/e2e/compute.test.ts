@@ -147,7 +147,7 @@ test('with invalid manifests in the current folder, compute delete is rejected',
   const { code, stderr } = await runBeside('{ main: { protct: true } }', 'delete', 'main', '--yes', '--project', 'shop')
   expect({ code, stderr }).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('E_MANIFESTS: The manifests in the current folder have errors'),
+    stderr: expect.stringContaining('E_MANIFESTS  The manifests in the current folder have errors'),
   })
   expect(await stateOf('ep-main')).toBe('active')
 })

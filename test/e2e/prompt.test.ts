@@ -189,7 +189,7 @@ describe('the prompt of apply', () => {
       ['apply', '--allow', 'delete'],
       [
         [APPLY, `${answer}\n`],
-        [answer === '' ? AGAIN : `'${answer}' is neither. ${AGAIN}`, 'yes\n'],
+        [answer === '' ? AGAIN : `'${answer}' is neither yes nor no. ${AGAIN}`, 'yes\n'],
       ],
     )
     expect({ code, unasked }, screen).toEqual({ code: 0, unasked: [] })

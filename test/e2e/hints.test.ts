@@ -1,0 +1,234 @@
+/** Each hint that names a command or an edit is followed here, in the situation that prints it. See scripts/hints.ts. */
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type FaultOrder, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { espalier } from './espalier.ts'
+import { environmentOf } from './real-computes.ts'
+
+const SHOP: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: [
+        {
+          name: 'main',
+          computes: [
+            { id: 'ep-main', size: 1, scaleToZero: 'never' },
+            { id: 'ep-bi', type: 'read_only', name: 'bi', size: 1 },
+          ],
+        },
+        { name: 'staging', computes: [{ id: 'ep-staging', size: 1, scaleToZero: 'never' }] },
+        { name: 'spare' },
+      ],
+    },
+  ],
+}
+
+interface Printed {
+  readonly code: number | null
+  /** Everything that was printed, without line breaks, which depend on the width. */
+  readonly text: string
+}
+
+interface Stage {
+  readonly sandbox: Sandbox
+  readonly folder: string
+  write(file: string, text: string): Promise<void>
+  /** Replaces the manifest of the shop. */
+  declare(body: string): Promise<void>
+  run(...args: readonly string[]): Promise<Printed>
+  /** Runs the command that the text suggests after `start`. @param more further arguments. */
+  follow(printed: Printed, start: string, ...more: readonly string[]): Promise<Printed>
+}
+
+const stage = async (body?: string, seed = SHOP): Promise<Stage> => {
+  const sandbox = await startSandbox({ seed, timeScale: 100 })
+  onTestFinished(() => sandbox.close())
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-hints-'))
+  const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text)
+  const declare = (text: string): Promise<void> => write('espalier.yaml', `version: 1\nproject: shop\n${text}\n`)
+  const run = async (...args: readonly string[]): Promise<Printed> => {
+    const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
+    return { code, text: (stdout + stderr).replaceAll(/\s+/g, ' ') }
+  }
+  if (body !== undefined) await declare(body)
+  return {
+    sandbox,
+    folder,
+    write,
+    declare,
+    run,
+    follow: (printed, start, ...more) => {
+      const [, suggested = ''] = printed.text.split(start)
+      const [, command] = /^espalier ([^`]*?)(?=[`.]* ?$|`|\. [A-Z])/.exec(suggested) ?? []
+      expect(command, `${start} in: ${printed.text}`).toBeDefined()
+      return run(...(command ?? '').split(' '), ...more)
+    },
+  }
+}
+
+const liveComputes = async ({ sandbox }: Stage): Promise<readonly string[]> => {
+  const headers = { authorization: `Bearer ${sandbox.apiKey}` }
+  const response = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints`, { headers })
+  const { endpoints } = (await response.json()) as { endpoints: { id: string }[] }
+  return endpoints.map(({ id }) => id).sort()
+}
+
+const onOperation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect']): FaultOrder => ({
+  on: 'operation',
+  action: 'apply_config',
+  effect,
+})
+
+describe('planning', () => {
+  // hint: or delete it: `espalier compute delete … --project …`.
+  test('a primary that is in the way is deleted alone', async () => {
+    const shop = await stage('branches: { main: { primary: { id: ep-staging } } }')
+    const planned = await shop.run('plan')
+    expect(planned.text).toContain('Branch `main` already has the primary ep-main')
+    expect((await shop.follow(planned, 'or delete it: `', '--auto-approve')).code).toBe(0)
+    expect(await liveComputes(shop)).toEqual(['ep-bi', 'ep-staging'])
+    expect((await shop.run('plan')).text).toContain('1 to move, 0 to delete.')
+  })
+
+  // hint: Pin … on another branch (`id: …`)
+  test('a primary that is in the way is pinned on another branch', async () => {
+    const shop = await stage('branches: { main: { primary: { id: ep-staging } } }')
+    expect((await shop.run('plan')).text).toContain('Pin ep-main on another branch (`id: ep-main`)')
+    await shop.declare('branches: { main: { primary: { id: ep-staging } }, spare: { primary: { id: ep-main } } }')
+    expect((await shop.run('plan')).text).toContain('2 to move, 0 to delete.')
+  })
+
+  // hint: Set `parkOn` to a branch that has no primary: one of the computes is moved there temporarily.
+  test('a cycle of moves is resolved without deleting anything', async () => {
+    const swap = 'branches: { main: { primary: { id: ep-staging } }, staging: { primary: { id: ep-main } } }'
+    const shop = await stage(swap)
+    expect((await shop.run('plan')).text).toContain('hint: Set `parkOn` to a branch that has no primary')
+    await shop.declare(`parkOn: spare\n${swap}`)
+    expect((await shop.run('plan')).text).toContain('2 to move, 0 to delete.')
+  })
+
+  // hint: If `…` was renamed to `…`, write `renamedFrom: …` under `…`
+  test('a renamed replica keeps its compute', async () => {
+    const shop = await stage('branches: { main: { replicas: { olap: { size: 1 } } } }')
+    expect((await shop.run('plan')).text).toContain('write `renamedFrom: bi` under `olap`')
+    await shop.declare('branches: { main: { replicas: { olap: { renamedFrom: bi, size: 1 } } } }')
+    const { text } = await shop.run('plan')
+    expect(text).toContain('0 to create, 1 to update, 0 to delete.')
+    expect(text).not.toContain('W_RENAMED')
+  })
+})
+
+describe('applying', () => {
+  // hint: Next: to allow …, run `espalier apply… --allow …`.
+  test('consent does not seem to allow what is refused', async () => {
+    const shop = await stage('branches:\n  main: { primary: absent, protect: true }\n  staging: { primary: absent }\n')
+    const applied = await shop.run('apply', '--auto-approve')
+    expect(applied.text).toContain('(refused): Refused: ')
+    const allowed = await shop.follow(applied, 'Next: to allow the steps that are not refused, run `', '--auto-approve')
+    expect(allowed.text).not.toContain('Next: to allow')
+    expect(await liveComputes(shop)).toEqual(['ep-bi', 'ep-main'])
+  })
+
+  // hint: Next: change what …, or run `espalier apply……`.
+  test('a denial of a policy is overridden', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 4 } } }')
+    await shop.write(
+      'espalier.policy.yaml',
+      'version: 1\npolicies:\n  - { name: small, level: deny, rule: { maxSize: 2 }, reason: Large computes are expensive. }\n',
+    )
+    const applied = await shop.run('apply', '--auto-approve')
+    expect(applied.text).toContain('(refused): Refused: ')
+    const { text } = await shop.follow(applied, 'Next: change what the policy denies, or run `', '--auto-approve')
+    expect(text).toContain('Apply complete: 1 done.')
+  })
+
+  // hint: Next: find out why operations failed… in project …: run `espalier operations list --project …`.
+  test('a failed operation is not said to continue', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 2 } } }')
+    shop.sandbox.control.addFault(onOperation({ kind: 'error', message: 'no host had room' }))
+    const applied = await shop.run('apply', '--auto-approve')
+    expect(applied.text).not.toContain('It continues where it stopped')
+    expect(applied.text).toContain('Its change may not be in effect, even if the next plan shows no difference.')
+    const listed = await shop.follow(applied, 'Next: find out why operations failed in project shop: run `')
+    expect(listed.text).toContain('Error')
+  })
+
+  // hint: Next: fix the cause of each failure, then run `espalier apply…` again.
+  test('a rejected request is sent again', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 2 } } }')
+    shop.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'status', status: 422 } })
+    const applied = await shop.run('apply', '--auto-approve')
+    const again = await shop.follow(applied, 'Next: fix the cause of each failure, then run `', '--auto-approve')
+    expect(again.text).toContain('Apply complete: 1 done.')
+  })
+})
+
+describe('reading', () => {
+  // hint: To write manifests for your live projects, run: espalier init.
+  test.each([[[]], [['empty']]])('without manifests in %j, init writes them', async (paths) => {
+    const shop = await stage()
+    await mkdir(join(shop.folder, 'empty'))
+    const planned = await shop.run('plan', ...paths)
+    expect(planned.text).toContain('E_NO_MANIFESTS')
+    expect((await shop.follow(planned, 'run: ')).code).toBe(0)
+    expect((await shop.run('plan')).text).toContain('No changes.')
+  })
+
+  // hint: If … is the sandbox's folder or seed, write: --sandbox=…
+  test('a seed after --sandbox is passed to it', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 2 } } }')
+    await shop.write('seed.yaml', JSON.stringify(SHOP))
+    const run = async (...args: readonly string[]) => (await espalier(['plan', ...args], {}, shop.folder)).stdout
+    const { stderr } = await espalier(['plan', '--sandbox', 'seed.yaml'], {}, shop.folder)
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('write: --sandbox=seed.yaml')
+    expect(await run('--sandbox=seed.yaml')).toContain('1 to update')
+  })
+
+  // hint: To show resolved manifests, run: espalier show --resolved …
+  test('show resolves a manifest', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 2 } } }')
+    const shown = await shop.run('show', 'espalier.yaml')
+    expect(shown.text).toContain('espalier.yaml is not a saved plan')
+    expect((await shop.follow(shown, 'run: ')).text).toContain('size: 2')
+  })
+
+  // hint: To start one, run: espalier sandbox serve. Otherwise correct --base-url.
+  test('a refused connection is reported with the address at once', async () => {
+    const shop = await stage('branches: { main: { primary: {} } }')
+    await shop.sandbox.close()
+    const startedAt = performance.now()
+    const { code, text } = await shop.run('plan')
+    expect(code).toBe(1)
+    expect(text).toContain(`The control API at ${shop.sandbox.apiUrl} refuses connections`)
+    expect(text).toContain('hint: Is the sandbox running? To start one, run: espalier sandbox serve.')
+    expect(performance.now() - startedAt).toBeLessThan(3_000)
+  })
+
+  test('projects that cannot be read for the same reason are reported once', async () => {
+    const projects = Array.from({ length: 39 }, (_, at) => ({ id: `x-${at}`, branches: [{ name: 'main' }] }))
+    const shop = await stage('branches: { main: { primary: {} } }', { projects: [...SHOP.projects, ...projects] })
+    await shop.write(
+      'others.yaml',
+      `version: 1\nprojects: [${projects.map(({ id }) => id).join(', ')}]\nbranches: { main: { primary: {} } }\n`,
+    )
+    shop.sandbox.control.addFault({
+      on: 'request',
+      path: '/projects/x-*/branches',
+      times: 0,
+      effect: { kind: 'status', status: 403, message: 'not allowed' },
+    })
+    const { text } = await shop.run('plan', 'espalier.yaml', 'others.yaml')
+    expect(text.match(/E_PROJECT_UNREADABLE/g)).toHaveLength(1)
+    expect(text).toContain('The same error in 38 other projects: x-1, x-10, x-11, x-12, x-13 and 33 more.')
+  })
+
+  test('a key that is not accepted is reported as such', async () => {
+    const shop = await stage('branches: { main: { primary: {} } }')
+    const env = { ...environmentOf(shop.sandbox), ESPALIER_API_KEY: 'wrong-key-123' }
+    const { stderr } = await espalier(['plan'], env, shop.folder)
+    expect(stderr).toMatch(/^error {2}E_KEY {2}The control API does not accept the API key: /)
+  })
+})
