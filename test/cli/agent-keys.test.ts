@@ -21,7 +21,7 @@ test.each([
   [undefined, 'The key list keys.yaml was not found.'],
   ['', 'keys.yaml:1:1: the file: must be a list'],
   ['[]', 'keys.yaml:1:1: the file: must have at least 1 item'],
-  ['- name: a\n  keyFile: k\n  paths: [x, "{"]', 'keys.yaml:3:14: 0.paths.1: is not a valid glob'],
+  ['- name: a\n  keyFile: k\n  paths: [x, "{"]', 'keys.yaml:3:14: [0].paths[1]: is not a valid glob'],
   ['- name: a\n  name: b', 'keys.yaml:2:3: The key `name` is already set on line 1.'],
 ])('the list %j is rejected with: %s', async (text, message) => {
   await expect(keysIn(text)).rejects.toMatchObject({ code: 'E_KEY', message: expect.stringContaining(message) })
