@@ -6,11 +6,25 @@ import { SIZE_TABLE } from '../../src/model/index.ts'
 import { expectEnough, isLong, runs } from '../long-runs.ts'
 
 // Optimising the code would take longer than running it.
-const AJV = { strict: true, code: { optimize: false } } as const
+const EDITORS = ['defaultSnippets', 'errorMessage', 'patternErrorMessage']
+const AJV = { strict: true, keywords: EDITORS, code: { optimize: false } }
 const validate = new Ajv2020(AJV).compile(manifestSchema())
 
 const document = (rest: object): object => ({ version: 1, project: 'quiet-river-12345678', ...rest })
 const primary = (attributes: object): object => document({ branches: { main: { primary: attributes } } })
+
+test('an editor offers all sizes, and no map as a value, and explains patterns and a missing value', () => {
+  const { $defs } = manifestSchema() as { $defs: Record<string, { examples?: unknown[]; defaultSnippets?: unknown[] }> }
+  expect($defs.size?.examples).toEqual(SIZE_TABLE.steps.map(({ cu }) => cu))
+  expect($defs.size?.defaultSnippets).toEqual([{ label: '{ min: 1, max: 8 }', body: { min: 1, max: 8 } }])
+  expect($defs.scaleToZero).toMatchObject({
+    examples: ['5m', '1h30m', 'never', 'default'],
+    patternErrorMessage: expect.stringContaining('from 1m to 7d'),
+  })
+  const text = JSON.stringify(manifestSchema())
+  expect(text).not.toMatch(/"examples":\[[^\]]*[{[]/)
+  expect(text).toContain('"errorMessage":"Write attributes such as `size: 1` on the lines below, or `absent`."')
+})
 
 describe('the published schema', () => {
   test.each<readonly [name: string, value: object]>([
@@ -173,12 +187,16 @@ describe('editor support', () => {
     return [...own, ...Object.entries(value).flatMap(([key, inner]) => propertiesIn(inner, `${path}/${key}`))]
   }
   const properties = propertiesIn(schema)
+  const examplesOf = ({ examples = [], defaultSnippets = [] }: Record<string, unknown>): readonly unknown[] => [
+    ...(examples as readonly unknown[]),
+    ...(defaultSnippets as readonly { readonly body: unknown }[]).map(({ body }) => body),
+  ]
 
   test('every property in the schema has a description and examples', () => {
     expect(properties.length).toBeGreaterThan(30)
     const bare = properties.filter(
-      ([, { description, examples }]) =>
-        typeof description !== 'string' || description === '' || !Array.isArray(examples) || examples.length === 0,
+      ([, property]) =>
+        typeof property.description !== 'string' || property.description === '' || examplesOf(property).length === 0,
     )
     expect(bare.map(([path]) => path)).toEqual([])
   })
@@ -187,8 +205,9 @@ describe('editor support', () => {
     const ajv = new Ajv2020({ ...AJV, inlineRefs: false }).addSchema({ $id: 'definitions', $defs: definitions })
     const wrong = properties.flatMap(([path, property]) => {
       const fits = ajv.compile(JSON.parse(JSON.stringify(property).replaceAll('"#/', '"definitions#/')))
-      const examples = Array.isArray(property.examples) ? property.examples : []
-      return examples.filter((example) => !fits(example)).map((example) => [path, example])
+      return examplesOf(property)
+        .filter((example) => !fits(example))
+        .map((example) => [path, example])
     })
     expect(wrong).toEqual([])
   })

@@ -20,6 +20,7 @@ import {
 } from '../../base/index.ts'
 import { COMPUTE_NAME_PATTERN, DURATION_PATTERN, rowOf, SIZE_TABLE, schemaAddress, TIERS } from '../../model/index.ts'
 import { ATTRIBUTE_PROPERTIES, attributeDefinitions, type RESTART_WINDOW } from './attributes.ts'
+import { forEditors } from './for-editors.ts'
 import { POLICY } from './policy.ts'
 
 const protect = flag({
@@ -282,10 +283,10 @@ export const sharedFileSchema = (): JsonSchema => ({
 })
 
 /** The published schema of a document. */
-export const manifestSchema = (): JsonSchema => withEnumeratedRanges(documentSchema())
+export const manifestSchema = (): JsonSchema => forEditors(withEnumeratedRanges(documentSchema()))
 
 /** The published schema of a shared file. */
-export const sharedSchema = (): JsonSchema => withEnumeratedRanges(sharedFileSchema())
+export const sharedSchema = (): JsonSchema => forEditors(withEnumeratedRanges(sharedFileSchema()))
 
 /** Replaces the keyword with a condition for each minimum, because JSON Schema cannot subtract. */
 const withEnumeratedRanges = (schema: JsonSchema): JsonSchema =>

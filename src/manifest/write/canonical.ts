@@ -1,7 +1,7 @@
 /** The canonical order of keys and the canonical form of values, both from the definition. */
 import type { JsonSchema } from '../../base/index.ts'
 import { type AnyAttributeRow, ATTRIBUTE_KEYS, rowOf } from '../../model/index.ts'
-import { manifestSchema } from '../definition/manifest.ts'
+import { documentSchema } from '../definition/manifest.ts'
 
 /** The shape of a map: the order of its keys, and the shapes of its values. Unknown keys stay in order, at the end. */
 export interface Shape {
@@ -41,7 +41,7 @@ const shapeOf = (schema: JsonSchema, definitions: Readonly<Record<string, JsonSc
 
 const isSchema = (value: unknown): value is JsonSchema => typeof value === 'object' && value !== null
 
-const { $defs, ...root } = manifestSchema()
+const { $defs, ...root } = documentSchema()
 const DEFINITIONS = $defs as Readonly<Record<string, JsonSchema>>
 
 export const DOCUMENT: Shape = shapeOf(root, DEFINITIONS)
