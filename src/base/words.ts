@@ -26,3 +26,7 @@ export const group = (count: number): string => String(count).replace(/\B(?=(\d{
 /** `1 compute`, `2 computes`. */
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>
   `${group(count)} ${count === 1 ? noun : plural}`
+
+/** `a, b and 3 more`. @param most how many names are shown. */
+export const listed = (names: readonly string[], most: number): string =>
+  `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${group(names.length - most)} more` : ''}`

@@ -21,6 +21,9 @@ export interface Difference {
   readonly lastOperation?: DriftOperation
 }
 
+/** Whether the live project changed, perhaps in addition to the manifest. */
+export const isDrift = ({ mover }: Pick<Difference, 'mover'>): boolean => mover !== 'manifest'
+
 export interface DriftOperation {
   readonly id: string
   readonly action: string

@@ -1,5 +1,5 @@
 /** Resolves branch names to ids, and rules to the live branches that they match. */
-import { compare, defined, didYouMean, groupBy } from '../base/index.ts'
+import { compare, defined, didYouMean, groupBy, listed } from '../base/index.ts'
 import {
   type BranchReference,
   compareSource,
@@ -128,7 +128,6 @@ const MAX_LISTED = 8
 
 const listNames = (names: readonly string[]): string => {
   if (names.length === 0) return 'The project has no branches.'
-  const more = names.length - MAX_LISTED
-  const shown = [...names].sort(compare).slice(0, MAX_LISTED)
-  return `The project has ${shown.map((name) => `\`${name}\``).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+  const sorted = names.toSorted(compare).map((name) => `\`${name}\``)
+  return `The project has ${listed(sorted, MAX_LISTED)}.`
 }

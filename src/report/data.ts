@@ -1,6 +1,14 @@
 /** Diagnostics as JSON and as SARIF 2.1.0 (OASIS), and annotations that GitHub shows on lines of manifests. */
 import { encodePath, plainText } from '../base/index.ts'
-import { type Change, type Diagnostic, type Difference, type Plan, plainJson, type Source } from '../model/index.ts'
+import {
+  type Change,
+  type Diagnostic,
+  type Difference,
+  isDrift,
+  type Plan,
+  plainJson,
+  type Source,
+} from '../model/index.ts'
 import { impactWords, isDisruptive, worstFirst } from './words/impacts.ts'
 import { computeOnBranch, messageOf } from './words/names.ts'
 
@@ -124,7 +132,7 @@ export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, pl
     lastOperation: lastOperation ?? null,
     source: change.source ?? null,
   }))
-  const drifted = flat.filter(({ mover }) => mover !== 'manifest').length
+  const drifted = differences.filter(isDrift).length
   const { leftOut } = plan
   const rest = leftOut === undefined ? {} : { leftOut }
   return `${plainJson({ since: ref, takenAt, drifted, differences: flat, ...rest }, 2)}\n`

@@ -1,5 +1,5 @@
 /** Plans and applies only some projects, branches or changes. */
-import { commitOf, counted, defined, globMatcher, globProblem } from '../base/index.ts'
+import { commitOf, counted, defined, globMatcher, globProblem, listed as listedNames } from '../base/index.ts'
 import {
   type Change,
   changeTitle,
@@ -222,10 +222,6 @@ export const selectionWords = (
 
 const MOST_LISTED = 10
 
-const listed = (names: readonly string[]): string => {
-  if (names.length === 0) return 'none'
-  const more = names.length - MOST_LISTED
-  return `${names.slice(0, MOST_LISTED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-}
+const listed = (names: readonly string[]): string => (names.length === 0 ? 'none' : listedNames(names, MOST_LISTED))
 
 const usage = (message: string, hint?: string): EspalierError => new EspalierError('E_USAGE', message, { hint })

@@ -1,6 +1,6 @@
 import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../../api/index.ts'
 import { groupBy, mapConcurrently } from '../../base/index.ts'
-import { type Change, type Difference, EXIT, hasErrors, type Observed } from '../../model/index.ts'
+import { type Change, type Difference, EXIT, hasErrors, isDrift, type Observed } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
 import { manifestsAt, planLive, planOfBase, select, selectionNote } from '../../workflow/index.ts'
@@ -68,7 +68,7 @@ export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
       reportLeftOut(plan, io)
       return EXIT.error
     }
-    return differences.some(({ mover }) => mover !== 'manifest') ? EXIT.changes : EXIT.ok
+    return differences.some(isDrift) ? EXIT.changes : EXIT.ok
   })
 })
 
@@ -85,10 +85,7 @@ const withOperations = async (
   { projects }: Observed,
   onReading?: OnReading,
 ): Promise<readonly Difference[]> => {
-  const drifted = groupBy(
-    differences.filter(({ mover }) => mover !== 'manifest'),
-    ({ change }) => change.project,
-  )
+  const drifted = groupBy(differences.filter(isDrift), ({ change }) => change.project)
   const counted = countReads('past operations', drifted.size, onReading)
   const operations = new Map(
     await mapConcurrently(
@@ -99,8 +96,8 @@ const withOperations = async (
   )
   const live = new Set(projects.flatMap(({ computes }) => computes.map(({ id }) => id)))
   return differences.map((difference) => {
-    const { change, mover } = difference
-    const own = mover === 'manifest' ? undefined : operations.get(change.project)?.find(concerns(change, live))
+    const { change } = difference
+    const own = isDrift(difference) ? operations.get(change.project)?.find(concerns(change, live)) : undefined
     if (own?.endpointId === undefined) return difference
     const { id, action, createdAt, endpointId } = own
     return { ...difference, lastOperation: { id, action, createdAt, computeId: endpointId } }

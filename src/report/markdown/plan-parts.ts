@@ -1,5 +1,5 @@
 /** The parts of a plan's Markdown other than its changes. */
-import { counted, group } from '../../base/index.ts'
+import { counted, group, listed } from '../../base/index.ts'
 import { computeTitle, likelyOf, type Plan } from '../../model/index.ts'
 import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
@@ -75,10 +75,7 @@ const deniedPart = (plan: Plan): readonly string[] => {
   return [`> [!CAUTION]\n> ${who} ${namesOf(policies)} ${deny} this plan: nothing runs in ${where}.`]
 }
 
-const namesOf = (names: readonly string[]): string => {
-  const shown = names.slice(0, MOST_NAMES).map(literal).join(', ')
-  return names.length > MOST_NAMES ? `${shown} and ${names.length - MOST_NAMES} more` : shown
-}
+const namesOf = (names: readonly string[]): string => listed(names.map(literal), MOST_NAMES)
 
 /** The size of the change in cost, in CU-hours a month. It is infinite if the cost is unknown. */
 const changeOf = ({ cost }: Plan): number =>

@@ -1,6 +1,6 @@
 /** Shows the differences between manifests and live projects, grouped by which side changed. */
 import { counted, plainText, plainValue } from '../../base/index.ts'
-import { type Difference, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
+import { type Difference, isDrift, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { ageOf, capitalised } from '../words/counts.ts'
 import { computeOnBranch, place, projectTitle } from '../words/names.ts'
 import { type Paint, paintOf, type Style, wrapped } from './style.ts'
@@ -24,7 +24,7 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
     const title = paint.bold(`${capitalised(MOVER_WORDS[mover])}: ${counted(own.length, 'difference')}`)
     return [[title, ...own.map((one) => wrapped(lineOf(one, titleOf, now, paint), style, 2))].join('\n')]
   })
-  const drifted = differences.filter(({ mover }) => mover !== 'manifest').length
+  const drifted = differences.filter(isDrift).length
   const since = `since ${plainText(ref)}${coverage(plan)}`
   const hint =
     differences.length === 0 ? '' : ' The manifests introduced the differences. To apply them, run `espalier apply`.'
