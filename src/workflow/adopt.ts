@@ -86,18 +86,19 @@ const adopt = (
     return { kind: 'problems', diagnostics, loaded }
   }
   const { added, updated, ...rest } = adopted
+  // After the import, `apply` still has to create computes that are missing, and to rename those with `renamedFrom`.
+  const pending = planned.plan.changes.filter(
+    ({ kind, compute, attributes }) =>
+      kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName)),
+  )
   return {
     kind: 'adopted',
     ...rest,
     isChanged: adopted.text !== file.text,
     computes: { added, updated, inNewDocument: 0 },
-    pending: new Set(planned.plan.changes.filter(isLeftToApply).map(({ id }) => id)),
+    pending: new Set(pending.map(({ id }) => id)),
   }
 }
-
-/** After the import, `apply` still has to create computes that are missing, and to rename those with `renamedFrom`. */
-const isLeftToApply = ({ kind, compute, attributes }: Change): boolean =>
-  kind === 'create' || (kind === 'update' && compute.type === 'read_only' && attributes.some(isName))
 
 const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 

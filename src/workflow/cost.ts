@@ -14,20 +14,18 @@ import { declaredComputes } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 import { declaredFor } from './review.ts'
 
-export interface CostOptions {
-  readonly concurrency?: number
-  readonly clock?: Clock
-  /** The manifests whose lines the advice refers to. */
-  readonly manifests?: Manifests
-}
-
+/** @param manifests the manifests whose lines the advice refers to. */
 export const costLive = async (
   api: ReadApi,
   projects: readonly string[],
-  { concurrency = DEFAULT_CONCURRENCY, clock, manifests }: CostOptions = {},
+  {
+    concurrency = DEFAULT_CONCURRENCY,
+    clock,
+    manifests,
+  }: { readonly clock?: Clock; readonly manifests?: Manifests } = {},
 ): Promise<{ readonly observed: Observed; readonly report: CostReport }> => {
-  const seen = await snapshot(api, projects, { concurrency, clock })
-  const read = await mapConcurrently(seen.projects, concurrency, async (project) =>
+  const seen = await snapshot(api, projects, { concurrency: DEFAULT_CONCURRENCY, clock })
+  const read = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, async (project) =>
     needsOperations(project) ? { ...project, ...(await pastOperations(api, project.id)) } : project,
   )
   const observed = { ...seen, projects: read }
