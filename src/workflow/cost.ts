@@ -18,11 +18,7 @@ import { declaredFor } from './review.ts'
 export const costLive = async (
   api: ReadApi,
   projects: readonly string[],
-  {
-    concurrency = DEFAULT_CONCURRENCY,
-    clock,
-    manifests,
-  }: { readonly clock?: Clock; readonly manifests?: Manifests } = {},
+  { clock, manifests }: { readonly clock?: Clock; readonly manifests?: Manifests } = {},
 ): Promise<{ readonly observed: Observed; readonly report: CostReport }> => {
   const seen = await snapshot(api, projects, { concurrency: DEFAULT_CONCURRENCY, clock })
   const read = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, async (project) =>

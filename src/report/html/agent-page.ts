@@ -87,9 +87,7 @@ const verdictOf = (name: AgentGroup, count: number): string => {
 const NATURAL = new Intl.Collator('en', { numeric: true })
 
 const byState = (a: AgentPageProject, b: AgentPageProject): number =>
-  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(titleOf(a), titleOf(b))
-
-const titleOf = ({ id, name }: AgentPageProject): string => name ?? id
+  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(a.name ?? a.id, b.name ?? b.id)
 
 const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   markup`<p class="facts">From <code>${source.from}</code>${source.ref === undefined ? '' : markup`, ref <code>${source.ref}</code>`}${
@@ -119,10 +117,11 @@ const projectList = (name: AgentGroup, projects: readonly AgentPageProject[]): M
     : markup`<ol class="agent">${projects.map(projectRow)}</ol>`
 
 const syncedItem = (project: AgentPageProject): Markup => {
-  const { version: synced, since } = project
-  const state =
-    synced === undefined ? '' : markup`<span class="quiet">at ${version(synced)} since ${moment(since)}</span>`
-  return markup`<li>${icon('check')}<span>${projectName(project)} ${applied(project)}${state}</span></li>
+  const { version: synced, since, lastApply: last } = project
+  const applied =
+    last && markup`<span class="quiet">applied ${counted(last.done.length, 'step')} ${moment(last.at)},</span> `
+  const state = synced && markup`<span class="quiet">at ${version(synced)} since ${moment(since)}</span>`
+  return markup`<li>${icon('check')}<span>${projectName(project)} ${applied ?? ''}${state ?? ''}</span></li>
 `
 }
 
@@ -147,12 +146,10 @@ const why = ({ message, ...status }: AgentPageProject): string => {
   return status.state === 'Suspended' ? `${words} Reason: ${message}` : message
 }
 
-type Fact = readonly [name: string, value: Markup]
-
-const facts = (project: AgentPageProject): readonly Fact[] => {
+const facts = (project: AgentPageProject): readonly (readonly [name: string, value: Markup])[] => {
   const { state, since, until, windowOpensAt, scheduledSteps, missedWindow, version: planned, lastApply } = project
   const there = project.windowOpensLocally === undefined ? '' : ` (${project.windowOpensLocally} in its time zone)`
-  const found: Fact[] = [['since', moment(since)]]
+  const found: [name: string, value: Markup][] = [['since', moment(since)]]
   if (until !== undefined && until !== windowOpensAt) {
     found.push([state === 'Failing' ? 'next attempt' : 'until', moment(until)])
   }
@@ -175,17 +172,11 @@ const facts = (project: AgentPageProject): readonly Fact[] => {
   return found
 }
 
-const applied = ({ lastApply }: AgentPageProject): Markup =>
-  lastApply === undefined
-    ? NOTHING
-    : markup`<span class="quiet">applied ${counted(lastApply.done.length, 'step')} ${moment(lastApply.at)},</span> `
-
 const differences = ({ id, differences }: AgentPageProject): Markup => {
   if (differences.length === 0) return NOTHING
-  const shown = differences.slice(0, MOST_DIFFERENCES)
-  const more = differences.length - shown.length
+  const more = differences.length - MOST_DIFFERENCES
   return markup`<details id="d-${id}" class="more"><summary>${counted(differences.length, 'difference')}</summary><div class="scroll" role="region" tabindex="0" aria-label="Differences of ${id}"><table>
-<thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${shown.map(differenceRow)}</tbody></table></div>${when(
+<thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${differences.slice(0, MOST_DIFFERENCES).map(differenceRow)}</tbody></table></div>${when(
     more > 0,
     () => markup`<p class="quiet">and ${group(more)} more on the project's page</p>`,
   )}</details>`

@@ -56,11 +56,19 @@ export const resultsOf = (plan: Plan, { events, outcome }: PlanRun): RunResults 
     ends.set(event.outcome.step, since(event))
     outcomes.set(event.outcome.step, event.outcome)
   }
+  const { kind, words } = applyVerdict(
+    plan,
+    outcome,
+    plan.steps.map(({ id }) => outcomes.get(id)?.status),
+  )
+  const verdict = isEmptyPlan(plan)
+    ? { words: emptyVerdict(plan), look: VERDICT_LOOKS[plan.leftOut === undefined ? 'complete' : 'incomplete'] }
+    : { words, look: VERDICT_LOOKS[kind] }
   const expected = expectedMs(plan) === 0 ? '' : `, about ${time(expectedMs(plan))} was expected`
   return {
     startedAt,
     end,
-    verdict: verdictOf(plan, outcome, (step) => outcomes.get(step.id)),
+    verdict,
     duration: `It took ${time(end)}${expected}.`,
     notes: [
       ...events.flatMap((event) => (event.type === 'interrupt' ? [event.message] : [])),
@@ -77,11 +85,9 @@ export const resultsOf = (plan: Plan, { events, outcome }: PlanRun): RunResults 
   }
 }
 
-const UNFINISHED: Look = { icon: 'clock', tone: 'quiet' }
-
 const resultOf = (outcome: StepOutcome | undefined, span: Span | undefined): StepResult =>
   outcome === undefined
-    ? { look: UNFINISHED, words: span === undefined ? 'never started' : 'end unknown', span }
+    ? { look: { icon: 'clock', tone: 'quiet' }, words: span === undefined ? 'never started' : 'end unknown', span }
     : { look: STATUS_MARKS[outcome.status], words: statusWords(outcome.status), outcome, span }
 
 const VERDICT_LOOKS = {
@@ -89,16 +95,3 @@ const VERDICT_LOOKS = {
   scheduled: STATUS_MARKS.scheduled,
   incomplete: STATUS_MARKS.failed,
 } as const
-
-const verdictOf = (
-  plan: Plan,
-  outcome: Outcome | undefined,
-  outcomeOf: (step: Step) => StepOutcome | undefined,
-): RunResults['verdict'] => {
-  if (isEmptyPlan(plan)) {
-    return { words: emptyVerdict(plan), look: VERDICT_LOOKS[plan.leftOut === undefined ? 'complete' : 'incomplete'] }
-  }
-  const statuses = plan.steps.map((step) => outcomeOf(step)?.status)
-  const { kind, words } = applyVerdict(plan, outcome, statuses)
-  return { words, look: VERDICT_LOOKS[kind] }
-}

@@ -15,7 +15,10 @@ export const changeTable = (changes: readonly Change[], view: Pick<PlanView, 'pl
     [
       literal(computeTitle(change.compute)),
       ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
-      ...placeOf(change, view),
+      // The place where the compute is declared.
+      change.source === undefined
+        ? 'not declared'
+        : linked(literal(place(change.source)), view.linkTo?.(change.source.file, change.source.line)),
     ].join('<br>'),
     whatChanges(change),
     impactCell(change),
@@ -24,33 +27,23 @@ export const changeTable = (changes: readonly Change[], view: Pick<PlanView, 'pl
   return table(['', 'branch', 'compute', 'change', 'impact'], rows)
 }
 
-const whatChanges = (change: Change): string => {
-  const moved = change.from === undefined ? [] : [`from ${literal(change.from.name)}`]
-  const attributes = change.attributes.map(({ path, beforeText: before, afterText: after }) =>
-    before === undefined
-      ? `${literal(path)} ${literal(after)}`
-      : `${literal(path)} ${literal(before)} → ${literal(after)}`,
-  )
-  const words = [...moved, ...attributes]
-  return words.length > 0 ? words.join('<br>') : `${change.kind}d`
+const whatChanges = ({ kind, from, attributes }: Change): string => {
+  const words = [
+    ...(from === undefined ? [] : [`from ${literal(from.name)}`]),
+    ...attributes.map(({ path, beforeText: before, afterText: after }) =>
+      [literal(path), ...(before === undefined ? [] : [literal(before), '→']), literal(after)].join(' '),
+    ),
+  ]
+  return words.length > 0 ? words.join('<br>') : `${kind}d`
 }
 
 const impactCell = (change: Change): string => {
   const words = impactWords(change)
-  const shown = isDisruptive(change.impact) ? `**${words}**` : words
   return [
-    shown,
+    isDisruptive(change.impact) ? `**${words}**` : words,
     ...(change.windows === undefined ? [] : [literal(windowWords(change))]),
     ...(change.refused === undefined ? [] : [`refused: ${literal(change.refused)}`]),
   ].join('<br>')
-}
-
-/** The place where the compute is declared. */
-const placeOf = ({ source }: Change, { linkTo }: Pick<PlanView, 'linkTo'>): readonly string[] => {
-  if (source === undefined) return ['not declared']
-  const shown = literal(place(source))
-  const link = linkTo?.(source.file, source.line)
-  return [linked(shown, link)]
 }
 
 /** A diff of the computes before and after, as YAML. Each branch is diffed separately to keep the time linear. */
@@ -64,7 +57,6 @@ export const yamlDiff = (changes: readonly Change[], plan: Plan): string => {
   )
 }
 
-type Side = 'before' | 'after'
 type Tree = Record<string, unknown>
 
 const diffOf = (before: string, after: string): readonly string[] =>
@@ -81,7 +73,7 @@ const yamlOf = (branch: string, trees: ReadonlyMap<string, Tree>): string => {
 }
 
 /** Returns a tree of YAML values for each branch. */
-const treeOf = (changes: readonly Change[], side: Side, isFleet: boolean): ReadonlyMap<string, Tree> => {
+const treeOf = (changes: readonly Change[], side: 'before' | 'after', isFleet: boolean): ReadonlyMap<string, Tree> => {
   const trees = new Map<string, Tree>()
   for (const change of changes) {
     const { kind, compute, project } = change

@@ -67,11 +67,10 @@ interface ProblemView extends Frame {
 }
 
 export const problemComment = (view: ProblemView, limit: Limit = COMMENT_LIMIT): string => {
+  const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)
   const sorted = view.diagnostics.toSorted((a, b) => rank(a) - rank(b))
   return fitTo(limit, [], sorted.length, (rows) => renderProblems(view, sorted, rows))
 }
-
-const rank = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1)
 
 const renderProblems = (view: ProblemView, diagnostics: readonly Diagnostic[], shown: number): string => {
   const counts = severityCounts(diagnostics)
@@ -116,21 +115,17 @@ export const failureComment = (view: FailureView, limit: Limit = COMMENT_LIMIT):
   return fitTo(limit, [], message.length, (length) => renderFailure(view, message.slice(0, length)))
 }
 
+const OUT_OF_DATE =
+  '> [!CAUTION]\n> The previous contents of this comment are out of date. The current state of the live project is unknown.'
+
 const renderFailure = (view: FailureView, message: string): string => {
   const { what, reason, code, hint, isOutOfDate, commit, run } = view
-  const lines = [...message.split('\n'), ...(hint === undefined ? [] : [hint])].map((line) => line.trim())
+  const lines = [...message.split('\n'), hint ?? ''].map((line) => line.trim()).filter((line) => line !== '')
   const parts = [
     view.marker,
     heading(view, `the ${what} failed (${reason})`),
-    ...(isOutOfDate
-      ? [
-          `> [!CAUTION]\n> The previous contents of this comment are out of date. The current state of the live project is unknown.`,
-        ]
-      : []),
-    `**${code}** ${lines
-      .filter((line) => line !== '')
-      .map(literal)
-      .join('<br>')}`,
+    ...(isOutOfDate ? [OUT_OF_DATE] : []),
+    `**${code}** ${lines.map(literal).join('<br>')}`,
     `<sub>${commit === '' ? '' : `Commit ${literal(commit)}. `}${run === undefined ? '' : `See [the log](${run}) for details.`}</sub>`,
   ]
   return `${parts.join('\n\n')}\n`

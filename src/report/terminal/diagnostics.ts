@@ -12,7 +12,9 @@ export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: S
   if (diagnostics.length === 0) return ''
   const paint = paintOf(style)
   const parts = alike(diagnostics).map((same) => groupText(same, style, paint, lineOf))
-  return `${parts.join('\n\n')}\n\n${closing(diagnostics)}\n`
+  const files = new Set(diagnostics.flatMap(({ source }) => source?.file ?? [])).size
+  const counts = `${severityCounts(diagnostics).join(', ')}${files > 0 ? ` in ${counted(files, 'file')}` : ''}`
+  return `${parts.join('\n\n')}\n\n${counts}\n`
 }
 
 const groupText = ({ first, others }: Alike, style: Style, paint: Paint, lineOf: LineOf): string =>
@@ -59,9 +61,4 @@ const frame = (
     `${paint.dim(margin)}${fitting(visible(text.slice(from)), room)}`,
     `${paint.dim(`${' '.repeat(margin.length - 2)}| `)}${' '.repeat(before)}${paint.red('^'.repeat(marked))}`,
   ]
-}
-
-const closing = (diagnostics: readonly Diagnostic[]): string => {
-  const files = new Set(diagnostics.flatMap(({ source }) => source?.file ?? [])).size
-  return `${severityCounts(diagnostics).join(', ')}${files > 0 ? ` in ${counted(files, 'file')}` : ''}`
 }

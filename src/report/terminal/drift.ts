@@ -25,16 +25,14 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
     return [[title, ...own.map((one) => wrapped(lineOf(one, titleOf, now, paint), style, 2))].join('\n')]
   })
   const drifted = differences.filter(isDrift).length
-  const since = `since ${plainText(ref)}${coverage(plan)}`
+  const { projects, leftOut = [] } = plan
+  const total = counted(projects.length + leftOut.length, 'project')
+  const since = `since ${plainText(ref)}${leftOut.length === 0 ? '' : ` in ${projects.length} of ${total}`}`
   const hint =
     differences.length === 0 ? '' : ' The manifests introduced the differences. To apply them, run `espalier apply`.'
   const verdict = drifted === 0 ? `No drift ${since}.${hint}` : `Drift ${since}: ${counted(drifted, 'difference')}.`
   return `${[...sections, verdict].join('\n\n')}\n`
 }
-
-/** Says how many projects were compared, if some were left out. */
-const coverage = ({ projects, leftOut = [] }: DriftContext['plan']): string =>
-  leftOut.length === 0 ? '' : ` in ${projects.length} of ${counted(projects.length + leftOut.length, 'project')}`
 
 const lineOf = (difference: Difference, titleOf: (project: string) => string, now: number, paint: Paint): string => {
   const { change, attribute } = difference

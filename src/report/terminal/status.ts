@@ -132,12 +132,11 @@ const titleOf = (
   missing: number,
   paint: Paint,
 ): string => {
-  const count = (of: (one: ComputeStatus) => boolean): number => computes.filter(of).length
-  const differing = count(({ sync }) => sync === 'differs')
-  const unmanaged = count(({ sync }) => sync === 'unmanaged')
+  const differing = computes.filter(({ sync }) => sync === 'differs').length
+  const unmanaged = computes.filter(({ sync }) => sync === 'unmanaged').length
   const facts = [
     counted(computes.length, 'compute'),
-    `${count(({ state }) => state === 'active')} active`,
+    `${computes.filter(({ state }) => state === 'active').length} active`,
     ...(differing === 0 ? [] : [`${differing} ${differing === 1 ? 'differs' : 'differ'}`]),
     ...(unmanaged === 0 ? [] : [`${unmanaged} unmanaged`]),
     ...(missing === 0 ? [] : [`${missing} not live`]),
@@ -174,10 +173,7 @@ const columns = (now: number, isWide: boolean): readonly Column<ComputeStatus>[]
 ]
 
 const wideColumns = (now: number): readonly Column<ComputeStatus>[] => [
-  {
-    title: 'SCALE TO ZERO',
-    text: ({ scaleToZero }) => (scaleToZero === null ? '' : formatScaleToZero(scaleToZero)),
-  },
+  { title: 'SCALE TO ZERO', text: ({ scaleToZero }) => (scaleToZero === null ? '' : formatScaleToZero(scaleToZero)) },
   { title: 'AGE', text: ({ createdAt }) => (createdAt === null ? '' : ageOf(createdAt, now)) },
   { title: 'HOST', text: ({ host }) => plainText(host) },
 ]
