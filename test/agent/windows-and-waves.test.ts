@@ -69,9 +69,19 @@ branches:
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
-  test('if the agent is stopped in the middle, the next agent completes the chain as soon as it starts', async () => {
+  test('if the agent is stopped in the middle, it completes the chain first', async () => {
     const agent = await begin()
     await world.pass(2 * HOUR + 5.5 * MINUTE)
+    agent.stop()
+    await world.pass(HOUR)
+    expect(sent()).toEqual([...BEGUN, `02:08 ${ONE}`, `02:08 ${TWO}`])
+  })
+
+  test('if the agent stops immediately, the next agent completes the chain as soon as it starts', async () => {
+    const agent = await begin()
+    await world.pass(2 * HOUR + 5.5 * MINUTE)
+    agent.stop()
+    await world.pass(0.4 * MINUTE)
     agent.stop()
     await world.pass(HOUR)
     expect(sent()).toEqual(BEGUN)

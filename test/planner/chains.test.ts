@@ -80,6 +80,21 @@ describe('a selection', () => {
     expect(made.selection?.included).toHaveLength(2)
   })
 
+  test('includes a long chain, whatever the order of its declarations', () => {
+    const live = world(
+      Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, { primary: { id: `ep-${name}` } }])),
+    )
+    const entries = ['b', 'c', 'd', 'e', 'f'].map((from, at) => ['abcde'.charAt(at), { primary: { id: `ep-${from}` } }])
+    for (const order of ['01234', '02413', '13024', '03142', '40312', '43210']) {
+      const branches = Object.fromEntries([...order].flatMap((at) => [entries[Number(at)] ?? []]))
+      const made = planOf({ branches, prune: true }, live, {
+        select: ({ compute }) => compute.id === 'ep-d',
+        completesChains: true,
+      })
+      expect(computes(made)).toEqual(['ep-a', 'ep-b', 'ep-c', 'ep-d', 'ep-e', 'ep-f'])
+    }
+  })
+
   test('of none of its changes includes none', () => {
     const made = only([], true)
     expect(made.steps).toEqual([])
