@@ -12,6 +12,7 @@ import { standaloneValidators } from '../src/manifest/definition/compiler.ts'
 import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
 import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
+import { hintsPage } from './hints.ts'
 import { withTables } from './manifest-tables.ts'
 import { promisesPage, withSafety } from './promises.ts'
 
@@ -116,6 +117,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/model/generated/codes.json': () => json(explanations()),
   'src/model/generated/diagnostic-code.ts': codeType,
   'docs/promises.md': promisesPage,
+  'test/hints.md': hintsPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema()),
   'schemas/shared.schema.json': () => json(sharedSchema()),

@@ -232,3 +232,95 @@ describe('reading', () => {
     expect(stderr).toMatch(/^error {2}E_KEY {2}The control API does not accept the API key: /)
   })
 })
+
+const PRIMARY = 'branches: { main: { primary: { size: 2 } } }'
+
+describe('files', () => {
+  // hint: Write one with `espalier plan --out FILE`.
+  // hint: Saved to …. To apply exactly this plan, run: espalier apply ……
+  test('a plan that does not exist is written, and then applied', async () => {
+    const shop = await stage(PRIMARY)
+    const shown = await shop.run('show', 'plan.json')
+    expect(shown.text).toContain('The plan plan.json cannot be read (it does not exist).')
+    expect(shown.text).toContain('Write one with `espalier plan --out FILE`')
+    const saved = await shop.run('plan', '--out', 'plan.json')
+    expect((await shop.follow(saved, 'run: ', '--auto-approve')).text).toContain('Apply complete: 1 done.')
+  })
+
+  // hint: …: `espalier plan --out FILE`.
+  test('a stale plan is made again', async () => {
+    const shop = await stage(PRIMARY)
+    await shop.run('plan', '--out', 'plan.json')
+    await shop.run('apply', '--auto-approve')
+    expect((await shop.run('apply', 'plan.json', '--auto-approve')).text).toContain(
+      'hint: Plan again and review: `espalier plan --out FILE`.',
+    )
+    await shop.run('plan', '--out', 'plan.json')
+    expect((await shop.run('apply', 'plan.json', '--auto-approve')).code).toBe(0)
+  })
+
+  // hint: Take one with `espalier snapshot --out FILE`.
+  // hint: Saved to …. To plan from it, run: espalier plan… --live …
+  // hint: `apply` reads the live project. To plan from a snapshot: `espalier plan --live FILE`.
+  test('a snapshot is taken, and planned from', async () => {
+    const shop = await stage(PRIMARY)
+    const planned = await shop.run('plan', '--live', 'live.json')
+    expect(planned.text).toContain('Take one with `espalier snapshot --out FILE`')
+    const taken = await shop.run('snapshot', '--out', 'live.json')
+    expect((await shop.follow(taken, 'run: ')).text).toContain('1 to update')
+    expect((await shop.run('apply', 'live.json')).text).toContain('`espalier plan --live FILE`')
+    expect((await shop.run('plan', '--live', 'live.json')).text).toContain('1 to update')
+  })
+
+  // hint: … of … not formatted. To format, run `espalier fmt`.
+  test('files are formatted', async () => {
+    const shop = await stage('branches: { main: { primary: { scaleToZero: 300s } } }')
+    expect((await shop.follow(await shop.run('fmt', '--check'), 'run `')).code).toBe(0)
+    expect((await shop.run('fmt', '--check')).code).toBe(0)
+  })
+})
+
+describe('computes', () => {
+  // hint: To wake it instead, run: espalier compute start … --project …
+  test('an idle compute is woken', async () => {
+    const shop = await stage()
+    await shop.run('compute', 'suspend', 'main', '--project', 'shop', '--auto-approve')
+    const refused = await shop.run('compute', 'restart', 'main', '--project', 'shop', '--auto-approve')
+    expect((await shop.follow(refused, 'run: ', '--auto-approve')).code).toBe(0)
+  })
+
+  // hint: Correct them (`espalier validate` shows the errors), or run this command in a folder without them.
+  test('errors in manifests are shown', async () => {
+    const shop = await stage('branches: { main: { primary: { size: 3.5 } } }')
+    const refused = await shop.run('compute', 'restart', 'main', '--project', 'shop', '--auto-approve')
+    expect((await shop.follow(refused, 'Correct them (`')).text).toContain('E_SIZE')
+  })
+})
+
+// hint: Run `espalier explain` to list all codes.
+test('all codes are listed', async () => {
+  const shop = await stage()
+  const unknown = await shop.run('explain', 'E_NOPE')
+  expect((await shop.follow(unknown, 'Run `')).text).toContain('E_PRIMARY_TAKEN')
+})
+
+// hint: Use --auto-approve, and use --allow for changes that --auto-approve does not permit.
+test('without a terminal, the plan can be shown and applied', async () => {
+  const shop = await stage(PRIMARY)
+  const refused = await shop.run('apply')
+  expect((await shop.follow(refused, 'To see what would change, run `')).text).toContain('1 to update')
+  expect((await shop.run('apply', '--auto-approve')).code).toBe(0)
+})
+
+// hint: If this is correct, pin it with `id: …`.
+test('an adopted replica is pinned', async () => {
+  const [project] = SHOP.projects
+  const nameless = { type: 'read_only', id: 'ep-nameless', size: 1 } as const
+  const seed: Seed = { projects: [{ ...project, id: 'shop', branches: [{ name: 'main', computes: [nameless] }] }] }
+  const shop = await stage('branches: { main: { replicas: { bi: { size: 1 } } } }', seed)
+  expect((await shop.run('plan')).text).toContain('pin it with `id: ep-nameless`')
+  await shop.declare('branches: { main: { replicas: { bi: { id: ep-nameless, size: 1 } } } }')
+  const { text } = await shop.run('plan')
+  expect(text).not.toContain('W_ADOPTED')
+  expect(text).toContain('0 to create, 1 to update, 0 to delete.')
+})
