@@ -11,11 +11,12 @@ export { costMarkdown } from './markdown/cost.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
 export { COMMENT_LIMIT, type Limit, type PlanView, SUMMARY_LIMIT } from './markdown/text.ts'
 export { agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
-export { eventLine, isNews, terminalOutcome } from './terminal/apply.ts'
 export { costTable } from './terminal/cost.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
+export { eventLine, isNews } from './terminal/events.ts'
 export { consoleStatus, operationsTable } from './terminal/operations.ts'
+export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export {
   afterEvent,

@@ -12,7 +12,7 @@ import { statusWords } from '../words/apply-verdict.ts'
 import { elapsed } from '../words/counts.ts'
 import { IMPACT_MARKS, isDisruptive } from '../words/impacts.ts'
 import type { PlanNames } from '../words/names.ts'
-import { activityOf } from './apply.ts'
+import { activityOf } from './events.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from './style.ts'
 import { fitWidths, widestCells } from './table.ts'
 
