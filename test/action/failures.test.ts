@@ -22,7 +22,7 @@ const UNKNOWN = Object.fromEntries(
 // promise: honest-failures
 test.each([
   ['the service is unreachable', {}, 'network', 'E_NETWORK'],
-  ['the key is wrong', { 'api-key': 'wrong' }, 'auth', 'E_API'],
+  ['the key is wrong', { 'api-key': 'wrong' }, 'auth', 'E_KEY'],
   ['there is no key', { 'api-key': '' }, 'auth', 'E_KEY'],
   ['an input is invalid', { 'fail-on': 'never' }, 'input', 'E_INPUT'],
   ['the manifests are missing', {}, 'validation-failed', 'E_NO_MANIFESTS'],
