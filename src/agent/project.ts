@@ -172,13 +172,12 @@ export class AgentProject {
     const declaration = desired.of(this.id)
     if (declaration === undefined) return ended('unchanged')
     const usable = usableOf(this.id, declaration, accounts.of(this.id))
-    if ('status' in usable) {
-      await this.#show(usable.status, declaration.version, usable.shown)
-      this.#wakeNextInterval()
-      return ended('unchanged')
-    }
     try {
-      const isChanged = await this.#reconcile(cause, declaration, usable)
+      let isChanged = false
+      if ('status' in usable) {
+        await this.#show(usable.status, declaration.version, usable.shown)
+        this.#wakeNextInterval()
+      } else isChanged = await this.#reconcile(cause, declaration, usable)
       this.#readFailures = 0
       this.#completedAt = now()
       return ended(isChanged ? 'changed' : 'unchanged')
@@ -190,14 +189,14 @@ export class AgentProject {
   }
 
   /** @returns whether something was applied. */
-  async #reconcile(cause: WakeCause, declaration: Declaration, { manifests, api }: Usable): Promise<boolean> {
+  async #reconcile(cause: WakeCause, declaration: Declaration, { manifests, key }: Usable): Promise<boolean> {
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || this.#file.record?.manifests !== declaration.digest)
       this.#change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
-    const interrupted = await this.#recover(api)
+    const interrupted = await this.#recover(key.api)
     const { chain } = this.#file
     const decide = async (isFull: boolean, continuing?: Continuing): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#live.refresh(api, isFull), continuing)
+      this.#decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
     let decided = await decide(
       interrupted !== undefined || chain !== undefined || cause !== 'interval',
       chain && new Set(chain),
@@ -207,7 +206,7 @@ export class AgentProject {
       this.#change((file) => afterRecovery(file, interrupted, rest, this.#host.now()))
     }
     if (chain !== undefined) {
-      await this.#finishChain(decided, declaration, api)
+      await this.#finishChain(decided, declaration, key.api)
       decided = await decide(true)
     }
     let applies = 0
@@ -217,13 +216,13 @@ export class AgentProject {
         continue
       }
       await this.#show({ state: 'Progressing' }, declaration.version, {})
-      const isInterrupted = await this.#apply(decided, declaration.version, api)
+      const isInterrupted = await this.#apply(decided, declaration.version, key.api)
       applies += 1
       decided = await decide(true)
       if (isInterrupted) break
     }
     if (decided === undefined) this.#wakeNextInterval()
-    else await this.#conclude(decided, declaration, api)
+    else await this.#conclude(decided, declaration, key.api)
     return applies > 0
   }
 

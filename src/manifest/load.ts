@@ -6,7 +6,7 @@ import { fileProblem, isInside } from '../base/index.ts'
 import { type Diagnostic, type DiagnosticCode, problem } from '../model/index.ts'
 import { FILE_TOO_LARGE, type FindFile, MAX_FILE_BYTES, NO_SUCH_FILE, parseWith } from './parse.ts'
 import { startOfFile } from './read/tree.ts'
-import type { LoadedManifests, LoadOptions, ManifestFile } from './types.ts'
+import type { LoadedManifests, ManifestFile } from './types.ts'
 import { NO_MANIFESTS_HINT } from './words/words.ts'
 
 /** Total of all files of a run. */
@@ -21,10 +21,10 @@ export interface LocatedFile extends ManifestFile {
 /**
  * Reads manifests from files, globs and folders (.yaml and .yml, recursively, without hidden folders and node_modules).
  *
+ * @param cwd the folder that relative paths start from. `extends` must stay within it.
  * @returns everything that could be read, and all problems. Problems in the content of files are never thrown.
  */
-export const loadManifests = async (paths: readonly string[], options: LoadOptions = {}): Promise<LoadedManifests> => {
-  const cwd = options.cwd ?? process.cwd()
+export const loadManifests = async (paths: readonly string[], cwd = process.cwd()): Promise<LoadedManifests> => {
   const { texts, diagnostics } = await readFiles(paths, cwd)
   return parseWith(texts, sharedFiles(cwd), diagnostics)
 }
@@ -34,22 +34,27 @@ export const readFiles = async (
   paths: readonly string[],
   cwd: string,
 ): Promise<{ readonly texts: readonly LocatedFile[]; readonly diagnostics: readonly Diagnostic[] }> => {
-  const { files, diagnostics } = await findFiles(paths, cwd)
-  const found: Diagnostic[] = [...diagnostics]
+  const diagnostics: Diagnostic[] = []
+  const files = new Set<string>()
+  for (const path of paths) {
+    const found = await findOne(path, cwd)
+    if ('code' in found) diagnostics.push(found)
+    else for (const file of found) files.add(file)
+  }
   const texts: LocatedFile[] = []
   let left = MAX_TOTAL_BYTES
-  for (const file of files) {
+  for (const file of [...files].sort()) {
     const shown = shownPath(file, cwd)
     left -= statSync(file, { throwIfNoEntry: false })?.size ?? 0
     if (left < 0) {
-      found.push(tooMuch(shown))
+      diagnostics.push(tooMuch(shown))
       break
     }
     const text = (await leavesTree(file, cwd)) ? outside(shown) : readText(file, shown)
     if (typeof text === 'string') texts.push({ file, path: shown, text })
-    else found.push(text)
+    else diagnostics.push(text)
   }
-  return { texts, diagnostics: found }
+  return { texts, diagnostics }
 }
 
 const shownPath = (file: string, cwd: string): string => relative(cwd, file).split(sep).join('/')
@@ -104,28 +109,10 @@ const outside = (shown: string): Diagnostic =>
     startOfFile(shown),
   )
 
-// Finds the files for paths, folders and globs.
-
-interface FoundFiles {
-  /** Absolute and sorted, without duplicates. */
-  readonly files: readonly string[]
-  readonly diagnostics: readonly Diagnostic[]
-}
-
 const EXTENSIONS = '**/*.{yaml,yml}'
 const IGNORED = ['**/node_modules/**']
 
-const findFiles = async (paths: readonly string[], cwd: string): Promise<FoundFiles> => {
-  const files = new Set<string>()
-  const diagnostics: Diagnostic[] = []
-  for (const path of paths) {
-    const found = await findOne(path, cwd)
-    if (Array.isArray(found)) for (const file of found) files.add(file)
-    else diagnostics.push(found as Diagnostic)
-  }
-  return { files: [...files].sort(), diagnostics }
-}
-
+/** The files for a path, folder or glob, as absolute paths. */
 const findOne = async (path: string, cwd: string): Promise<readonly string[] | Diagnostic> => {
   const absolute = resolve(cwd, path)
   const info = await stat(absolute).catch(() => undefined)

@@ -6,11 +6,6 @@ export interface ManifestFile {
   readonly text: string
 }
 
-export interface LoadOptions {
-  /** The folder that relative paths start from. `extends` must stay within it. Default: the current folder. */
-  readonly cwd?: string
-}
-
 export interface LoadedManifests {
   /** The desired state from all documents that could be read. Do not plan with it if there are errors. */
   readonly desired: Desired

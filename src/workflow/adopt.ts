@@ -53,7 +53,7 @@ export const adoptFile = async (
   cwd: string,
 ): Promise<Adoption | NotAdopted> => {
   const { path } = file
-  const loaded = await loadManifests([path], { cwd })
+  const loaded = await loadManifests([path], cwd)
   if (hasErrors(loaded.diagnostics)) return { kind: 'problems', diagnostics: loaded.diagnostics, loaded }
   const { texts } = await readFiles(loaded.files, cwd)
   const others = texts.filter((one) => one.path !== path)

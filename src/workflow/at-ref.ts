@@ -67,7 +67,7 @@ export const manifestsAt = async (
     const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
     const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
-    const loaded = await loadManifests(readable, { cwd: folder })
+    const loaded = await loadManifests(readable, folder)
     const problems = missing === 'report' ? skipped.map(notFollowed) : []
     const read = { loaded: { ...loaded, diagnostics: [...problems, ...loaded.diagnostics] }, paths: known }
     const elsewhere = policyPaths.filter((path) => !isHere(path)).map((path) => resolve(cwd, path))

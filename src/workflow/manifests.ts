@@ -42,7 +42,7 @@ export const readManifests = async (
   { cwd = process.cwd(), policyPaths }: { readonly cwd?: string; readonly policyPaths?: readonly string[] } = {},
 ): Promise<Manifests> => {
   const paths = await pathsOf(given, cwd)
-  return withPolicies({ loaded: await loadManifests(paths, { cwd }), paths }, cwd, policyPaths)
+  return withPolicies({ loaded: await loadManifests(paths, cwd), paths }, cwd, policyPaths)
 }
 
 /** Reads the policies. An error in a policy file counts as an error in the manifests, so nothing is planned. */

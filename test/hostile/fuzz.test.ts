@@ -144,7 +144,7 @@ describe('manifests', () => {
   test.each(CORPUS_FILES)('the manifest %s of the corpus is read or reported without a crash', async (name) => {
     const text = readFileSync(join(CORPUS, name), 'utf8')
     readAndShow(text, atShop(LIVE))
-    const { diagnostics, desired: read } = await loadManifests([name], { cwd: CORPUS })
+    const { diagnostics, desired: read } = await loadManifests([name], CORPUS)
     expect(hasErrors(diagnostics) || read.documents.length > 0).toBe(true)
     // No content of any file outside the folder is shown.
     expect(jsonDiagnostics(diagnostics)).not.toMatch(/root:|"espalier"/)

@@ -19,8 +19,7 @@ const write = async (files: Readonly<Record<string, string | Uint8Array>>): Prom
   }
 }
 
-const load = (...paths: readonly string[]): Promise<LoadedManifests> =>
-  loadManifests(paths, { cwd: join(root, 'tree') })
+const load = (...paths: readonly string[]): Promise<LoadedManifests> => loadManifests(paths, join(root, 'tree'))
 
 const codesOf = ({ diagnostics }: LoadedManifests) => diagnostics.map(({ code, source }) => [code, source?.file])
 
@@ -200,7 +199,7 @@ describe('symbolic links', () => {
   test('a tree that is itself a link is read', async () => {
     await write({ 'tree/a.yaml': manifest('a') })
     await symlink(join(root, 'tree'), join(root, 'alias'))
-    const loaded = await loadManifests(['.', 'a.yaml'], { cwd: join(root, 'alias') })
+    const loaded = await loadManifests(['.', 'a.yaml'], join(root, 'alias'))
     expect([codesOf(loaded), loaded.files]).toEqual([[], ['a.yaml']])
   })
 

@@ -1,5 +1,4 @@
 /** How the result of a round is shown: the view of the project, and lines of the log. Has no side effects. */
-import type { WriteApi } from '../../api/index.ts'
 import { counted } from '../../base/index.ts'
 import {
   type AgentState,
@@ -98,7 +97,8 @@ export interface Shown {
 /** What a round of a project needs. */
 export interface Usable {
   readonly manifests: Manifests
-  readonly api: WriteApi
+  /** Its client changes when the key is rotated. */
+  readonly key: KeyOfProject
 }
 
 interface Verdict {
@@ -120,7 +120,7 @@ export const usableOf = (
     return invalid({ message })
   }
   if (problem !== undefined) return invalid({ message: problem, command })
-  return manifests === undefined ? { status: { state: 'Unknown' }, shown: {} } : { manifests, api: key.api }
+  return manifests === undefined ? { status: { state: 'Unknown' }, shown: {} } : { manifests, key }
 }
 
 /** The state of a project after a round, and what is shown of the round. */

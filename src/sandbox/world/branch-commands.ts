@@ -10,7 +10,13 @@ import {
   operationOn,
   unarchive,
 } from './records.ts'
-import { ApiError, type BranchRequest, type BranchUpdate, type NewComputeRequest } from './requests.ts'
+import {
+  ApiError,
+  type BranchRequest,
+  type BranchUpdate,
+  type NewComputeRequest,
+  type RestoreRequest,
+} from './requests.ts'
 import { computesOf, defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
@@ -82,7 +88,7 @@ export const createBranch = (
  * @param time the point in the source's history, in milliseconds. Roles and databases that were created later are left
  *   out. Roles and databases that were dropped later are missing too, because the source's record no longer lists them.
  */
-export const inherited = (
+const inherited = (
   { roles, databases, changes }: BranchRecord,
   time: number,
 ): Pick<BranchRecord, 'roles' | 'databases' | 'changes'> => ({
@@ -99,7 +105,7 @@ const parentOf = ({ branches }: ProjectTables, id: string | undefined): BranchRe
 }
 
 /** @throws {ApiError} 409. */
-export const checkName = ({ branches }: ProjectTables, name: string): void => {
+const checkName = ({ branches }: ProjectTables, name: string): void => {
   if ([...branches.values()].some((branch) => branch.name === name)) {
     throw new ApiError(409, `branch already exists; branch_name:"${name}"`)
   }
@@ -219,7 +225,7 @@ const expiryAt = (text: string | null | undefined, now: number): Expiry => {
 }
 
 /** A reset restarts the expiration period. */
-export const renewExpiry = ({ ttlSeconds }: BranchRecord, now: number): Expiry =>
+const renewExpiry = ({ ttlSeconds }: BranchRecord, now: number): Expiry =>
   ttlSeconds === undefined ? {} : expiry(now + ttlSeconds * 1_000, ttlSeconds)
 
 const expiry = (time: number, ttlSeconds: number): Expiry => ({
@@ -236,4 +242,94 @@ const checkExpiry = (branch: BranchRecord, { branches }: Pick<ProjectTables, 'br
   if (branch.isProtected) reject('a protected branch')
   if (branch.isDefault) reject('the default branch')
   if ([...branches.values()].some(({ parentId }) => parentId === branch.id)) reject('a branch that has children')
+}
+
+// Replaces a branch's data with that of another branch or with its own earlier data. The branch keeps its id, computes
+// and host names (public OpenAPI; docs of the service, "Instant restore" and "Reset from parent").
+
+/** Starts `suspend_compute` for each running compute, `create_branch`, and `start_compute` for the same computes. */
+export const restoreBranch = (
+  world: World,
+  projectId: string,
+  id: string,
+  request: RestoreRequest,
+): { readonly branch: BranchRecord; readonly operations: readonly OperationRecord[] } => {
+  const tables = world.project(projectId)
+  const before = world.branch(projectId, id)
+  const source = world.branch(projectId, request.source_branch_id)
+  world.checkUnlocked(projectId)
+  if (before.isProtected) throw new ApiError(422, 'cannot restore a protected branch')
+  const preserveAs = request.preserve_under_name || undefined
+  const children = [...tables.branches.values()].filter(({ parentId }) => parentId === id)
+  checkRequest(request, id, children.length > 0)
+  const time = momentOf(world, source, { timestamp: request.source_timestamp, lsn: request.source_lsn }, 'source')
+  const now = world.clock.now()
+  const backup = preserveAs === undefined ? undefined : newBackup(world, before, preserveAs)
+  const branch: BranchRecord = {
+    ...before,
+    ...inherited(source, time),
+    ...(before.parentId === undefined ? {} : { parentId: backup?.id ?? source.id, parentTime: time }),
+    ...renewExpiry(before, now),
+    state: 'resetting',
+    stateChangedAt: now,
+    lastResetAt: now,
+    updatedAt: now,
+  }
+  const running = computesOf(tables, id).filter(isRunning)
+  const operations = world.commit(
+    projectId,
+    [
+      branch,
+      ...(backup === undefined ? [] : [backup, ...children.map((child) => ({ ...child, parentId: backup.id }))]),
+      ...running.map((compute) => ({ ...compute, pendingState: 'active' as const, updatedAt: now })),
+    ],
+    [
+      ...unarchive(source),
+      ...running.map((compute) => operationOn(compute, 'suspend_compute')),
+      {
+        action: 'create_branch',
+        branchId: id,
+        restore: { from: source.id, preserveAs: backup?.id },
+      },
+      ...running.map((compute) => operationOn(compute, 'start_compute')),
+    ],
+  )
+  return { branch, operations }
+}
+
+/** @throws {ApiError} 400 if a required field is missing. */
+const checkRequest = (request: RestoreRequest, id: string, hasChildren: boolean): void => {
+  const isOwn = request.source_branch_id === id
+  const namesMoment = request.source_timestamp !== undefined || request.source_lsn !== undefined
+  if (isOwn && !namesMoment) {
+    throw new ApiError(400, 'source_timestamp or source_lsn is required to restore a branch from its own history')
+  }
+  if (!request.preserve_under_name && (isOwn || hasChildren)) {
+    const why = isOwn ? 'to restore a branch from its own history' : 'because the branch has children'
+    throw new ApiError(400, `preserve_under_name is required ${why}`)
+  }
+}
+
+/**
+ * The branch that receives the old data. It becomes the parent of the restored branch, unless that is a root branch.
+ */
+const newBackup = (world: World, before: BranchRecord, name: string): BranchRecord => {
+  const tables = world.project(before.projectId)
+  checkName(tables, name)
+  checkCount(tables, 'branches')
+  if (before.parentId === undefined) checkCount(tables, 'root branches')
+  const now = world.clock.now()
+  return {
+    ...before,
+    id: world.newId('br'),
+    expiresAt: undefined,
+    ttlSeconds: undefined,
+    name,
+    isDefault: false,
+    isProtected: false,
+    state: 'init',
+    stateChangedAt: now,
+    createdAt: now,
+    updatedAt: now,
+  }
 }

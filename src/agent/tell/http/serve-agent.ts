@@ -1,24 +1,28 @@
 /** Serves the page, API, metrics and git webhook of a running agent. */
+
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { EspalierError } from '../../../base/index.ts'
+import { type Context, Hono } from 'hono'
+import { z } from 'zod'
+import { EspalierError, plainJson, readBounded, TooLongError } from '../../../base/index.ts'
+import { issueAt } from '../../../base/issue-text.ts'
+import { parseDuration } from '../../../model/index.ts'
+import { openingOf } from '../../../model/window-opening.ts'
+import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
 import type { AgentControl } from '../../control.ts'
-import { agentMetrics } from '../metrics.ts'
-import type { ListenAddress } from './access.ts'
-import { liveEvents } from './live-events.ts'
-import { privateRoutes, publicRoutes, type Served } from './routes.ts'
+import { type AgentMetrics, agentMetrics } from '../metrics.ts'
+import { isLoopback, type ListenAddress, refuseOtherHosts, requireToken, securityHeaders } from './access.ts'
+import { verifyHook } from './git-hook.ts'
+import { type LiveEvents, liveEvents } from './live-events.ts'
 
-export interface ServeOptions {
+interface ServeOptions extends Pick<Served, 'now' | 'webhookSecret' | 'log'> {
   readonly listen: ListenAddress
   /** An address that serves only the health checks, the metrics and the git webhook, and requires no token. */
   readonly listenPublic?: ListenAddress
   readonly token: string
-  readonly webhookSecret?: string
-  /** Milliseconds since the epoch. */
-  readonly now: () => number
-  readonly log: (line: string) => void
 }
 
 export interface AgentServer {
@@ -89,3 +93,210 @@ const end = async (server: Server): Promise<void> => {
   server.closeAllConnections()
   await closed
 }
+
+// All HTTP routes that the agent serves.
+
+interface Served {
+  readonly control: AgentControl
+  readonly metrics: AgentMetrics
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** If absent, the git webhook is disabled. */
+  readonly webhookSecret?: string
+  /** Logs an internal error as one line. */
+  readonly log: (line: string) => void
+}
+
+/** After this time, the scheduler counts as stuck. It sleeps for at most a minute, and a round delays it slightly. */
+const MAX_TICK_AGE_MS = 90_000
+
+/** The routes for probes, Prometheus and the git host, which require no token. */
+const publicRoutes = (served: Served, host: string): Hono => {
+  const { control, metrics, now, webhookSecret } = served
+  const app = bareApp(served, host)
+  app.get('/healthz', (context) => {
+    const age = now() - Date.parse(control.view().tickedAt)
+    // The probe does not check git or the service, because an outage of either must not cause a restart loop.
+    return age <= MAX_TICK_AGE_MS
+      ? context.text('ok\n')
+      : context.text(`The scheduler last ran ${Math.round(age / 1_000)} s ago.\n`, 503)
+  })
+  app.get('/readyz', (context) =>
+    control.view().source.version === undefined
+      ? context.text('The manifests have not been read yet.\n', 503)
+      : context.text('ok\n'),
+  )
+  app.get('/metrics', async (context) =>
+    context.body(await metrics.text(), 200, { 'content-type': metrics.contentType }),
+  )
+  app.post('/hooks/git', async (context) => {
+    if (webhookSecret === undefined) return context.notFound()
+    switch (await verifyHook(context.req.raw, webhookSecret, now())) {
+      case 'too-large':
+        return context.text('The webhook body is larger than 25 MiB.\n', 413)
+      case 'not-signed':
+        return context.text('The webhook signature is missing or invalid.\n', 401)
+      case 'signed':
+        control.fetchSoon()
+        return context.body(null, 204)
+    }
+  })
+  return app
+}
+
+const privateRoutes = (
+  served: Served,
+  host: string,
+  { token, live, version }: { readonly token: string; readonly live: LiveEvents; readonly version: string },
+): Hono => {
+  const { control, now } = served
+  const frame: PageFrame = {
+    version,
+    sha256: (text) => createHash('sha256').update(text).digest('base64'),
+    home: '/',
+  }
+  const app = bareApp(served, host)
+  const guard = requireToken(token, { alsoForReading: !isLoopback(host) })
+  app.use('*', (context, next) => (context.req.path === '/hooks/git' ? next() : guard(context, next)))
+  app.get('/', (context) => context.html(agentPage(withLocalTimes(control, now()), frame)))
+  app.get('/projects/:id', (context) => {
+    const id = context.req.param('id')
+    const project = control.view().projects.find((one) => one.id === id)
+    if (project === undefined) return context.notFound()
+    const plan = control.planOf(id)
+    if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
+    return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt }))
+  })
+  app.route('/api/v1', apiRoutes(control, live, now))
+  app.route('/', publicRoutes(served, host))
+  return app
+}
+
+/** The data for the page. Each window's opening time is also given in the time zone of the window. */
+const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
+  const view = control.view()
+  const projects = view.projects.map((project) => {
+    const { id, windowOpensAt } = project
+    if (windowOpensAt === undefined) return project
+    const openings = (control.planOf(id)?.steps ?? []).flatMap(({ windows = [] }) =>
+      windows.length === 0 ? [] : [openingOf(windows, now)],
+    )
+    const same = openings.find(({ opensAt = '' }) => Date.parse(opensAt) === Date.parse(windowOpensAt))
+    return { ...project, windowOpensLocally: same?.opensLocally }
+  })
+  return { ...view, projects }
+}
+
+const bareApp = ({ log }: Served, host: string): Hono => {
+  const app = new Hono()
+  app.use('*', securityHeaders)
+  if (isLoopback(host)) app.use('*', refuseOtherHosts)
+  app.notFound((context) => context.text('Not found.\n', 404))
+  app.onError((error, context) => {
+    log(`${context.req.method} ${context.req.path}: ${error.stack ?? error.message}`)
+    return context.text("This is a bug in Espalier. See the agent's log.\n", 500)
+  })
+  return app
+}
+
+// The agent's JSON API.
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+const SUSPENSION = z.strictObject({ for: z.string(), reason: z.string().max(1_000) })
+const RECONCILE = z.strictObject({ accept: z.string().max(200).optional() })
+
+const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): Hono => {
+  const app = new Hono()
+  app.onError((error, context) => {
+    if (error instanceof NotDeclared) return refuse(context, 404, error)
+    if (error instanceof EspalierError) return refuse(context, 400, error)
+    if (error instanceof TooLongError) return refuse(context, 413, tooLarge(error))
+    throw error
+  })
+  app.get('/projects', (context) => json(context, control.view()))
+  app.get('/projects/:id', (context) => json(context, projectOf(control, context.req.param('id'))))
+  app.get('/events', (context) => {
+    const stream = live.open()
+    return stream === undefined
+      ? context.text('Too many clients are connected to the event stream.\n', 503)
+      : context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
+  })
+  for (const [path, all] of [
+    ['', true],
+    ['/projects/:id', false],
+  ] as const) {
+    const chosen = (context: Context): readonly string[] | 'all' =>
+      all ? 'all' : [projectOf(control, context.req.param('id') ?? '').id]
+    app.post(`${path}/reconcile`, async (context) => {
+      const projects = chosen(context)
+      const { accept } = await bodyOf(context, RECONCILE)
+      await control.reconcile(projects, accept)
+      return json(context, {}, 202)
+    })
+    app.put(`${path}/suspension`, async (context) => {
+      const projects = chosen(context)
+      const { for: length, reason } = await bodyOf(context, SUSPENSION)
+      const until = now() + secondsOf(length) * 1_000
+      await control.suspend(projects, until, reason)
+      return json(context, { until: new Date(until).toISOString() })
+    })
+    app.delete(`${path}/suspension`, async (context) => {
+      await control.resume(chosen(context))
+      return json(context, {})
+    })
+  }
+  app.notFound((context) =>
+    refuse(
+      context,
+      404,
+      new EspalierError('E_USAGE', `${context.req.method} ${context.req.path} is not part of the API.`),
+    ),
+  )
+  return app
+}
+
+const secondsOf = (length: string): number => {
+  const seconds = parseDuration(length)
+  if (seconds !== undefined && seconds > 0) return seconds
+  throw new EspalierError('E_USAGE', `${JSON.stringify(length)} is not a valid duration.`, {
+    hint: 'Write, for example, 30m, 2h or 1d.',
+  })
+}
+
+class NotDeclared extends EspalierError {}
+
+const projectOf = (control: AgentControl, id: string) => {
+  const project = control.view().projects.find((one) => one.id === id)
+  if (project === undefined) {
+    throw new NotDeclared('E_USAGE', `No manifest that the agent reads declares project ${id}.`, {
+      hint: '`espalier agent status` lists the declared projects.',
+    })
+  }
+  return project
+}
+
+const bodyOf = async <T>(context: Context, shape: z.ZodType<T>): Promise<T> => {
+  const { body } = context.req.raw
+  const text = body === null ? '' : await readBounded(body, MAX_BODY_BYTES)
+  const { data, error } = shape.safeParse(parsed(text))
+  if (error === undefined) return data
+  throw new EspalierError('E_USAGE', `The request body is invalid: ${issueAt(error.issues[0], 'it')}.`)
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const tooLarge = (cause: TooLongError): EspalierError =>
+  new EspalierError('E_USAGE', `The request body is too large: ${cause.message}.`)
+
+const json = (context: Context, value: unknown, status: 200 | 202 = 200): Response =>
+  context.body(plainJson(value), status, { 'content-type': 'application/json' })
+
+const refuse = (context: Context, status: 400 | 404 | 413, { code, message, hint }: EspalierError): Response =>
+  context.body(plainJson({ error: { code, message, hint } }), status, { 'content-type': 'application/json' })
