@@ -33,7 +33,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   const stopWatching = control.watchRounds(({ result, durationMs, delayMs }) => {
     results.inc({ result })
     durations.observe(durationMs / 1_000)
-    delays.observe(delayMs / 1_000)
+    delays.observe(Math.max(0, delayMs) / 1_000)
   })
 
   const states = gauge('espalier_project_state', 'The state of each project: always 1.', ['project', 'state'])

@@ -12,7 +12,7 @@ import { issueAt } from '../../../base/issue-text.ts'
 import { parseDuration } from '../../../model/index.ts'
 import { openingOf } from '../../../model/window-opening.ts'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
-import type { AgentControl } from '../../control.ts'
+import { type AgentControl, suspend } from '../../control.ts'
 import { type AgentMetrics, agentMetrics } from '../metrics.ts'
 import { isLoopback, type ListenAddress, refuseOtherHosts, requireToken, securityHeaders } from './access.ts'
 import { verifyHook } from './git-hook.ts'
@@ -237,7 +237,7 @@ const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): 
     app.put(`${path}/suspension`, async (context) => {
       const projects = chosen(context)
       const { for: length, reason } = await bodyOf(context, SUSPENSION)
-      const until = now() + secondsOf(length) * 1_000
+      const { until } = suspend(now(), secondsOf(length) * 1_000, reason)
       await control.suspend(projects, until, reason)
       return json(context, { until: new Date(until).toISOString() })
     })
