@@ -1,4 +1,5 @@
 /** Each hint that names a command or an edit is followed here, in the situation that prints it. See scripts/hints.ts. */
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -323,4 +324,14 @@ test('an adopted replica is pinned', async () => {
   const { text } = await shop.run('plan')
   expect(text).not.toContain('W_ADOPTED')
   expect(text).toContain('0 to create, 1 to update, 0 to delete.')
+})
+
+test('a mistyped git ref is corrected', async () => {
+  const shop = await stage(PRIMARY)
+  const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: shop.folder })
+  git('init', '-q', '-b', 'main')
+  git('add', '.')
+  git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first')
+  expect((await shop.run('plan', '--base', 'mian')).text).toContain('hint: Did you mean `main`?')
+  expect((await shop.run('plan', '--base', 'main')).text).toContain('size 1 CU → 2 CU')
 })
