@@ -30,7 +30,7 @@ afterEach(() => world.close())
 
 // promise: old-errors
 test.each([
-  ['version: 1\nproject: [\n', 'espalier.yaml:3:1: This is not valid YAML'],
+  ['version: 1\nproject: [\n', 'espalier.yaml:2:10: The `[` is not closed'],
   ['# nothing\n', 'espalier.yaml:1:1: The file contains no document'],
 ])('the agent reports a manifest error when no project has ever been declared', async (text, problem) => {
   await world.declare(text)

@@ -97,7 +97,7 @@ test.each([
     ['PATCH', P, { project: { default_endpoint_settings: { pg_settings: { [name]: 'x' } } } }, name],
   ]),
   ['POST', `${P}/branches`, { branch: { name: '' } }, 'branch.name'],
-  ['POST', `${P}/branches`, { endpoints: [{}] }, 'endpoints.0.type'],
+  ['POST', `${P}/branches`, { endpoints: [{}] }, 'endpoints[0].type'],
   ['GET', `${P}/operations?limit=0`, undefined, 'limit'],
   ['GET', `${P}/operations?limit=1001`, undefined, 'limit'],
   ['GET', `${P}/operations?cursor=yesterday`, undefined, 'cursor'],

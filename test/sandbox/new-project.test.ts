@@ -128,14 +128,14 @@ test.each([
     { default_endpoint_settings: { pgbouncer_settings: {} } },
     'project.default_endpoint_settings.pgbouncer_settings: is not supported by the sandbox',
   ],
-  [{ settings: { allowed_ips: { ips: ['everyone'] } } }, 'project.settings.allowed_ips.ips.0: must be an IP address'],
+  [{ settings: { allowed_ips: { ips: ['everyone'] } } }, 'project.settings.allowed_ips.ips[0]: must be an IP address'],
   [
     { settings: { quota: { active_time_seconds: -1 } } },
     'project.settings.quota.active_time_seconds: must be at least 0',
   ],
   [
     { settings: { maintenance_window: { weekdays: [8], start_time: '04:00', end_time: '05:00' } } },
-    'project.settings.maintenance_window.weekdays.0: must be at most 7',
+    'project.settings.maintenance_window.weekdays[0]: must be at most 7',
   ],
   [{ region_id: 'Not A Region' }, 'project.region_id: must have 1 to 60 lower-case letters'],
 ])('creating a project with %j is rejected and creates nothing', async (project, message) => {
