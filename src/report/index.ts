@@ -15,7 +15,7 @@ export { costTable } from './terminal/cost.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
 export { eventLine, isNews } from './terminal/events.ts'
-export { consoleStatus, operationsTable } from './terminal/operations.ts'
+export { consoleStatus, operationsTable, STATUS_WORDS } from './terminal/operations.ts'
 export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export {

@@ -114,8 +114,19 @@ test('operations list uses the columns and terms of the console', async () => {
   const { code, stdout } = await run('operations', 'list', '--limit', '3')
   expect(code).toBe(0)
   const [head = '', first = '', ...rest] = lines(stdout)
-  expect(head.split(/\s{2,}/)).toEqual(['', 'OPERATION', 'BRANCH', 'STATUS', 'DURATION', 'AGE', 'ID', 'COMPUTE'])
-  expect(first).toMatch(/^ {2}start_compute +main +OK +0\.\d s +\d+[smhd] +[0-9a-f-]{36} +ep-reporting$/)
+  expect(head.split(/\s{2,}/)).toEqual([
+    '',
+    'OPERATION',
+    'BRANCH',
+    'STATUS',
+    'DURATION',
+    'AGE',
+    'ID',
+    'FAILURES',
+    'CREATED',
+    'COMPUTE',
+  ])
+  expect(first).toMatch(/^ {2}start_compute +main +OK +0\.\d s +\d+[smhd] +[0-9a-f-]{36} +0 +\d{4}-\S+Z +ep-reporting$/)
   expect(rest).toHaveLength(2)
 })
 
@@ -205,6 +216,9 @@ test.each([
   [['operations', 'list', '--project', 'nowhere'], 'project not found'],
   [['operations', 'list', '--since', 'yesterday'], '--since yesterday is not a valid duration'],
   [['operations', 'list', '--limit', '-1'], '--limit must be a whole number'],
+  [['operations', 'list', '--status', 'Errr'], 'Did you mean `error`?'],
+  [['operations', 'list', '--branch', 'mian'], 'Did you mean `main`?'],
+  [['operations', 'watch', '--compute', 'main'], 'Write the id of a compute'],
 ])('espalier %j fails with the message: %s', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })

@@ -1,6 +1,6 @@
 /** A problem in one project stops only that project, in plan, apply, saved plans, drift and status. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -135,6 +135,23 @@ test.each([
   expect(stdout).toContain('ep-gamma')
   expect(stdout).toContain('Left out: 1 of 3 projects could not be planned')
   expect(stdout.replace(/\s+/g, ' ')).toContain(words)
+})
+
+test('operations get finds the declared project that has the operation', async () => {
+  await mkdir(join(folder, 'espalier'))
+  for (const project of PROJECTS)
+    await writeFile(join(folder, `espalier/${project}.yaml`), manifest(project, 'main', 1))
+  const authorization = `Bearer ${sandbox.apiKey}`
+  const last = PROJECTS.at(-1) ?? ''
+  const url = `${sandbox.apiUrl}/projects/${last}/endpoints/ep-${last}/restart`
+  const { operations } = (await (await fetch(url, { method: 'POST', headers: { authorization } })).json()) as {
+    operations: { id: string }[]
+  }
+  const id = operations[0]?.id ?? ''
+  expect(await run('operations', 'get', id)).toMatchObject({ code: 0, stdout: expect.stringContaining(id) })
+  const unknown = await run('operations', 'get', '00000000-0000-4000-8000-000000000000')
+  expect(unknown.code).toBe(1)
+  expect(unknown.stderr.replace(/\s+/g, ' ')).toContain('None of the 3 declared projects has the operation')
 })
 
 test('if one project has a problem, drift and status show the other projects and the problem, and exit with 1', async () => {

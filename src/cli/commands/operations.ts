@@ -1,14 +1,14 @@
-import { type Operation, OperationEnds, type ReadApi, streamOperations } from '../../api/index.ts'
-import { type Clock, counted, plainText } from '../../base/index.ts'
+import { ApiError, type Operation, OperationEnds, type ReadApi, streamOperations } from '../../api/index.ts'
+import { type Clock, counted, didYouMean, plainText } from '../../base/index.ts'
 import { EspalierError, EXIT, type ExitCode, plainJson } from '../../model/index.ts'
-import { consoleStatus, operationsTable, time } from '../../report/index.ts'
+import { consoleStatus, operationsTable, STATUS_WORDS, time } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
-import { CONNECTION_FLAGS, duration, formatFlag, number, ONE_PROJECT, text } from '../setup/flags.ts'
+import { CONNECTION_FLAGS, duration, formatFlag, number, ONE_PROJECT, text, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { oneProject } from '../setup/live-projects.ts'
 import { waitingLine } from '../terminal/bottom-lines.ts'
-import { canRedraw, print, tableStyle } from '../terminal/terminal.ts'
+import { canRedraw, listed, print, tableStyle } from '../terminal/terminal.ts'
 import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
 const COMMON = {
@@ -139,13 +139,30 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
 )
 
 export const getCommand = commandOf(GET, async (flags, io) =>
-  withProject(flags, io, async (session) => {
-    const printer = printerOf(session, flags, io)
-    printer.print(await session.api.getOperation(session.project, flags.ref))
-    printer.end()
-    return EXIT.ok
-  }),
+  withProject(
+    flags,
+    io,
+    async (session) => {
+      const printer = printerOf(session, flags, io)
+      printer.print(await session.api.getOperation(session.project, flags.ref))
+      printer.end()
+      return EXIT.ok
+    },
+    (api, projects) => projectOf(api, flags.ref, projects),
+  ),
 )
+
+/** The first of the declared projects that has the operation. */
+const projectOf = async (api: ReadApi, id: string, projects: readonly string[]): Promise<string> => {
+  for (const project of projects) {
+    const found = await api.getOperation(project, id).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined
+      throw error
+    })
+    if (found !== undefined) return project
+  }
+  throw usageError(`None of the ${projects.length} declared projects has the operation ${plainText(id)}.`)
+}
 
 /** Waits until each operation has ended. The exit code is 1 if an operation failed or the wait timed out. */
 export const waitCommand = commandOf(WAIT, async (flags, io) =>
@@ -200,8 +217,9 @@ const withProject = async (
   flags: CommonFlags,
   io: Io,
   use: (session: Session) => Promise<ExitCode>,
+  choose?: (api: ReadApi, projects: readonly string[]) => Promise<string>,
 ): Promise<ExitCode> => {
-  const find = await oneProject(flags.project, io)
+  const find = await oneProject(flags.project, io, choose)
   return withReadApi(flags, io, async (api) => {
     const project = await find(api)
     const branches = new Map((await api.listBranches(project)).map(({ id, name }) => [id, name]))
@@ -257,6 +275,28 @@ const filterOf = (
   { branches }: Session,
 ): ((operation: Operation) => boolean) => {
   const word = status?.toLowerCase()
+  if (word !== undefined && !STATUS_WORDS.some((one) => one.toLowerCase() === word)) {
+    throw usageError(
+      `--status ${plainText(status ?? '')} matches no operation: it is not a status.`,
+      didYouMean(
+        word,
+        STATUS_WORDS.map((one) => one.toLowerCase()),
+      ) ?? `Statuses: ${STATUS_WORDS.join(', ')}.`,
+    )
+  }
+  // The operations of a deleted branch can still be found by its id.
+  if (branch !== undefined && !branch.startsWith('br-') && ![...branches.values()].includes(branch)) {
+    throw usageError(
+      `--branch ${plainText(branch)} matches no operation: the project has no such branch.`,
+      didYouMean(branch, [...branches.values()]) ?? `It has ${listed([...branches.values()].map(plainText))}.`,
+    )
+  }
+  if (compute !== undefined && !compute.startsWith('ep-')) {
+    throw usageError(
+      `--compute ${plainText(compute)} matches no operation.`,
+      'Write the id of a compute, ep-…; `espalier status` shows the ids.',
+    )
+  }
   return (operation) =>
     (branch === undefined || operation.branchId === branch || branches.get(operation.branchId ?? '') === branch) &&
     (compute === undefined || operation.endpointId === compute) &&

@@ -51,12 +51,14 @@ const idsNamed = async (api: ReadApi, idOrName: string): Promise<readonly string
  * Finds the project that the patterns of `--project` match. If there are none, this is the project that the manifests
  * in the current folder declare, if there is only one.
  *
+ * @param choose chooses among several declared projects. By default, this is an error.
  * @returns a function that finds its id, so that usage errors are reported before any request.
  * @throws {EspalierError} `E_USAGE` if there is no such project, or more than one.
  */
 export const oneProject = async (
   patterns: readonly string[] | undefined,
   { cwd }: Io,
+  choose?: (api: ReadApi, ids: readonly string[]) => Promise<string>,
 ): Promise<(api: ReadApi) => Promise<string>> => {
   checkGlobs('project', patterns)
   if (patterns !== undefined) return async (api) => onlyOf((await liveProjects(api, patterns)).ids, patterns)
@@ -66,6 +68,7 @@ export const oneProject = async (
   const [only, second] = ids
   if (only === undefined) throw usageError('It is not clear which project to use.', NAME_IT)
   if (second === undefined) return async () => only
+  if (choose !== undefined) return (api) => choose(api, ids)
   throw usageError(
     `The manifests declare ${ids.length} projects, so it is not clear which one to use.`,
     `${NAME_IT} They declare ${listed(ids)}.`,

@@ -26,6 +26,11 @@ const CONSOLE_WORDS: ReadonlyMap<string, string> = new Map([
   ['error', 'Error'],
 ])
 
+/** The names that `--status` accepts. */
+export const STATUS_WORDS: readonly string[] = [
+  ...new Set([...CONSOLE_WORDS.keys(), 'cancelled', 'skipped', ...CONSOLE_WORDS.values()]),
+]
+
 export const consoleStatus = (status: string): string => CONSOLE_WORDS.get(status) ?? status
 
 interface OperationsContext {
@@ -73,5 +78,7 @@ const columns = ({ branches, now }: OperationsContext): readonly Column<ListedOp
   },
   { title: 'AGE', text: ({ createdAt }) => ageOf(createdAt, now) },
   { title: 'ID', text: ({ id }) => plainText(id), isOptional: true },
+  { title: 'FAILURES', text: ({ failuresCount }) => String(failuresCount), isOptional: true },
+  { title: 'CREATED', text: ({ createdAt }) => plainText(createdAt), isOptional: true },
   { title: 'COMPUTE', text: ({ endpointId = '' }) => plainText(endpointId), isOptional: true },
 ]
