@@ -294,7 +294,7 @@ const filterOf = (
   if (compute !== undefined && !compute.startsWith('ep-')) {
     throw usageError(
       `--compute ${plainText(compute)} matches no operation.`,
-      'Write the id of a compute, ep-…; `espalier status` shows the ids.',
+      'Write the id of a compute, such as ep-cool-dawn-a1b2c3.',
     )
   }
   return (operation) =>
