@@ -137,25 +137,6 @@ test.each([
   expect(stdout.replace(/\s+/g, ' ')).toContain(words)
 })
 
-// hint: To restore the declared values, run `espalier apply
-test('drift names the commands that restore the declared values and accept the live ones', async () => {
-  const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
-  git('init', '-q')
-  await writeFile(join(folder, 'espalier.yaml'), manifest('gamma', 'main', size))
-  git('add', '.')
-  git('-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', 'commit', '-qm', 'all')
-  const drift = await run('drift')
-  expect(drift.code).toBe(2)
-  const text = drift.stdout.replace(/\s+/g, ' ')
-  expect(text).toContain('`espalier apply --project gamma`')
-  expect(text).toContain('`espalier import --project gamma --out FILE`')
-  expect((await run('import', '--project', 'gamma', '--out', 'espalier.yaml')).code).toBe(0)
-  expect((await run('plan', '--detailed-exitcode')).code).toBe(0)
-  git('checkout', '-q', 'espalier.yaml')
-  expect((await run('apply', '--project', 'gamma', '--auto-approve')).code).toBe(0)
-  expect((await run('drift')).code).toBe(0)
-})
-
 test('operations get finds the declared project that has the operation', async () => {
   await mkdir(join(folder, 'espalier'))
   for (const project of PROJECTS)
@@ -227,4 +208,23 @@ test('show --html also writes a saved plan as an HTML page', async () => {
   expect(code, stderr).toBe(0)
   const [, title] = /<title>(.*?)<\/title>/.exec(await readFile(join(folder, 'plan.html'), 'utf8')) ?? []
   expect(title).toBe('Plan: 0 to create, 1 to update, 0 to delete. alpha')
+})
+
+// hint: To restore the declared values, run `espalier apply
+test('drift names the commands that restore the declared values and accept the live ones', async () => {
+  const git = (...args: readonly string[]) => execFileSync('git', ['-C', folder, ...args], { stdio: 'ignore' })
+  git('init', '-q')
+  await writeFile(join(folder, 'espalier.yaml'), manifest('gamma', 'main', size))
+  git('add', '.')
+  git('-c', 'user.name=x', '-c', 'user.email=x@example.com', '-c', 'commit.gpgsign=false', 'commit', '-qm', 'all')
+  const drift = await run('drift')
+  expect(drift.code).toBe(2)
+  const text = drift.stdout.replace(/\s+/g, ' ')
+  expect(text).toContain('`espalier apply --project gamma`')
+  expect(text).toContain('`espalier import --project gamma --out FILE`')
+  expect((await run('import', '--project', 'gamma', '--out', 'espalier.yaml')).code).toBe(0)
+  expect((await run('plan', '--detailed-exitcode')).code).toBe(0)
+  git('checkout', '-q', 'espalier.yaml')
+  expect((await run('apply', '--project', 'gamma', '--auto-approve')).code).toBe(0)
+  expect((await run('drift')).code).toBe(0)
 })

@@ -30,10 +30,9 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   const since = `since ${plainText(ref)}${leftOut.length === 0 ? '' : ` in ${projects.length} of ${total}`}`
   const hint =
     differences.length === 0 ? '' : ' The manifests introduced the differences. To apply them, run `espalier apply`.'
-  const projects = new Set(differences.flatMap(({ mover, change }) => (mover === 'manifest' ? [] : [change.project])))
-  const [first = ''] = projects
-  const selected = projects.size === 1 ? ` --project ${first}` : ''
-  const next = `To restore the declared values, run \`espalier apply${selected}\`. To accept the live ones, run \`espalier import --project ${projects.size === 1 ? first : 'ID'} --out FILE\`. The API does not report who made a change.`
+  const drifting = new Set(differences.filter(isDrift).map(({ change }) => change.project))
+  const only = drifting.size === 1 ? [...drifting].join() : undefined
+  const next = `To restore the declared values, run \`espalier apply${only === undefined ? '' : ` --project ${only}`}\`. To accept the live ones, run \`espalier import --project ${only ?? 'ID'} --out FILE\`. The API does not report who made a change.`
   const verdict =
     drifted === 0
       ? `No drift ${since}.${hint}`
