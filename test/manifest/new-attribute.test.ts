@@ -101,11 +101,14 @@ test('a new attribute is parsed and validated', () => {
     { code: 'E_VALUE', source: { line: 5, column: 33 } },
   ])
   expect(
-    new Ajv2020({ strict: true }).validate(manifestSchema(), {
-      version: 1,
-      project: 'p',
-      defaults: { start: { warmUp: 1 } },
-    }),
+    new Ajv2020({ strict: true, keywords: ['defaultSnippets', 'errorMessage', 'patternErrorMessage'] }).validate(
+      manifestSchema(),
+      {
+        version: 1,
+        project: 'p',
+        defaults: { start: { warmUp: 1 } },
+      },
+    ),
   ).toBe(false)
 })
 
