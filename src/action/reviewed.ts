@@ -38,14 +38,14 @@ const readReviewRecord = (body: string, commit: string): readonly string[] | und
  * Returns one digest for each attribute of an update, and one digest for any other kind of change.
  *
  * The digests do not cover the impact, because a compute may become idle or active in the meantime. They do not cover
- * names, because only ids are unique. They do not cover live values of Postgres settings either, because readers of the
- * comment could guess a value and check the guess against its digest.
+ * live names and live values of Postgres settings either, because readers of the comment could guess one and check the
+ * guess against its digest.
  */
 const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windows, refused }: Change) => {
   const what = [id, kind, project, branch.id, from?.id, compute.type, compute.id, windows, refused !== undefined]
   const values = attributes.map(({ path, before, after }) => [
     path,
-    path.startsWith('postgres.') ? undefined : before,
+    path.startsWith('postgres.') || path === 'name' ? undefined : before,
     after,
   ])
   const parts = kind === 'update' ? values.map((value) => [value]) : [values]

@@ -3,7 +3,16 @@ import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { jsonPlan } from '../apply/index.ts'
 import { defined } from '../base/index.ts'
-import { CHANGE_KINDS, hasErrors, isEmptyPlan, likelyOf, type Plan } from '../model/index.ts'
+import {
+  CHANGE_KINDS,
+  hasErrors,
+  isDelete,
+  isEmptyPlan,
+  isOrMayBeRestart,
+  isRefused,
+  likelyOf,
+  type Plan,
+} from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
@@ -196,12 +205,12 @@ export const deniedPolicies = ({ policies }: Plan): readonly string[] => {
 }
 
 const mustFail = ({ inputs, runner }: Job, plan: Plan): boolean => {
-  const { summary } = plan
+  const made = plan.changes.filter((change) => !isRefused(change))
   const counts = {
     error: 0,
-    changes: plan.changes.length - summary.refused,
-    restarts: summary.restarts + summary.mayRestart,
-    deletes: summary.delete + summary.replace,
+    changes: made.length,
+    restarts: made.filter(isOrMayBeRestart).length,
+    deletes: made.filter(isDelete).length,
     policies: (plan.policies?.results ?? []).filter(({ outcome }) => outcome === 'denied' || outcome === 'warned')
       .length,
     cost: plan.cost === undefined ? 0 : Math.max(0, Math.round(likelyOf(plan.cost.total.delta) ?? 0)),

@@ -23,7 +23,9 @@ import {
   type PlannedUpdate,
   type PlanPolicies,
   type PlanSummary,
+  POLICY_RULE_NAMES,
   type PolicyResult,
+  policyRuleRow,
   type ReleasedCompute,
   type SkippedChange,
   type Step,
@@ -224,14 +226,15 @@ const viewsOf = (names: PublicNames, claimed: ReadonlySet<string>, { policies }:
   return { plan, origin }
 }
 
-/** Results about a whole project, or about CU-hours, measure computes that are hidden. */
-const isPublicResult = ({ project, branch, compute, rule }: PolicyResult, names: PublicNames): boolean =>
-  project === undefined
-    ? rule !== 'maxCuHoursIncrease'
-    : branch !== undefined &&
-      rule !== 'maxCuHours' &&
-      names.hasBranch(project, branch) &&
-      (compute === undefined || isPublicTitle(compute, names))
+/** Results about a whole project, or about usage, measure computes that are hidden. */
+const isPublicResult = ({ project, branch, compute, rule }: PolicyResult, names: PublicNames): boolean => {
+  const name = POLICY_RULE_NAMES.find((one) => one === rule)
+  const row = name && policyRuleRow(name)
+  if (row === undefined) return false
+  if (row.of === 'plan') return row.isFromUsage !== true
+  if (row.of === 'project' || row.of === 'usage' || project === undefined || branch === undefined) return false
+  return names.hasBranch(project, branch) && (compute === undefined || isPublicTitle(compute, names))
+}
 
 /** @param title `primary`, or `replica NAME`. */
 const isPublicTitle = (title: string, names: PublicNames): boolean =>

@@ -1,5 +1,4 @@
 /** Which rule of a manifest applies to a branch. */
-
 import { globFilter } from '../base/index.ts'
 import type { DesiredDocument, DesiredRule } from './desired.ts'
 import { compareSource } from './diagnostic.ts'
@@ -21,8 +20,30 @@ export const ruleFilter = ({
   return ({ name, expiresAt }) => isMatch(name) && (expires === undefined || expires === (expiresAt !== undefined))
 }
 
-/** The rule that applies to a branch that no document lists: the first one that matches it. */
+/** A rule, the branches that it matches, and those of them that no earlier rule matches: it applies to these. */
+interface AppliedRule<B> {
+  readonly document: DesiredDocument
+  readonly rule: DesiredRule
+  readonly matching: readonly B[]
+  readonly own: readonly B[]
+}
+
+/** @param branches branches that no document lists by name or id. The first rule that matches a branch applies to it. */
+export const applyRules = <B extends Branch>(
+  documents: readonly DesiredDocument[],
+  branches: readonly B[],
+): readonly AppliedRule<B>[] => {
+  const taken = new Set<B>()
+  return inRuleOrder(documents).flatMap((document) =>
+    document.rules.map((rule) => {
+      const matching = branches.filter(ruleFilter(rule))
+      const own = matching.filter((branch) => !taken.has(branch))
+      for (const branch of own) taken.add(branch)
+      return { document, rule, matching, own }
+    }),
+  )
+}
+
+/** The rule that applies to a branch that no document lists. */
 export const ruleFor = (documents: readonly DesiredDocument[], branch: Branch): DesiredRule | undefined =>
-  inRuleOrder(documents)
-    .flatMap(({ rules }) => rules)
-    .find((rule) => ruleFilter(rule)(branch))
+  applyRules(documents, [branch]).find(({ own }) => own.length > 0)?.rule

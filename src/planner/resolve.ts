@@ -1,6 +1,7 @@
 /** Resolves branch names to ids, and rules to the live branches that they match. */
 import { compare, defined, didYouMean, groupBy, listed } from '../base/index.ts'
 import {
+  applyRules,
   type BranchReference,
   compareSource,
   type DeclaredWindow,
@@ -11,7 +12,6 @@ import {
   type ObservedBranch,
   type ObservedProject,
   problem,
-  ruleFilter,
   type Source,
   warning,
 } from '../model/index.ts'
@@ -66,16 +66,12 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
     }
   }
 
-  // A rule never matches a branch listed by name or id. The first matching rule applies.
+  // A rule never matches a branch listed by name or id.
   const unlisted = project.branches.filter(({ id }) => !resolved.has(id))
-  for (const document of documents) {
-    for (const rule of document.rules) {
-      const matching = unlisted.filter(ruleFilter(rule))
-      const unclaimed = matching.filter(({ id }) => !resolved.has(id))
-      for (const branch of unclaimed) add(branch, rule, document)
-      if (unclaimed.length > 0 || (rule.isShared === true && matching.length === 0)) continue
-      diagnostics.push(matching.length === 0 ? unusedRule(rule, project) : shadowedRule(rule))
-    }
+  for (const { document, rule, matching, own } of applyRules(documents, unlisted)) {
+    for (const branch of own) add(branch, rule, document)
+    if (own.length > 0 || (rule.isShared === true && matching.length === 0)) continue
+    diagnostics.push(matching.length === 0 ? unusedRule(rule, project) : shadowedRule(rule))
   }
 
   const parkOn = documents.flatMap(({ parkOn: reference }) => {

@@ -108,7 +108,7 @@ const branchesFor = (
   // If a branch is declared by its id, its name is unknown.
   const isId = ({ ref }: DesiredBranch): boolean =>
     ref.startsWith('br-') && (included !== undefined || policy.except.length > 0)
-  const covered = policy.rule.kind === 'maxProjectCu' ? [] : rules.filter(isCovered)
+  const covered = policyRuleRow(policy.rule.kind).of === 'project' ? [] : rules.filter(isCovered)
   return {
     branches: [
       ...branches.filter((branch) => !isId(branch) && isNamed(branch.ref)).map((branch) => stateOf(branch.ref, branch)),
