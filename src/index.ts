@@ -1,4 +1,6 @@
 /** The API of the npm package, described in docs/api.md. The CLI and the Action are built on the same functions. */
+
+export { EspalierError } from './base/index.ts'
 export type {
   ApplyEvent,
   Change,
@@ -11,7 +13,6 @@ export type {
   Step,
   StepOutcome,
 } from './model/index.ts'
-export { EspalierError } from './model/index.ts'
 export { type Applied, type ApplyOptions, apply } from './public/apply.ts'
 export {
   type ClientOptions,

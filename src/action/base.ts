@@ -1,6 +1,5 @@
 /** Reads the manifests of a pull request's base. */
-import { commitOf, fetchCommit, parentsOf } from '../base/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { commitOf, EspalierError, fetchCommit, parentsOf } from '../base/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
 

@@ -1,6 +1,7 @@
 /** The reasons for which a step can fail. A workflow can test them in its conditions. */
 import { ApiError } from '../api/index.ts'
-import { EspalierError, isAllDone, isScheduled, type Outcome } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
+import { isAllDone, isScheduled, type Outcome } from '../model/index.ts'
 
 /** Every failure needs one of these, because an empty reason means success. */
 export const FAILURE_REASONS = {

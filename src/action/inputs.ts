@@ -1,5 +1,5 @@
 /** Reads the inputs of the step. */
-import { EspalierError } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
 import { allowed } from '../workflow/index.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

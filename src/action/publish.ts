@@ -1,5 +1,5 @@
 /** Shows the result of a command on the pull request, as a comment and annotations. */
-import { EspalierError } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
 import type { Job } from './job.ts'

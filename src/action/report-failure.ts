@@ -1,6 +1,6 @@
 /** Reports that a run failed. The report replaces the one from an earlier run. */
-import { defined, messageOf, plainText } from '../base/index.ts'
-import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
+import { defined, EspalierError, messageOf, plainText } from '../base/index.ts'
+import { type Diagnostic, hasErrors } from '../model/index.ts'
 import { diagnosticAnnotations, failureComment, problemComment, SUMMARY_LIMIT } from '../report/index.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import { GitHubError } from './github.ts'

@@ -1,7 +1,7 @@
 /** Records the changes that the reviewers of a pull request saw, as digests in the plan's comment. */
 import { createHash } from 'node:crypto'
-import { mapConcurrently, plainText } from '../base/index.ts'
-import { type Change, computeTitle, EspalierError, EXIT, type Origin } from '../model/index.ts'
+import { EspalierError, EXIT, mapConcurrently, plainText } from '../base/index.ts'
+import { type Change, computeTitle, type Origin } from '../model/index.ts'
 import { type Manifests, planLive, select } from '../workflow/index.ts'
 import { baseOf, fetchIfMissing, firstParent, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'

@@ -1,8 +1,8 @@
 /** Runs one step that uses the GitHub Action. */
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Clock, type OnSignal, parentsOf } from '../base/index.ts'
-import { CHANGE_KINDS, EspalierError } from '../model/index.ts'
+import { type Clock, EspalierError, type OnSignal, parentsOf } from '../base/index.ts'
+import { CHANGE_KINDS } from '../model/index.ts'
 import { readEvent } from './event.ts'
 import { type FailureReason, reasonOfError } from './failure.ts'
 import type { GitHubError } from './github.ts'

@@ -1,7 +1,7 @@
 /** Applies changes after a merge. If there is a saved plan, it is applied; otherwise, a new plan is made. */
 import { resolve } from 'node:path'
-import { counted } from '../base/index.ts'
-import { EspalierError, hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
+import { counted, EspalierError } from '../base/index.ts'
+import { hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
 import {
   diagnosticAnnotations,
   eventLine,

@@ -1,8 +1,8 @@
 /** Writes live values into the manifests, to accept drift. Changes only files in the checkout. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { counted, replaceFile } from '../base/index.ts'
-import { type Desired, EspalierError, hasErrors, plainText } from '../model/index.ts'
+import { counted, EspalierError, plainText, replaceFile } from '../base/index.ts'
+import { type Desired, hasErrors } from '../model/index.ts'
 import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
 import { type Ending, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './report-failure.ts'

@@ -3,8 +3,8 @@
  * they are read as git blobs, and planned within the limits that the base's manifests set. No file of the pull request
  * is checked out or executed.
  */
-import { commitOf, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
-import { type Diagnostic, EspalierError, hasErrors } from '../model/index.ts'
+import { commitOf, EspalierError, fetchCommit, parentsOf, remoteCommit } from '../base/index.ts'
+import { type Diagnostic, hasErrors } from '../model/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
 import { baseOf, fetchIfMissing } from './base.ts'
 import type { PullRequest } from './event.ts'

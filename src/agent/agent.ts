@@ -1,8 +1,8 @@
 /** Runs the agent's loops, and provides the interface to control it. */
 import type { ApiOptions } from '../api/index.ts'
-import { compare, mapConcurrently } from '../base/index.ts'
+import { compare, EspalierError, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import { type AgentView, EspalierError, type Plan, type ProjectView } from '../model/index.ts'
+import type { AgentView, Plan, ProjectView } from '../model/index.ts'
 import { type AgentControl, type RoundView, suspend } from './control.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import type { AgentProject, ProjectHost } from './project.ts'

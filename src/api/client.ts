@@ -1,12 +1,11 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import { type Clock, defined, systemClock } from '../base/index.ts'
+import { type Clock, defined, plainText, systemClock } from '../base/index.ts'
 import {
   apiPath,
   DEFAULT_CONCURRENCY,
   DEFAULT_TIMEOUT_MS,
   type ObservedBranch,
   type ObservedCompute,
-  plainText,
   projectOf,
   type StepRequest,
 } from '../model/index.ts'

@@ -1,4 +1,4 @@
-import { EspalierError } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
 
 export interface ApiErrorDetails {
   readonly method: string

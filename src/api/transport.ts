@@ -1,7 +1,6 @@
 /** Sends a single request, with a limit on the size of the response and with timeouts. Does not retry. */
 import { Agent, type Dispatcher, EnvHttpProxyAgent, errors } from 'undici'
-import { abortWith, messageOf, parseJson } from '../base/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { abortWith, EspalierError, messageOf, parseJson } from '../base/index.ts'
 import { ApiError } from './errors.ts'
 import { type KeyFinder, keyFinder } from './key-in-answer.ts'
 import type { RequestLimit } from './request-budget.ts'

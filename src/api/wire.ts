@@ -4,14 +4,13 @@
  * turns it into a message.
  */
 import { z } from 'zod'
-import { onceEach } from '../base/index.ts'
+import { onceEach, plainText } from '../base/index.ts'
 import {
   attributesFromWire,
   type BranchUsage,
   ID,
   type ObservedBranch,
   type ObservedCompute,
-  plainText,
   shapesByField,
   type WireAttributes,
   type WireSettings,

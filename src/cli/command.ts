@@ -1,5 +1,5 @@
 /** The shape of a command: its entry in the table of commands (commands/index.ts), and what its own file adds. */
-import type { ExitCode } from '../model/index.ts'
+import type { ExitCode } from '../base/index.ts'
 import type { COMMON_FLAGS, Flags, FlagValues } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'
 

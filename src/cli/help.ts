@@ -1,8 +1,7 @@
 /** Renders the help with yargs, using the table of commands. */
 import yargs, { type Argv, type Options } from 'yargs'
-import { defined } from '../base/index.ts'
+import { defined, EXIT } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import { EXIT } from '../model/index.ts'
 import type { Description, Entry } from './command.ts'
 import { below, CONFIGURATION } from './command-line.ts'
 import { COMMANDS } from './commands/index.ts'

@@ -1,5 +1,5 @@
 /** Runs a command line. */
-import { EXIT, type ExitCode, plainText } from '../model/index.ts'
+import { EXIT, type ExitCode, plainText } from '../base/index.ts'
 import { below, pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'

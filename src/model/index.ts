@@ -1,4 +1,3 @@
-export { EspalierError, EXIT, type ExitCode, plainJson, plainText } from '../base/index.ts'
 export * from './addresses.ts'
 export * from './agent-view.ts'
 export * from './attributes/index.ts'

@@ -1,13 +1,6 @@
 /** Evaluates policies. All policies that match apply; there is no precedence. */
-import { defined, didYouMean } from '../base/index.ts'
-import {
-  EspalierError,
-  type Policy,
-  type PolicyOutcome,
-  type PolicyProject,
-  type PolicyResult,
-  type Source,
-} from '../model/index.ts'
+import { defined, didYouMean, EspalierError } from '../base/index.ts'
+import type { Policy, PolicyOutcome, PolicyProject, PolicyResult, Source } from '../model/index.ts'
 import { type Measure, measure, measurePlan, type PolicyPlan } from './measure.ts'
 
 export interface JudgedProject {

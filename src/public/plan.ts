@@ -1,6 +1,7 @@
 /** Loads manifests, reads live projects and plans changes. */
 import { snapshot } from '../api/index.ts'
-import { type Diagnostic, EspalierError, type Observed, type Origin, type Plan } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
+import type { Diagnostic, Observed, Origin, Plan } from '../model/index.ts'
 import {
   encodeSavedPlan,
   type Planned as InternalPlanned,

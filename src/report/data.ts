@@ -1,14 +1,6 @@
 /** Diagnostics as JSON and as SARIF 2.1.0 (OASIS), and annotations that GitHub shows on lines of manifests. */
-import { encodePath, plainText } from '../base/index.ts'
-import {
-  type Change,
-  type Diagnostic,
-  type Difference,
-  isDrift,
-  type Plan,
-  plainJson,
-  type Source,
-} from '../model/index.ts'
+import { encodePath, plainJson, plainText } from '../base/index.ts'
+import { type Change, type Diagnostic, type Difference, isDrift, type Plan, type Source } from '../model/index.ts'
 import { impactWords, isDisruptive, worstFirst } from './words/impacts.ts'
 import { computeOnBranch, messageOf } from './words/names.ts'
 

@@ -18,8 +18,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive, makeStateFolder, readIfPresent } from '../base/index.ts'
-import { EspalierError } from '../model/index.ts'
+import { EspalierError, isAlive, makeStateFolder, readIfPresent } from '../base/index.ts'
 import type { Store, WorldChange } from './world/records.ts'
 
 /** The size at which the log is compacted into the snapshot. If the snapshot is larger, its size is used instead. */

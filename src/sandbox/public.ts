@@ -3,7 +3,7 @@
  *
  * All exported types are defined in this file, so that a single declaration file contains them.
  */
-import { EspalierError } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
 import { manualClock as newManualClock } from './clock.ts'
 import type { ReachableCompute } from './control/control.ts'
 import { readSeed } from './seed/seed.ts'

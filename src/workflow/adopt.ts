@@ -1,4 +1,6 @@
 /** Writes live values into an existing manifest, and preserves the parts of it that were written by hand. */
+
+import { EspalierError, plainText } from '../base/index.ts'
 import {
   type AdoptOptions,
   adoptInto,
@@ -10,15 +12,7 @@ import {
   parseManifests,
   readFiles,
 } from '../manifest/index.ts'
-import {
-  type Change,
-  type Diagnostic,
-  EspalierError,
-  hasErrors,
-  type Observed,
-  type ObservedProject,
-  plainText,
-} from '../model/index.ts'
+import { type Change, type Diagnostic, hasErrors, type Observed, type ObservedProject } from '../model/index.ts'
 import { plan } from '../planner/index.ts'
 
 export interface Adoption {

@@ -9,15 +9,13 @@ import {
   overriddenOf,
   type Replan,
 } from '../apply/index.ts'
-import { abortWith, type Clock, defined, type OnSignal } from '../base/index.ts'
+import { abortWith, type Clock, defined, EspalierError, EXIT, type OnSignal } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import {
   type ApplyEvent,
   CONSENTS,
   type Consent,
   type Diagnostic,
-  EspalierError,
-  EXIT,
   hasErrors,
   leftOutIds,
   type Outcome,

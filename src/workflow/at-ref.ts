@@ -2,9 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
-import { commitOf, git, isInside } from '../base/index.ts'
+import { commitOf, EspalierError, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
-import { type Diagnostic, EspalierError } from '../model/index.ts'
+import type { Diagnostic } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
 import { POLICY_FILES } from './policies.ts'
 

@@ -1,8 +1,9 @@
 /** Reads the manifests and policies that a run uses. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { EspalierError, plainText } from '../base/index.ts'
 import { type LoadedManifests, loadManifests, NO_MANIFESTS_HINT } from '../manifest/index.ts'
-import { type Change, EspalierError, plainText, type Selection } from '../model/index.ts'
+import type { Change, Selection } from '../model/index.ts'
 import type { Selected } from '../planner/index.ts'
 import { type JudgeOptions, readPolicies } from './policies.ts'
 

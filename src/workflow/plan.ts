@@ -1,12 +1,11 @@
 /** Plans how to bring live projects in line with manifests. */
 import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
-import { defined, mapConcurrently } from '../base/index.ts'
+import { defined, EspalierError, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
   DEFAULT_CONCURRENCY,
-  EspalierError,
   type Observed,
   type ObservedProject,
   type Origin,

@@ -1,6 +1,7 @@
 /** Reads the policies to override from flags or inputs. */
 import { userInfo } from 'node:os'
-import { EspalierError, hasErrors, type Policy } from '../model/index.ts'
+import { EspalierError } from '../base/index.ts'
+import { hasErrors, type Policy } from '../model/index.ts'
 import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import type { Manifests } from './manifests.ts'
 import { NO_POLICIES } from './policies.ts'

@@ -2,9 +2,17 @@
 import { createHash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, type PlanFile, withActivityOf } from '../apply/index.ts'
-import { defined, fileProblem, isInside, MAX_JSON_BYTES, readBoundedFile } from '../base/index.ts'
+import {
+  defined,
+  EspalierError,
+  EXIT,
+  fileProblem,
+  isInside,
+  MAX_JSON_BYTES,
+  plainText,
+  readBoundedFile,
+} from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import { EspalierError, EXIT, plainText } from '../model/index.ts'
 import { type Planned, planSnapshot } from './plan.ts'
 import { withoutMaxRestarts } from './review-settings.ts'
 import { SNAPSHOT_START } from './snapshot-file.ts'

@@ -1,9 +1,16 @@
 /** Plans and applies only some projects, branches or changes. */
-import { commitOf, counted, defined, globMatcher, globProblem, listed as listedNames } from '../base/index.ts'
+import {
+  commitOf,
+  counted,
+  defined,
+  EspalierError,
+  globMatcher,
+  globProblem,
+  listed as listedNames,
+} from '../base/index.ts'
 import {
   type Change,
   changeTitle,
-  EspalierError,
   type Observed,
   type Plan,
   type PlanSelection,

@@ -1,10 +1,10 @@
 /** Reads and writes snapshot files, from which a plan can be made offline. */
 import { z } from 'zod'
 import { settingsShape } from '../apply/index.ts'
-import { fileProblem, MAX_JSON_BYTES, parseJson, readBoundedFile } from '../base/index.ts'
+import { EspalierError, fileProblem, MAX_JSON_BYTES, parseJson, plainJson, readBoundedFile } from '../base/index.ts'
 import { issueAt } from '../base/issue-text.ts'
 import { VERSION } from '../base/version.ts'
-import { EspalierError, ID, type Observed, plainJson, shapesByAttribute } from '../model/index.ts'
+import { ID, type Observed, shapesByAttribute } from '../model/index.ts'
 
 const FORMAT = '1.0'
 const KIND = 'espalier-snapshot'

@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest'
 import { FAILURE_REASONS, reasonOfError } from '../../src/action/failure.ts'
 import { ApiError } from '../../src/api/index.ts'
-import { EspalierError, EXPLANATIONS } from '../../src/model/index.ts'
+import { EspalierError } from '../../src/base/index.ts'
+import { EXPLANATIONS } from '../../src/model/index.ts'
 import { open, withHead } from './action-world.ts'
 
 const UNKNOWN = Object.fromEntries(

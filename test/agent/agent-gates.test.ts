@@ -2,8 +2,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
-import { EspalierError } from '../../src/model/index.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'

@@ -1,6 +1,6 @@
 /** Simulates days of an agent: commits, manual changes, windows, API and git faults, restarts and kills. */
 import type { Agent } from '../../src/agent/index.ts'
-import { EspalierError } from '../../src/model/index.ts'
+import { EspalierError } from '../../src/base/index.ts'
 import { Life } from './life.ts'
 import { MonthWatch } from './month-watch.ts'
 import { computeId, faultsOf, manifestOf, projectId, SIZES, seedOf } from './month-world.ts'

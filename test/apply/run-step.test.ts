@@ -1,7 +1,8 @@
 /** Messages and limits of a single step: what it reports, how often it sends, how long it reads back. */
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/api/index.ts'
-import { type ApplyEvent, EspalierError, type ObservedCompute, type Step } from '../../src/model/index.ts'
+import { EspalierError } from '../../src/base/index.ts'
+import type { ApplyEvent, ObservedCompute, Step } from '../../src/model/index.ts'
 import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused, type Script } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, step } from './small-plans.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { decodePlanFile, encodePlanFile, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
-import { EspalierError, type Observed } from '../../src/model/index.ts'
+import { EspalierError } from '../../src/base/index.ts'
+import type { Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { isLong } from '../long-runs.ts'
 import { type DeclaredDocument, desired, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'

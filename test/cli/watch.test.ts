@@ -1,7 +1,7 @@
 /** `watchScreen`, which refreshes until Ctrl-C. */
 import { expect, test } from 'vitest'
+import { EspalierError } from '../../src/base/index.ts'
 import { watchScreen } from '../../src/cli/terminal/watch.ts'
-import { EspalierError } from '../../src/model/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { screenOf } from '../terminal/screen.ts'
 

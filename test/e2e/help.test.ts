@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
+import { EXIT } from '../../src/base/index.ts'
 import { COMMON_FLAGS, CONNECTION_FLAGS } from '../../src/cli/setup/flags.ts'
-import { EXIT } from '../../src/model/index.ts'
 import { EVERY_COMMAND } from '../every-command.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 

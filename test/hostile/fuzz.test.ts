@@ -7,9 +7,9 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { createReadApi, snapshot } from '../../src/api/index.ts'
 import { decodePlanFile, encodePlanFile, jsonPlan, judgeSavedPlan, withActivityOf } from '../../src/apply/index.ts'
-import { globMatcher, globProblem } from '../../src/base/index.ts'
+import { EspalierError, globMatcher, globProblem } from '../../src/base/index.ts'
 import { loadManifests, parseManifests } from '../../src/manifest/index.ts'
-import { type Desired, EspalierError, hasErrors, type Observed } from '../../src/model/index.ts'
+import { type Desired, hasErrors, type Observed } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import {
   diagnosticAnnotations,

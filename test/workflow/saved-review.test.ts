@@ -1,7 +1,8 @@
 /** Saved plans after time has passed, after a policy has changed, or without their override. */
 import { describe, expect, test } from 'vitest'
+import type { EspalierError } from '../../src/base/index.ts'
 import { parseManifests, parsePolicies } from '../../src/manifest/index.ts'
-import type { EspalierError, Observed } from '../../src/model/index.ts'
+import type { Observed } from '../../src/model/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
 import type { JudgeOptions } from '../../src/workflow/policies.ts'
 import { checkSavedPlan, savedPlanOf } from '../../src/workflow/saved-plan.ts'

@@ -1,5 +1,7 @@
 /** Holds the current declaration of each project, and decides whether the agent may act on it. */
-import { EspalierError, hasErrors, type SourceView } from '../../model/index.ts'
+
+import { EspalierError } from '../../base/index.ts'
+import { hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { type DataFolder, type SourceFile, Stored } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'

@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path'
 import {
   canonicalJson,
   commitTime,
+  EspalierError,
   fetchedCommit,
   fetchTip,
   isDescendant,
@@ -14,7 +15,6 @@ import {
   remoteTip,
   withoutCredentials,
 } from '../../base/index.ts'
-import { EspalierError } from '../../model/index.ts'
 import { digestOf, type Manifests, manifestsAt, readManifests } from '../../workflow/index.ts'
 
 export interface Version {

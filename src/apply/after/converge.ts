@@ -1,9 +1,8 @@
 /** Checks, at the end of a run, whether the projects are as declared. */
-import { defined } from '../../base/index.ts'
+import { defined, EspalierError } from '../../base/index.ts'
 import {
   type Change,
   changeTitle,
-  EspalierError,
   hasErrors,
   type ObservedCompute,
   type Outcome,

@@ -1,7 +1,7 @@
 /** Records a run in a file with one event per line. An event is on disk before the call that it announces is made. */
 import { type FileHandle, open } from 'node:fs/promises'
-import { rejectLink } from '../../base/index.ts'
-import { type ApplyEvent, EspalierError, plainJson } from '../../model/index.ts'
+import { EspalierError, plainJson, rejectLink } from '../../base/index.ts'
+import type { ApplyEvent } from '../../model/index.ts'
 
 export interface Journal {
   /** @throws {EspalierError} `E_JOURNAL` if the event cannot be written, for example because the disk is full. */

@@ -1,16 +1,8 @@
 /** Writes the plans of `plan --out` and `plan --format json`, and reads the former. Plan files are not trusted. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, parseJson } from '../../base/index.ts'
+import { canonicalJson, EspalierError, EXIT, parseJson, plainJson } from '../../base/index.ts'
 import { issueAt } from '../../base/issue-text.ts'
-import {
-  EspalierError,
-  EXIT,
-  type Observed,
-  type Origin,
-  PLAN_FORMAT_VERSION,
-  type Plan,
-  plainJson,
-} from '../../model/index.ts'
+import { type Observed, type Origin, PLAN_FORMAT_VERSION, type Plan } from '../../model/index.ts'
 import { type PlanFile, planFileShape } from '../shapes.ts'
 import { seenOf } from './recorded-state.ts'
 

@@ -1,15 +1,14 @@
 /** Runs one step: sends the request, waits for its operations, and checks the result. */
 import { ApiError } from '../../api/index.ts'
-import { compare, defined } from '../../base/index.ts'
-import {
-  EspalierError,
-  type FailureReason,
-  type Moved,
-  type ObservedCompute,
-  type OperationProgress,
-  type Step,
-  type StepOutcome,
-  type StepStatus,
+import { compare, defined, EspalierError } from '../../base/index.ts'
+import type {
+  FailureReason,
+  Moved,
+  ObservedCompute,
+  OperationProgress,
+  Step,
+  StepOutcome,
+  StepStatus,
 } from '../../model/index.ts'
 import { type Unmet, unmetBy } from '../before/compare.ts'
 import { findInPlace, findOther } from '../before/find-in-place.ts'

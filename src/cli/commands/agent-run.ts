@@ -15,9 +15,18 @@ import {
   sendTo,
   serveAgent,
 } from '../../agent/index.ts'
-import { defined, globProblem, namesIn, plainText, readBoundedFile } from '../../base/index.ts'
+import {
+  defined,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  globProblem,
+  namesIn,
+  plainText,
+  readBoundedFile,
+} from '../../base/index.ts'
 import { type FileKind, readYaml } from '../../base/yaml/index.ts'
-import { DEFAULT_CONCURRENCY, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { DEFAULT_CONCURRENCY } from '../../model/index.ts'
 import { allowed, pathsOf } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { DATA_FLAG, exitCodeOfAll, STATE_CODES, tokenIn, writeAddress } from '../setup/agent-data.ts'

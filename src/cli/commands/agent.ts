@@ -1,16 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJournal } from '../../agent/index.ts'
-import { defined, formatUtc } from '../../base/index.ts'
-import {
-  type AgentView,
-  EspalierError,
-  EXIT,
-  type ExitCode,
-  type ProjectView,
-  plainText,
-  stepTitle,
-} from '../../model/index.ts'
+import { defined, EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../base/index.ts'
+import { type AgentView, type ProjectView, stepTitle } from '../../model/index.ts'
 import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { agentIn, DATA_FLAG, exitCodeOfAll, STATE_CODES } from '../setup/agent-data.ts'

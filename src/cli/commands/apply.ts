@@ -1,12 +1,5 @@
-import {
-  type ApplyEvent,
-  EspalierError,
-  EXIT,
-  exitCodeOf,
-  hasErrors,
-  isEmptyPlan,
-  plainJson,
-} from '../../model/index.ts'
+import { EspalierError, EXIT, plainJson } from '../../base/index.ts'
+import { type ApplyEvent, exitCodeOf, hasErrors, isEmptyPlan } from '../../model/index.ts'
 import type { PlanRun } from '../../report/html/index.ts'
 import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {

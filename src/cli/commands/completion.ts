@@ -1,4 +1,4 @@
-import { EXIT } from '../../model/index.ts'
+import { EXIT } from '../../base/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { print } from '../terminal/terminal.ts'
 

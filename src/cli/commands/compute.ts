@@ -1,17 +1,14 @@
 import { snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import { type Clock, defined } from '../../base/index.ts'
+import { type Clock, defined, EspalierError, EXIT, plainText } from '../../base/index.ts'
 import {
   apiPath,
   computeTitle,
-  EspalierError,
-  EXIT,
   formatWindow,
   hasErrors,
   isIdle,
   type ObservedCompute,
   type ObservedProject,
-  plainText,
   type StepRequest,
 } from '../../model/index.ts'
 import { openingOf } from '../../model/window-opening.ts'

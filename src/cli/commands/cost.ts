@@ -1,5 +1,6 @@
+import { EXIT, plainJson } from '../../base/index.ts'
 import type { CostReport } from '../../cost/index.ts'
-import { EXIT, hasErrors, plainJson } from '../../model/index.ts'
+import { hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { costMarkdown, costTable } from '../../report/index.ts'
 import { costLive } from '../../workflow/index.ts'

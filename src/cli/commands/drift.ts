@@ -1,6 +1,6 @@
 import { countReads, type OnReading, type Operation, optionalRead, type ReadApi } from '../../api/index.ts'
-import { groupBy, mapConcurrently } from '../../base/index.ts'
-import { type Change, type Difference, EXIT, hasErrors, isDrift, type Observed } from '../../model/index.ts'
+import { EXIT, groupBy, mapConcurrently } from '../../base/index.ts'
+import { type Change, type Difference, hasErrors, isDrift, type Observed } from '../../model/index.ts'
 import { whoMoved } from '../../planner/index.ts'
 import { jsonDrift, terminalDrift } from '../../report/index.ts'
 import { manifestsAt, planLive, planOfBase, select, selectionNote } from '../../workflow/index.ts'

@@ -1,5 +1,5 @@
-import { nearest } from '../../base/index.ts'
-import { EXIT, EXPLANATIONS, type Explanation } from '../../model/index.ts'
+import { EXIT, nearest } from '../../base/index.ts'
+import { EXPLANATIONS, type Explanation } from '../../model/index.ts'
 import { commandOf, type Description } from '../command.ts'
 import { usageError } from '../setup/flags.ts'
 import { print, styleOf } from '../terminal/terminal.ts'

@@ -1,15 +1,18 @@
 import { relative, resolve, sep } from 'node:path'
 import type { OnReading, ReadApi } from '../../api/index.ts'
-import { counted, defined, fileProblem, plainText, readIfExists, replaceFile } from '../../base/index.ts'
-import { type ExportOptions, isChosen } from '../../manifest/index.ts'
 import {
+  counted,
+  defined,
   EspalierError,
   EXIT,
   type ExitCode,
-  type Observed,
-  type ObservedProject,
-  schemaAddress,
-} from '../../model/index.ts'
+  fileProblem,
+  plainText,
+  readIfExists,
+  replaceFile,
+} from '../../base/index.ts'
+import { type ExportOptions, isChosen } from '../../manifest/index.ts'
+import { type Observed, type ObservedProject, schemaAddress } from '../../model/index.ts'
 import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'

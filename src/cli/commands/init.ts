@@ -4,6 +4,8 @@ import { stringify } from 'yaml'
 import type { Project, ReadApi } from '../../api/index.ts'
 import {
   counted,
+  EspalierError,
+  EXIT,
   fileProblem,
   git,
   groupBy,
@@ -13,7 +15,7 @@ import {
   replaceFile,
 } from '../../base/index.ts'
 import { type Exported, manifestSchema } from '../../manifest/index.ts'
-import { EspalierError, EXIT, schemaAddress } from '../../model/index.ts'
+import { schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'

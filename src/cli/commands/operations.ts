@@ -1,6 +1,14 @@
 import { ApiError, type Operation, OperationEnds, type ReadApi, streamOperations } from '../../api/index.ts'
-import { type Clock, counted, didYouMean, plainText } from '../../base/index.ts'
-import { EspalierError, EXIT, type ExitCode, plainJson } from '../../model/index.ts'
+import {
+  type Clock,
+  counted,
+  didYouMean,
+  EspalierError,
+  EXIT,
+  type ExitCode,
+  plainJson,
+  plainText,
+} from '../../base/index.ts'
 import { consoleStatus, operationsTable, STATUS_WORDS, time } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'

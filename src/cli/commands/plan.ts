@@ -1,6 +1,6 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { commitOf, counted, defined, PRIVATE, replaceFile } from '../../base/index.ts'
-import { DEFAULT_CONCURRENCY, EXIT, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
+import { commitOf, counted, defined, EXIT, PRIVATE, replaceFile } from '../../base/index.ts'
+import { DEFAULT_CONCURRENCY, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
 import { ageOf, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,

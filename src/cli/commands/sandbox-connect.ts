@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { withoutSecrets } from '../../base/index.ts'
-import { EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, withoutSecrets } from '../../base/index.ts'
 import type { ReachableCompute } from '../../sandbox/index.ts'
 import { matchingProjects } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'

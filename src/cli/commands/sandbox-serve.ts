@@ -1,5 +1,4 @@
-import { defined } from '../../base/index.ts'
-import { EspalierError, EXIT } from '../../model/index.ts'
+import { defined, EspalierError, EXIT } from '../../base/index.ts'
 import { readFaults, readSeed, type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { MIN_TIME_SCALE, number, text, toggle } from '../setup/flags.ts'

@@ -1,6 +1,6 @@
 import { pastOperations, type ReadApi, snapshot } from '../../api/index.ts'
-import { mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
-import { DEFAULT_CONCURRENCY, EXIT, hasErrors } from '../../model/index.ts'
+import { EXIT, mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
+import { DEFAULT_CONCURRENCY, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'

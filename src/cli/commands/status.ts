@@ -1,14 +1,6 @@
 import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
-import { compare, defined } from '../../base/index.ts'
-import {
-  EXIT,
-  type ExitCode,
-  hasErrors,
-  type Observed,
-  type Plan,
-  plainJson,
-  type Selection,
-} from '../../model/index.ts'
+import { compare, defined, EXIT, type ExitCode, plainJson } from '../../base/index.ts'
+import { hasErrors, type Observed, type Plan, type Selection } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report/index.ts'
 import {

@@ -1,6 +1,6 @@
-import { counted } from '../../base/index.ts'
+import { counted, EXIT } from '../../base/index.ts'
 import { VERSION } from '../../base/version.ts'
-import { EXIT, hasErrors } from '../../model/index.ts'
+import { hasErrors } from '../../model/index.ts'
 import { checkOffline, manifestsAt } from '../../workflow/index.ts'
 import { commandOf, type Description } from '../command.ts'
 import { formatFlag, PATHS, REVIEW_FLAGS, text } from '../setup/flags.ts'

@@ -1,8 +1,8 @@
 /** Reads and writes the agent's token and address in its data folder, and chooses the exit code for its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { PRIVATE, readIfPresent, replaceFile } from '../../base/index.ts'
-import { type AgentView, agentExitCode, EspalierError, EXIT, type ExitCode } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, PRIVATE, readIfPresent, replaceFile } from '../../base/index.ts'
+import { type AgentView, agentExitCode } from '../../model/index.ts'
 import { text } from './flags.ts'
 
 /** The flag with which all agent commands find the data folder. */

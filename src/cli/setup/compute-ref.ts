@@ -1,6 +1,5 @@
 /** Finds a compute by the reference that a user gives: an id, `branch` for its primary, or `branch/replica`. */
-import { nearest } from '../../base/index.ts'
-import { EspalierError, plainText } from '../../model/index.ts'
+import { EspalierError, nearest, plainText } from '../../base/index.ts'
 import { listed } from '../terminal/terminal.ts'
 import { usageError } from './flags.ts'
 

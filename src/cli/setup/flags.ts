@@ -1,7 +1,7 @@
 /** Flags that several commands share. */
 
 import type { Options } from 'yargs'
-import { EspalierError } from '../../model/index.ts'
+import { EspalierError } from '../../base/index.ts'
 
 // Defines flags for yargs, and derives the types of the values that they have.
 

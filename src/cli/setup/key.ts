@@ -1,8 +1,7 @@
 /** Finds the API key. No flag contains the key, because flags are visible in shell histories and process lists. */
 import { stat } from 'node:fs/promises'
 import { checkKey } from '../../api/index.ts'
-import { fileProblem, plainText, readBoundedFile } from '../../base/index.ts'
-import { EspalierError } from '../../model/index.ts'
+import { EspalierError, fileProblem, plainText, readBoundedFile } from '../../base/index.ts'
 import { print } from '../terminal/terminal.ts'
 import type { Environment, Io } from './io.ts'
 

@@ -1,7 +1,7 @@
 /** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
-import { compare, globProblem } from '../../base/index.ts'
-import { EspalierError, hasErrors, ID, plainText } from '../../model/index.ts'
+import { compare, EspalierError, globProblem, plainText } from '../../base/index.ts'
+import { hasErrors, ID } from '../../model/index.ts'
 import { projectIds } from '../../planner/index.ts'
 import { matchingProjects, readManifests } from '../../workflow/index.ts'
 import { listed } from '../terminal/terminal.ts'

@@ -1,8 +1,7 @@
 /** Reads the manifests that a command line names, where `-` means stdin. */
 
-import { readBounded } from '../../base/index.ts'
+import { EspalierError, readBounded } from '../../base/index.ts'
 import { MAX_FILE_BYTES, parseManifests } from '../../manifest/index.ts'
-import { EspalierError } from '../../model/index.ts'
 import {
   fileNotes,
   type Manifests,

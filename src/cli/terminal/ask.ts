@@ -1,8 +1,8 @@
 /** Asks the user for answers at the terminal. */
 import { createInterface } from 'node:readline/promises'
 import type { Consents } from '../../apply/index.ts'
-import { plainText } from '../../base/index.ts'
-import { CONSENTS, EspalierError, type Plan } from '../../model/index.ts'
+import { EspalierError, plainText } from '../../base/index.ts'
+import { CONSENTS, type Plan } from '../../model/index.ts'
 import { consentWords, planNames } from '../../report/index.ts'
 import type { Io } from '../setup/io.ts'
 import { canAsk, print } from './terminal.ts'

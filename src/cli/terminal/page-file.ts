@@ -1,9 +1,8 @@
 /** Writes HTML pages to disk. */
 import { createHash } from 'node:crypto'
 import { rm, stat, writeFile } from 'node:fs/promises'
-import { fileProblem, PRIVATE, rejectLink, replaceFile } from '../../base/index.ts'
+import { EspalierError, fileProblem, PRIVATE, rejectLink, replaceFile } from '../../base/index.ts'
 import { VERSION } from '../../base/version.ts'
-import { EspalierError } from '../../model/index.ts'
 import { STDIN } from '../command.ts'
 import { usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'

@@ -1,5 +1,5 @@
 /** Prints errors, which are either mistakes of the user or bugs in Espalier. */
-import { EspalierError, EXIT, type ExitCode, plainText } from '../../model/index.ts'
+import { EspalierError, EXIT, type ExitCode, plainText } from '../../base/index.ts'
 import type { Io } from '../setup/io.ts'
 import { print } from './terminal.ts'
 

@@ -1,6 +1,5 @@
 /** Repeats a read until the user presses Ctrl-C. */
-import { plainText } from '../../base/index.ts'
-import { EspalierError } from '../../model/index.ts'
+import { EspalierError, plainText } from '../../base/index.ts'
 import { type Io, onStop } from '../setup/io.ts'
 import { canRedraw, print } from './terminal.ts'
 

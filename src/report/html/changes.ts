@@ -1,5 +1,5 @@
 /** Lists changes by project and branch, together with the computes that do not change. */
-import { counted, groupBy } from '../../base/index.ts'
+import { counted, groupBy, plainJson } from '../../base/index.ts'
 import {
   type Capacity,
   type Change,
@@ -10,7 +10,6 @@ import {
   type Observed,
   type ObservedCompute,
   type Plan,
-  plainJson,
   REASONS,
   type Step,
 } from '../../model/index.ts'

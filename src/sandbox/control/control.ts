@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
-import { EspalierError } from '../../model/index.ts'
+import { EspalierError } from '../../base/index.ts'
 import type { ComputeAddress, Computes, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder, Faults, PendingFault } from '../faults.ts'
 import { createBranch, deleteBranch } from '../world/branch-commands.ts'

@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { namesIn, withoutSecrets } from '../../../base/index.ts'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, namesIn, withoutSecrets } from '../../../base/index.ts'
 
 export interface Binaries {
   readonly postgres: string

@@ -13,8 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
-import { isAlive, namesIn, readIfPresent } from '../../../base/index.ts'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, isAlive, namesIn, readIfPresent } from '../../../base/index.ts'
 import { type Binaries, findBinaries, howToInstall } from './binaries.ts'
 import { runAs, startWatchdog, stopOrphanedServers } from './start-process.ts'
 

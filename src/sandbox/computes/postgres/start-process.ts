@@ -6,8 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { namesIn, withoutSecrets } from '../../../base/index.ts'
-import { EspalierError } from '../../../model/index.ts'
+import { EspalierError, namesIn, withoutSecrets } from '../../../base/index.ts'
 
 interface ProcessOptions {
   readonly runAs: RunAs
