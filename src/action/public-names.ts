@@ -38,9 +38,14 @@ export const publicNames = (base: Desired, head: Desired, { projects }: Observed
   const pinned = new Set(declared.flatMap(({ id }) => id ?? []))
   const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
   const computes = projects.flatMap((project) => project.computes)
-  // Messages put backticks around names, but not around ids and host names.
+  // Messages put backticks around names, or around an edit that ends in a name, but not around ids and host names.
   const quoted = [...branches, ...computes.map(({ attributes }) => attributes)].flatMap(({ name }) =>
-    name === undefined || names.has(name) ? [] : [`\`${name}\``],
+    name === undefined || names.has(name)
+      ? []
+      : ([
+          [`\`${name}\``, HIDDEN],
+          [` ${name}\``, ` ${HIDDEN}\``],
+        ] as const),
   )
   const undeclared = computes.filter(
     ({ id, branchId, attributes: { name } }) =>
@@ -68,7 +73,7 @@ export const publicNames = (base: Desired, head: Desired, { projects }: Observed
         computes.filter(({ id }) => !claimed.has(id) && !pinned.has(id)).flatMap(({ id, host }) => [id, host]),
       )
       return quoted
-        .reduce((visible, name) => visible.replaceAll(name, HIDDEN), text)
+        .reduce((visible, [name, instead]) => visible.replaceAll(name, instead), text)
         .replace(WORD, (word) => (bare.has(word) ? HIDDEN : word))
     },
     withAliases,

@@ -68,7 +68,8 @@ export interface Shown {
 export const visibleTo = (base: Desired, head: Desired, observed: Observed) => {
   const names = publicNames(base, head, observed)
   return {
-    diagnostics: (all: readonly Diagnostic[]): readonly Diagnostic[] => all.map(diagnosticView(names, new Set())),
+    diagnostics: (all: readonly Diagnostic[]): readonly Diagnostic[] =>
+      each(diagnosticView(names, new Set()))(all) ?? [],
     shown: ({ plan, origin }: Shown): Shown => {
       const claimed = plan.changes
         .filter(({ source }) => source !== undefined)
@@ -79,9 +80,16 @@ export const visibleTo = (base: Desired, head: Desired, observed: Observed) => {
   }
 }
 
-const diagnosticView = (names: PublicNames, claimed: ReadonlySet<string>) => {
+/**
+ * Warnings that concern hidden branches and computes even if they name none: the usage of a whole project, and which
+ * rules match a branch. With a rule for each letter and position, the latter would spell the names of branches.
+ */
+const HIDDEN_WARNINGS: ReadonlySet<Diagnostic['code']> = new Set(['W_QUOTA', 'W_RULE_UNUSED', 'W_RULE_SHADOWED'])
+
+const diagnosticView = (names: PublicNames, claimed: ReadonlySet<string>): View<Diagnostic> => {
   const text = (words: string): string => names.withoutNames(words, claimed)
-  return record<Diagnostic>({ severity: shown, code: shown, message: text, hint: text, source: shown })
+  const view = record<Diagnostic>({ severity: shown, code: shown, message: text, hint: text, source: shown })
+  return (one) => (HIDDEN_WARNINGS.has(one.code) ? undefined : view(one))
 }
 
 const UNNAMED = 'concerns computes that are hidden here'

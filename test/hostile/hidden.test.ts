@@ -32,8 +32,13 @@ const seed: Seed = {
 }
 const BASE = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n'
 
-const planOf = async (head: string, base = BASE, prepare?: (world: ForkWorld) => Promise<unknown>) => {
-  const world = await openForkWorld(seed, { 'espalier.yaml': base })
+const planOf = async (
+  head: string,
+  base = BASE,
+  prepare?: (world: ForkWorld) => Promise<unknown>,
+  live: Seed = seed,
+) => {
+  const world = await openForkWorld(live, { 'espalier.yaml': base })
   await prepare?.(world)
   world.fork.write('espalier.yaml', head)
   world.fork.commit('head')
@@ -66,6 +71,27 @@ test('for a declared setting, the name and the declared value are shown, but the
   expect(body).toContain('(hidden)')
   expect(everything).not.toContain('S3CRET')
   expect(body).toContain('Live values of Postgres settings, and names that exist only in the live project, are hidden')
+})
+
+// promise: hidden-names
+test('an edit that a hint suggests does not reveal the name of a replica', async () => {
+  const head = BASE.replace('} }', '}, replicas: { reporting: { size: 1, scaleToZero: never } } }')
+  const { everything, body, code, log } = await planOf(head)
+  expect(code, log).toBe(0)
+  expect(body).toContain('write `renamedFrom: (hidden)` under `reporting`')
+  expect(everything).not.toContain('SECRET')
+})
+
+// promise: hidden-names
+test('the digests in the comment do not cover a live name, which readers could guess', async () => {
+  const base = BASE.replace('size: 1', 'id: ep-main, size: 1')
+  const rename = async (name: string) => {
+    const named = JSON.parse(JSON.stringify(seed).replace('"id":"ep-main",', `"id":"ep-main","name":"${name}",`))
+    const { body } = await planOf(base.replace('size: 1', 'size: 1, name: mine'), base, undefined, named)
+    return /<!-- espalier reviewed \w+ (.*) -->/.exec(body)?.[1]
+  }
+  expect(await rename('SECRET-one')).toMatch(/^\S{22}$/)
+  expect(await rename('SECRET-one')).toBe(await rename('SECRET-two'))
 })
 
 /** These plan steps for computes that are not declared. */
@@ -155,6 +181,23 @@ test('usage and totals, which include computes that are not declared, are not sh
     unmanaged: [],
     summary: { unmanaged: 0, capacity: { before: { computes: 1, maxCu: 1 }, after: { computes: 1, maxCu: 2 } } },
   })
+})
+
+// promise: hidden-names
+test.each([
+  ['a plan', ''],
+  ['an error', 'parkOn: missing\n'],
+])('which rules match no branch is hidden, with %s', async (_, also) => {
+  const rules = ['A', 'S'].map((letter) => `  - { match: "${letter}**", primary: { size: 1 } }\n`)
+  const { everything } = await planOf(`${BASE}${also}rules:\n${rules.join('')}${rules[1]}`)
+  expect(everything).not.toMatch(/W_RULE|matches no branch|earlier rule/)
+})
+
+// promise: hidden-values
+test('a warning about a quota, which states the usage of the whole project, is not shown', async () => {
+  const { everything, code, log } = await planOf(`tier: free\n${BASE.replace('size: 1', 'size: 2')}`)
+  expect(code, log).toBe(0)
+  expect(everything).not.toMatch(/W_QUOTA|CU-hours/)
 })
 
 test('the name of a branch that a rule in the base matches is shown', async () => {
