@@ -54,6 +54,9 @@ const settings = openObject({
   return { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
 })
 
+/** A field that is only displayed, so an invalid value is ignored. */
+const displayed = text.nullish().catch(undefined)
+
 const endpoint = object({
   id,
   host: text,
@@ -71,6 +74,12 @@ const endpoint = object({
   created_at: text.nullish(),
   last_active: text.nullish(),
   started_at: text.nullish(),
+  updated_at: displayed,
+  suspended_at: displayed,
+  proxy_host: displayed,
+  region_id: displayed,
+  provisioner: displayed,
+  creation_source: displayed,
 }).refine((wire) => wire.autoscaling_limit_min_cu <= wire.autoscaling_limit_max_cu, {
   path: ['autoscaling_limit_min_cu'],
   error: 'at most `autoscaling_limit_max_cu`',
@@ -89,6 +98,12 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
     createdAt: wire.created_at,
     lastActive: wire.last_active,
     startedAt: wire.started_at,
+    updatedAt: wire.updated_at,
+    suspendedAt: wire.suspended_at,
+    proxyHost: wire.proxy_host,
+    regionId: wire.region_id,
+    provisioner: wire.provisioner,
+    creationSource: wire.creation_source,
   }),
 })
 

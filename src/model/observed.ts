@@ -20,6 +20,14 @@ export interface ObservedCompute {
   readonly lastActive?: string
   /** When the compute last started. Still set while the compute is idle. */
   readonly startedAt?: string
+  // For display only: plans do not depend on the fields below.
+  readonly updatedAt?: string
+  readonly suspendedAt?: string
+  readonly proxyHost?: string
+  readonly regionId?: string
+  readonly provisioner?: string
+  /** Where the compute was created from, such as `console`. */
+  readonly creationSource?: string
 }
 
 export interface ObservedBranch {

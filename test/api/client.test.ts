@@ -134,6 +134,19 @@ describe('requests and responses', () => {
     expect((await api.listOperations('p')).operations).toMatchObject([{ action: 'brand_new_action', status: 'odd' }])
   })
 
+  test('fields of a compute that are only displayed are read, and ignored if they are absent or invalid', async () => {
+    const read = async (fields: object) => {
+      const { api } = await setup([{ status: 200, json: { endpoints: [{ ...endpoint, ...fields }] } }])
+      return (await api.listComputes('p'))[0]
+    }
+    const bare = await read({})
+    expect(await read({ region_id: 'aws-x', updated_at: 't1', suspended_at: 't2', proxy_host: 'h' })).toEqual({
+      ...bare,
+      ...{ regionId: 'aws-x', updatedAt: 't1', suspendedAt: 't2', proxyHost: 'h' },
+    })
+    expect(await read({ region_id: null, updated_at: 5, provisioner: {}, creation_source: [] })).toEqual(bare)
+  })
+
   test('the error for a missing required field names the field and the request', async () => {
     const { host: _gone, ...incomplete } = endpoint
     const { api } = await setup([{ status: 200, json: { endpoints: [incomplete] } }])

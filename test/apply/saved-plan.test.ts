@@ -278,6 +278,21 @@ describe('a compute that has since been suspended or started', () => {
     expect(judge(save(declared, main(then, then)), { observed: main(now, now), declared })).toEqual({ kind: 'current' })
   })
 
+  test('a plan does not contain what is only displayed of a compute, and is still current if it changes', () => {
+    const displayed = (at: string): Observed => {
+      const seen = live()
+      const fields = { updatedAt: at, suspendedAt: at, lastActive: at, regionId: at, proxyHost: at, provisioner: at }
+      const projects = seen.projects.map((project) => ({
+        ...project,
+        computes: project.computes.map((compute) => ({ ...compute, ...fields, creationSource: at })),
+      }))
+      return { ...seen, projects }
+    }
+    const file = save(ASKED, displayed('2026-01-01T00:00:01Z'))
+    expect(file).toBe(text)
+    expect(judge(file, { observed: displayed('2026-01-01T00:00:02Z'), declared: ASKED })).toEqual({ kind: 'current' })
+  })
+
   test('a plan is still current even if a new plan would park the other compute first', () => {
     const ring = (idle: string): Observed =>
       world({

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { readSnapshot } from '../../src/workflow/index.ts'
 import { fakeIo } from '../in-process.ts'
 import { espalier, ROOT, start } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
@@ -28,7 +29,14 @@ beforeAll(async () => {
               name: 'main',
               computes: [
                 { id: 'ep-main', size: { min: 1, max: 4 }, scaleToZero: 'never' },
-                { id: 'ep-reporting', type: 'read_only', name: 'reporting', size: 2, state: 'idle' },
+                {
+                  id: 'ep-reporting',
+                  type: 'read_only',
+                  name: 'reporting',
+                  size: 2,
+                  state: 'idle',
+                  postgres: { settings: { application_name: 'SECRET-VALUE' } },
+                },
               ],
             },
             { id: 'br-off', name: 'off', computes: [{ id: 'ep-off', disabled: true }] },
@@ -98,6 +106,48 @@ test('status --format json lists projects without manifests, and fails for an un
       sync: null,
     }),
   )
+})
+
+test('status --format json shows every field of a compute in the API, but no values of settings', async () => {
+  const answer = await fetch(`${sandbox.apiUrl}${P}/endpoints/ep-reporting`, {
+    headers: { authorization: `Bearer ${sandbox.apiKey}` },
+  })
+  const { endpoint } = (await answer.json()) as { endpoint: Readonly<Record<string, unknown>> }
+  const { stdout } = await run('status', '--format', 'json')
+  expect(stdout).not.toContain('SECRET-VALUE')
+  const shown = JSON.parse(stdout).computes.find(({ id }: { id: string }) => id === 'ep-reporting')
+  expect(shown).toMatchObject({
+    id: endpoint.id,
+    host: endpoint.host,
+    proxyHost: endpoint.proxy_host,
+    project: endpoint.project_id,
+    branchId: endpoint.branch_id,
+    regionId: endpoint.region_id,
+    type: 'replica',
+    state: endpoint.current_state,
+    pendingState: null,
+    size: { min: endpoint.autoscaling_limit_min_cu, max: endpoint.autoscaling_limit_max_cu },
+    settings: ['pg_settings.application_name'],
+    pooler: { enabled: endpoint.pooler_enabled, mode: endpoint.pooler_mode },
+    disabled: endpoint.disabled,
+    passwordlessAccess: endpoint.passwordless_access,
+    creationSource: endpoint.creation_source,
+    createdAt: endpoint.created_at,
+    updatedAt: endpoint.updated_at,
+    lastActive: endpoint.last_active ?? null,
+    suspendedAt: endpoint.suspended_at ?? null,
+    scaleToZero: endpoint.suspend_timeout_seconds,
+    provisioner: endpoint.provisioner,
+  })
+  for (const name of ['proxyHost', 'regionId', 'updatedAt', 'provisioner'])
+    expect(shown[name]).toEqual(expect.any(String))
+  const file = join(folder, 'live.json')
+  await run('snapshot', '--out', file)
+  const computes = (await readSnapshot(file)).projects.flatMap((project) => project.computes)
+  expect(computes.find(({ id }) => id === 'ep-reporting')).toMatchObject({
+    regionId: endpoint.region_id,
+    updatedAt: endpoint.updated_at,
+  })
 })
 
 test('status --watch refreshes until Ctrl-C and shows what changed', async () => {

@@ -56,8 +56,7 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
 
 const seenCompute = (compute: ObservedCompute): SeenCompute => {
-  const { id: _id, host: _host, createdAt: _created, lastActive: _last, startedAt: _started, ...lasting } = compute
-  const { branchId, type, state, pendingState, attributes, ...others } = lasting
+  const { branchId, type, state, pendingState, attributes, settings } = compute
   return {
     branch: branchId,
     type,
@@ -70,7 +69,7 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
         // Settings may contain secrets, and other people may read the file, so only a fingerprint is recorded. It
         // covers everything that a request with settings sends.
         const row = rowOf(key)
-        const text = row.isSecret === true ? fingerprint([value, others]) : row.format(value)
+        const text = row.isSecret === true ? fingerprint([value, defined({ settings })]) : row.format(value)
         return [[row.path, text] as const]
       }),
     ),

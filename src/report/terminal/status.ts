@@ -10,6 +10,7 @@ import {
   type ObservedCompute,
   type ObservedProject,
   type Plan,
+  type WireSettings,
 } from '../../model/index.ts'
 import { updateDue, updateRestarts } from '../../service/index.ts'
 import { ageOf } from '../words/counts.ts'
@@ -66,6 +67,19 @@ const syncBy = (plan: Plan): ((compute: string, project: string) => Sync) => {
   }
 }
 
+/**
+ * The names in the API's `settings`, such as `pg_settings.work_mem`. The values may be secrets, and the output may end
+ * up in a log.
+ */
+const settingNames = (settings: WireSettings = {}): readonly string[] =>
+  Object.entries(settings)
+    .flatMap(([field, value]) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.keys(value).map((name) => `${field}.${name}`)
+        : [field],
+    )
+    .sort()
+
 const statusOf = (
   compute: ObservedCompute,
   project: ObservedProject,
@@ -73,6 +87,7 @@ const statusOf = (
   sync: Sync,
   updateDueAt: number | undefined,
 ) => ({
+  /** `project_id` in the API. */
   project: project.id,
   projectName: project.name ?? null,
   branch: branch?.name ?? compute.branchId,
@@ -81,14 +96,23 @@ const statusOf = (
   name: compute.attributes.name ?? null,
   id: compute.id,
   host: compute.host,
+  proxyHost: compute.proxyHost ?? null,
+  regionId: compute.regionId ?? null,
   state: compute.state,
   pendingState: compute.pendingState ?? null,
   disabled: compute.attributes.disabled ?? false,
   size: compute.attributes.size ?? null,
   /** In seconds. 0 means the service's default, and −1 means never. */
   scaleToZero: compute.attributes.scaleToZero ?? null,
+  pooler: { enabled: compute.attributes.poolerEnabled ?? null, mode: compute.attributes.poolerMode ?? null },
+  passwordlessAccess: compute.attributes.passwordlessAccess ?? null,
+  settings: settingNames(compute.settings),
+  creationSource: compute.creationSource ?? null,
+  provisioner: compute.provisioner ?? null,
   createdAt: compute.createdAt ?? null,
+  updatedAt: compute.updatedAt ?? null,
   lastActive: compute.lastActive ?? null,
+  suspendedAt: compute.suspendedAt ?? null,
   /** When the branch expires (ISO 8601), or `null` if it does not. */
   expiresAt: branch?.expiresAt ?? null,
   /** When a service update may restart the compute (ISO 8601), or `null` if no update is planned. */

@@ -3,7 +3,7 @@ import { attributesToWire, type Observed, type ObservedCompute, SCALE_TO_ZERO_DE
 import type { ComputeRecord, ComputeState, WorldRecord } from '../world/records.ts'
 import type { WorldDump } from './control.ts'
 
-/** Values that snapshots do not contain. Plans do not depend on them. */
+/** Values that snapshots may not contain. Plans do not depend on them. */
 const REGION = 'aws-eu-central-1'
 const SMALLEST = { min: 0.25, max: 0.25 }
 
