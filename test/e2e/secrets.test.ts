@@ -186,7 +186,7 @@ test('a key that the server returns is not printed, whatever the status', async 
   }
   for (const { code, stdout, stderr } of await Promise.all([200, 302, 401, 404, 422].map(plan))) {
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^Error {2}(?:E_\w+: )?The control API|E_PROJECT_UNKNOWN/m)
+    expect(stderr).toMatch(/^error {2}E_\w+ {2}(?:.* )?[Tt]he control API|E_PROJECT_UNKNOWN|E_KEY/m)
     expectNoKey([['output', stdout + stderr]])
   }
 })
@@ -236,7 +236,7 @@ test('an unsafe base URL is rejected, whether from a flag or from the environmen
   ])
   for (const { code, stdout, stderr } of ended) {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^Error {2}E_BASE_URL: (Plain http|The base URL)/)
+    expect(stderr).toMatch(/^error {2}E_BASE_URL {2}(Plain http|The base URL)/)
     expect(stderr).not.toContain('\u001b')
     expect(stderr).not.toContain('s3cret')
   }
