@@ -1,87 +1,12 @@
 /** Each hint that names a command or an edit is followed here, in the situation that prints it. See scripts/hints.ts. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { type FaultOrder, type Sandbox, type Seed, startSandbox } from '../../src/sandbox/index.ts'
+import { describe, expect, test } from 'vitest'
+import type { Seed } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
-
-const SHOP: Seed = {
-  projects: [
-    {
-      id: 'shop',
-      branches: [
-        {
-          name: 'main',
-          computes: [
-            { id: 'ep-main', size: 1, scaleToZero: 'never' },
-            { id: 'ep-bi', type: 'read_only', name: 'bi', size: 1 },
-          ],
-        },
-        { name: 'staging', computes: [{ id: 'ep-staging', size: 1, scaleToZero: 'never' }] },
-        { name: 'spare' },
-      ],
-    },
-  ],
-}
-
-interface Printed {
-  readonly code: number | null
-  /** Everything that was printed, without line breaks, which depend on the width. */
-  readonly text: string
-}
-
-interface Stage {
-  readonly sandbox: Sandbox
-  readonly folder: string
-  write(file: string, text: string): Promise<void>
-  /** Replaces the manifest of the shop. */
-  declare(body: string): Promise<void>
-  run(...args: readonly string[]): Promise<Printed>
-  /** Runs the command that the text suggests after `start`. @param more further arguments. */
-  follow(printed: Printed, start: string, ...more: readonly string[]): Promise<Printed>
-}
-
-const stage = async (body?: string, seed = SHOP): Promise<Stage> => {
-  const sandbox = await startSandbox({ seed, timeScale: 100 })
-  onTestFinished(() => sandbox.close())
-  const folder = await mkdtemp(join(tmpdir(), 'espalier-hints-'))
-  const write = (file: string, text: string): Promise<void> => writeFile(join(folder, file), text)
-  const declare = (text: string): Promise<void> => write('espalier.yaml', `version: 1\nproject: shop\n${text}\n`)
-  const run = async (...args: readonly string[]): Promise<Printed> => {
-    const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
-    return { code, text: (stdout + stderr).replaceAll(/\s+/g, ' ') }
-  }
-  if (body !== undefined) await declare(body)
-  return {
-    sandbox,
-    folder,
-    write,
-    declare,
-    run,
-    follow: (printed, start, ...more) => {
-      const [, suggested = ''] = printed.text.split(start)
-      const [, command] = /^espalier ([^`]*?)(?=[`.]* ?$|`|\. [A-Z])/.exec(suggested) ?? []
-      expect(command, `${start} in: ${printed.text}`).toBeDefined()
-      return run(...(command ?? '').split(' '), ...more)
-    },
-  }
-}
-
-const liveComputes = async ({ sandbox }: Stage): Promise<readonly string[]> => {
-  const headers = { authorization: `Bearer ${sandbox.apiKey}` }
-  const response = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints`, { headers })
-  const { endpoints } = (await response.json()) as { endpoints: { id: string }[] }
-  return endpoints.map(({ id }) => id).sort()
-}
-
-const onOperation = (effect: Extract<FaultOrder, { on: 'operation' }>['effect']): FaultOrder => ({
-  on: 'operation',
-  action: 'apply_config',
-  effect,
-})
+import { liveComputes, onOperation, SHOP, stage } from './stage.ts'
 
 describe('planning', () => {
   // hint: or delete it: `espalier compute delete … --project …`.

@@ -193,7 +193,7 @@ const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string
       'A project id has at most 60 characters and contains only lower-case letters, digits and hyphens.',
     )
   throw new EspalierError('E_USAGE', 'init needs an API key or a project id.', {
-    hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try Espalier without an account, add --sandbox.',
+    hint: 'Set ESPALIER_API_KEY, or run `espalier init --project ID`. To try Espalier without an account, add --sandbox=SEED.yaml.',
   })
 }
 

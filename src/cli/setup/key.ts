@@ -7,7 +7,7 @@ import type { Environment, Io } from './io.ts'
 
 const MAX_KEY_FILE_BYTES = 1024 * 1024
 const HINT =
-  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try Espalier without an account, use --sandbox.'
+  'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try Espalier without an account, use --sandbox=SEED.yaml.'
 
 /**
  * Reads the key from `--api-key-file`, or else from ESPALIER_API_KEY, or else from NEON_API_KEY.

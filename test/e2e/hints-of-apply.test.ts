@@ -1,0 +1,175 @@
+/** Follows the hints of an apply that did not do everything. See scripts/hints.ts. */
+import { describe, expect, test } from 'vitest'
+import type { FaultOrder, Seed } from '../../src/sandbox/index.ts'
+import { liveComputes, onOperation, printed, type Stage, stage } from './stage.ts'
+
+const main = { id: 'ep-main', size: 1, scaleToZero: 'never' } as const
+const SEED: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: [
+        { id: 'br-main', name: 'main', computes: [main] },
+        { id: 'br-dev', name: 'dev', computes: [{ ...main, id: 'ep-dev' }] },
+      ],
+    },
+  ],
+}
+const LARGER = 'branches: { main: { primary: { size: 2 } }, dev: { primary: { size: 2 } } }'
+const MAIN = 'branches: { main: { primary: { size: 2 } } }'
+const REPLICA = 'branches: { main: { replicas: { bi: { size: 1 } } } }'
+
+type RequestFault = Extract<FaultOrder, { on: 'request' }>
+const onRequest = (method: string, effect: RequestFault['effect']): RequestFault => ({ on: 'request', method, effect })
+const APPLY = ['apply', '--auto-approve'] as const
+const COMPLETE = 'Apply complete: 1 done.'
+
+const expectNoChanges = async (shop: Stage): Promise<void> =>
+  expect((await shop.run('plan')).text).toContain('No changes.')
+
+describe('an apply that is interrupted', () => {
+  // hint: Interrupted before it started: run `espalier apply` again.
+  // hint: Next: to continue, run `espalier apply…` again.
+  test('once is continued by the suggested command', async () => {
+    const shop = await stage(LARGER, SEED)
+    const running = shop.start(...APPLY)
+    await running.says('  PATCH ')
+    running.interrupt()
+    const ended = printed(await running.ended)
+    expect(ended).toMatchObject({ code: 130 })
+    expect(ended.text).toContain('Interrupted before it started: run `espalier apply` again.')
+    expect((await shop.follow(ended, 'Next: to continue, run `', '--auto-approve')).text).toContain(COMPLETE)
+    await expectNoChanges(shop)
+  })
+
+  // hint: Interrupted while it was running. To continue, run `espalier apply` again.
+  test('twice is continued from the running step', async () => {
+    const shop = await stage(REPLICA, SEED)
+    const running = shop.start(...APPLY)
+    await running.says('  POST ')
+    running.interrupt()
+    await running.says('Stopping: ')
+    running.interrupt()
+    const ended = printed(await running.ended)
+    await shop.follow(ended, 'Interrupted while it was running. To continue, run `', '--auto-approve')
+    expect(await liveComputes(shop)).toHaveLength(3)
+    await expectNoChanges(shop)
+  })
+})
+
+describe('a project that changes during the apply', () => {
+  // hint: The live project conflicts with this change: run `espalier plan` again to see its current state.
+  test('is planned again after a conflict', async () => {
+    const shop = await stage(MAIN, SEED)
+    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status: 409 }))
+    const applied = await shop.run(...APPLY)
+    expect((await shop.follow(applied, 'conflicts with this change: run `')).text).toContain('1 to update')
+    expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
+  })
+
+  // hint: The compute, or something the change refers to, no longer exists: run `espalier plan`
+  test('is planned again if the service does not find the compute', async () => {
+    const shop = await stage(MAIN, SEED)
+    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status: 404 }))
+    const applied = await shop.run(...APPLY)
+    expect((await shop.follow(applied, 'no longer exists: run `')).text).toContain('1 to update')
+    expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
+  })
+
+  // hint: Next: run `espalier plan…` to review the project as it is now, then apply again.
+  test('is reviewed again if a step is stale', async () => {
+    const shop = await stage(MAIN, SEED)
+    shop.sandbox.control.addFault({
+      ...onRequest('GET', {
+        kind: 'rival-update',
+        endpoint_id: 'ep-main',
+        endpoint: { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 },
+      }),
+      path: '/projects/shop/endpoints/ep-main',
+    })
+    const applied = await shop.run(...APPLY)
+    expect((await shop.follow(applied, 'Next: run `')).text).toContain('size 4 CU → 2 CU')
+    expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
+  })
+
+  // hint: Neither was deleted. If …, the newer one, is not in use, run `espalier compute delete … --project …`
+  test('keeps the older of two computes that were created at once', async () => {
+    const shop = await stage(REPLICA, SEED)
+    // A disabled compute starts no operation, so the project is not locked.
+    shop.sandbox.control.addFault(
+      onRequest('POST', {
+        kind: 'rival-create',
+        endpoint: { branch_id: 'br-main', type: 'read_only', name: 'bi', disabled: true },
+      }),
+    )
+    const applied = await shop.run(...APPLY)
+    expect(await liveComputes(shop)).toHaveLength(4)
+    expect((await shop.follow(applied, 'is not in use, run `', '--auto-approve')).code).toBe(0)
+    expect((await shop.run(...APPLY)).code).toBe(0)
+    expect(await liveComputes(shop)).toHaveLength(3)
+    await expectNoChanges(shop)
+  })
+})
+
+describe('a change that does not take effect', () => {
+  // hint: Still not done after … s: operation …. It may still finish: run `espalier apply` again to continue, or raise --timeout.
+  test('in time is waited for by the next apply', async () => {
+    const shop = await stage(MAIN, SEED)
+    shop.sandbox.control.addFault(onOperation({ kind: 'slow', ms: 200_000 }))
+    const applied = await shop.run(...APPLY, '--timeout', '1s')
+    expect(applied.text).toContain('Still not done after 1 s: ')
+    const again = await shop.follow(applied, 'It may still finish: run `', '--auto-approve')
+    expect(again.code, again.text).toBe(0)
+    await expectNoChanges(shop)
+  })
+})
+
+// hint: Next: to see the remaining changes, run `espalier plan…`.
+test('a change that someone else made during the apply is shown by the suggested plan', async () => {
+  const shop = await stage(`${MAIN}\nprune: true`, SEED)
+  shop.sandbox.control.addFault(
+    onRequest('PATCH', { kind: 'rival-create', endpoint: { branch_id: 'br-main', type: 'read_only', disabled: true } }),
+  )
+  const applied = await shop.run(...APPLY)
+  expect((await shop.follow(applied, 'Next: to see the remaining changes, run `')).text).toContain('1 to delete')
+  expect(await liveComputes(shop)).toHaveLength(3)
+})
+
+describe('an apply that leaves a branch without its primary', () => {
+  // hint: To give it one, …run `espalier apply…`.
+  test('moves one to it when it is repeated', async () => {
+    const moved = 'branches: { main: { primary: { id: ep-dev } }, dev: {} }\nprune: true'
+    const shop = await stage(moved, SEED)
+    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status: 422 }))
+    const applied = await shop.run(...APPLY, '--allow', 'move,delete')
+    expect(applied.text).toContain('has no primary now')
+    await shop.follow(applied, 'fix the cause of the failure and run `', '--auto-approve')
+    await expectNoChanges(shop)
+  })
+})
+
+describe('an apply that replaces a pinned compute', () => {
+  const pinned = 'branches: { main: { primary: {} , replicas: { bi: { id: ep-dev } } } }'
+
+  // hint: … was replaced: change its pin… to `id: …`, or remove the pin.
+  test('names the new pin', async () => {
+    const shop = await stage(pinned, SEED)
+    const applied = await shop.run(...APPLY, '--allow', 'replace')
+    const [, id = ''] =
+      /ep-dev was replaced: change its pin at \S+ to `id: (\S+)`, or remove the pin\./.exec(applied.text) ?? []
+    await shop.declare(pinned.replace('ep-dev', id))
+    await expectNoChanges(shop)
+    await shop.declare(pinned.replace('id: ep-dev', ''))
+    await expectNoChanges(shop)
+  })
+
+  // hint: … is deleted, but its successor was not created: remove its pin… and run `espalier apply` again.
+  test('creates the successor when it is repeated without the pin', async () => {
+    const shop = await stage(pinned, SEED)
+    shop.sandbox.control.addFault(onRequest('POST', { kind: 'status', status: 422 }))
+    const applied = await shop.run(...APPLY, '--allow', 'replace')
+    await shop.declare(pinned.replace('id: ep-dev', ''))
+    await shop.follow(applied, 'remove its pin at espalier.yaml:3 and run `', '--auto-approve')
+    await expectNoChanges(shop)
+  })
+})
