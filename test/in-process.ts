@@ -2,7 +2,7 @@
 import { EventEmitter } from 'node:events'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import type { OnSignal } from '../src/base/index.ts'
+import type { Clock, OnSignal } from '../src/base/index.ts'
 import type { Io } from '../src/cli/setup/io.ts'
 import { quickClock } from './quick-clock.ts'
 
@@ -69,9 +69,10 @@ interface Surroundings {
   readonly cwd: string
   /** Piped input. */
   readonly stdin?: string
+  readonly clock?: Required<Clock>
 }
 
-export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
+export const fakeIo = ({ env = {}, cwd, stdin = '', clock = quickClock() }: Surroundings) => {
   const output = new Output()
   const signals = new EventEmitter()
   const early = new Set<string>()
@@ -90,7 +91,7 @@ export const fakeIo = ({ env = {}, cwd, stdin = '' }: Surroundings) => {
     env: environment(env),
     cwd,
     locate: (path) => resolve(cwd, path),
-    clock: quickClock(),
+    clock,
     onSignal: (signal, handle) => {
       signals.on(signal, handle)
       if (early.delete(signal)) queueMicrotask(handle)
