@@ -54,8 +54,8 @@ export interface ReadApi {
   /** The owner of the key; `undefined` if unknown. */
   account(): Promise<wire.Account | undefined>
   listProjects(): Promise<readonly wire.Project[]>
-  /** At most 400 projects whose id or name contains `text`. */
-  searchProjects(text: string): Promise<readonly wire.Project[]>
+  /** At most 400 projects whose id or name contains `text`, in a single request. */
+  searchProjects(text?: string): Promise<readonly wire.Project[]>
   /**
    * Reads the project's details and caches them. `refresh` reads them again, but keeps the cached ones if that fails.
    * `undefined` if the request is rejected, because no plan depends on the details.
@@ -172,7 +172,7 @@ const reading = (connection: Connection): ReadApi => {
   return {
     account: () => optionalRead(requester.call('GET', '/auth', wire.authAnswer)),
     listProjects: () => listAll(clock, '/projects', readProjects),
-    searchProjects: async (search) => (await readProjects({ search })).items,
+    searchProjects: async (search) => (await readProjects(defined({ search }))).items,
     projectDetails: detailsReader(connection),
     listBranches(projectId, options) {
       const path = apiPath(projectId, 'branches')

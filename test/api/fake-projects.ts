@@ -19,7 +19,8 @@ export const fakeProjects = (
   return {
     account: async () => undefined,
     listProjects: nothing,
-    searchProjects: async (text) => projects.flatMap(({ id, name = id }) => (name.includes(text) ? { id, name } : [])),
+    searchProjects: async (text = '') =>
+      projects.flatMap(({ id, name = id }) => (name.includes(text) ? { id, name } : [])),
     projectDetails: async (id) => {
       const project = projects.find((one) => one.id === id)
       return project?.name === undefined ? undefined : { id, name: project.name, settings: project.settings ?? {} }

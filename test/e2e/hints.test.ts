@@ -1,12 +1,42 @@
 /** Each hint that names a command or an edit is followed here, in the situation that prints it. See scripts/hints.ts. */
 import { execFileSync } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { Seed } from '../../src/sandbox/index.ts'
+import { parseSeed, type Seed } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 import { liveComputes, onOperation, SHOP, stage } from './stage.ts'
+
+describe('live projects', () => {
+  // hint: espalier import --project … --out ……
+  test.each([
+    ['espalier.yaml', 'espalier.yaml'],
+    ['espalier/shop.yaml', 'espalier/p-2.yaml'],
+  ])('undeclared ones are declared by an import, if the manifests are in %s', async (manifest, out) => {
+    const computes = [{ size: 1, scaleToZero: 'never' }]
+    const others = ['p-2', 'p-3'].map((id) => ({ id, name: `name of ${id}`, branches: [{ name: 'main', computes }] }))
+    const shop = await stage(
+      undefined,
+      parseSeed(JSON.stringify({ projects: [...SHOP.projects, ...others] }), 'seed.yaml'),
+    )
+    await mkdir(join(shop.folder, dirname(manifest)), { recursive: true })
+    await shop.write(manifest, 'version: 1\nproject: shop\nbranches: { main: { primary: {} } }\n')
+    const first = await shop.run('status')
+    expect(first.text).toContain(
+      `Note 2 projects that the key can access are not declared: name of p-2, name of p-3. To declare name of p-2, run \`espalier import --project p-2 --out ${out}\`.`,
+    )
+    expect((await shop.run('init', '--manifests-only')).text).toContain(
+      'not declared 2 projects that the key can access',
+    )
+    expect((await shop.follow(first, 'To declare name of p-2, run `')).code).toBe(0)
+    const second = await shop.run('status')
+    expect(second.text).toContain('Note 1 project that the key can access is not declared: name of p-3.')
+    expect((await shop.follow(second, 'To declare name of p-3, run `')).code).toBe(0)
+    expect((await shop.run('status')).text).not.toContain('Note')
+    expect((await shop.run('init', '--manifests-only')).text).not.toContain('not declared')
+  })
+})
 
 describe('planning', () => {
   // hint: or delete it: `espalier compute delete … --project …`.

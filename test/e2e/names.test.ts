@@ -104,6 +104,47 @@ describe('project names next to ids', () => {
   })
 })
 
+describe('projects that no manifest declares', () => {
+  beforeEach(() => write('espalier.yaml', manifest('amber-1', 2)))
+  const undeclared = '4 projects that the key can access are not declared: billing-eu, shop, twin, twin.'
+  const listings = () => sandbox.control.requests().filter(({ path }) => path.startsWith('/projects?')).length
+
+  test('are reported by status, which sends one request more', async () => {
+    const before = listings()
+    expect((await run('status')).stderr).toContain(undeclared)
+    expect(listings()).toBe(before + 1)
+  })
+
+  test.each([
+    [['-o', 'json']],
+    [['-o', 'name']],
+    [['espalier.yaml']],
+    [['--branch', 'main']],
+    [['--project', 'amber-1']],
+  ])('are not reported by status %j', async (args) => {
+    const { code, stderr } = await run('status', ...args)
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.not.stringContaining('not declared') })
+  })
+
+  test.each([400, 403, 404])('are not reported if the key cannot list projects (%i)', async (status) => {
+    const { id } = sandbox.control.addFault({
+      on: 'request',
+      method: 'GET',
+      path: '/projects',
+      effect: { kind: 'status', status },
+      times: 0,
+    })
+    onTestFinished(() => void sandbox.control.removeFault(id))
+    expect(await run('status')).toMatchObject({ code: 0, stderr: '' })
+    expect((await run('init', '--manifests-only')).code).toBe(0)
+  })
+
+  test('are not reported if the manifests have errors, because one of them may be meant to declare them', async () => {
+    await write('espalier.yaml', manifest('amber-1', 3.5))
+    expect((await run('status')).stderr).not.toContain('not declared')
+  })
+})
+
 describe('status of some projects and branches', () => {
   beforeEach(async () => {
     await write(

@@ -19,7 +19,7 @@ import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, text, toggle } from '../setup/flags.ts'
 import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
 import type { Io } from '../setup/io.ts'
-import { checkGlobs, isGlob, liveProjects, visibleProjects } from '../setup/live-projects.ts'
+import { checkGlobs, FOLDER, isGlob, liveProjects, visibleProjects } from '../setup/live-projects.ts'
 import { printError } from '../terminal/print-error.ts'
 import { printNote, printProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
@@ -63,7 +63,6 @@ Exit codes:
 type ImportFlags = ValuesOf<typeof DESCRIPTION>
 
 const SCHEMA = schemaAddress('manifest')
-const FOLDER = 'espalier'
 
 /** Imports live projects. A manifest is written only if its plan against the same snapshot is empty. */
 export const importCommand = commandOf(DESCRIPTION, async (flags, io) => {

@@ -24,7 +24,8 @@ import { CONNECTION_FLAGS, text, toggle, usageError } from '../setup/flags.ts'
 import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
 import type { Io } from '../setup/io.ts'
 import { hasKey } from '../setup/key.ts'
-import { checkGlobs, liveProjects, visibleProjects } from '../setup/live-projects.ts'
+import { checkGlobs, FOLDER, liveProjects, undeclaredNote, visibleProjects } from '../setup/live-projects.ts'
+import { ifAny, readManifests } from '../setup/manifests.ts'
 import { askLine } from '../terminal/ask.ts'
 import { canAsk, print } from '../terminal/terminal.ts'
 
@@ -56,8 +57,6 @@ Exit codes:
 type InitFlags = ValuesOf<typeof DESCRIPTION>
 
 const MANIFEST = 'espalier.yaml'
-/** If there are several projects, each gets a file in this folder. */
-const FOLDER = 'espalier'
 const PUBLIC_SCHEMA = schemaAddress('manifest')
 
 export const initCommand = commandOf(DESCRIPTION, async (flags, io) => {
@@ -73,6 +72,7 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
     report(io, 'exists', `${present}; to add live computes to it, run \`espalier import --project ID --out FILE\``)
+    if (flags.project === undefined && hasKey(flags, io)) await reportUndeclared(flags, io)
     return true
   }
   const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : SCHEMA_FILE
@@ -89,6 +89,13 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
     if (only !== undefined && second === undefined) return writeOne(api, only, schema, io)
     return writeSeveral(api, named, flags, io)
   })
+}
+
+const reportUndeclared = async (flags: InitFlags, io: Io): Promise<void> => {
+  const manifests = await ifAny(readManifests([], io))
+  if (manifests === undefined) return
+  const note = await withReadApi(flags, io, (api) => undeclaredNote(api, manifests, flags))
+  if (note !== undefined) report(io, 'not declared', note)
 }
 
 const SHOWN = 20

@@ -17,9 +17,9 @@ import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, formatFlag, PATHS, SELECTION_FLAGS, toggle } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
-import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
+import { checkGlobs, liveProjects, undeclaredNote } from '../setup/live-projects.ts'
 import { ifAny, readManifests } from '../setup/manifests.ts'
-import { printProblems } from '../terminal/report-problems.ts'
+import { printNote, printProblems } from '../terminal/report-problems.ts'
 import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
 import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
@@ -87,8 +87,11 @@ export const statusCommand = commandOf(DESCRIPTION, async (flags, io) => {
       return seen
     }
     const shown = { ...flags, isBroken, lineOf: manifests?.loaded.lineOf ?? (() => undefined) }
-    if (flags.watch !== true) show(await read(onReading), shown, io)
-    else if (isTable(flags)) {
+    if (flags.watch !== true) {
+      const [seen, note] = await Promise.all([read(onReading), noteOf(api, manifests, flags)])
+      show(seen, shown, io)
+      printNote(note, io)
+    } else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
       const title = `espalier status, every ${time(WATCH_MS)}.`
       await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
@@ -103,6 +106,16 @@ const isTable = ({ format }: StatusFlags): boolean => format === 'terminal' || f
 const manifestsOf = async ({ paths, project }: StatusFlags, io: Io): Promise<Manifests | undefined> => {
   const manifests = readManifests(paths, io)
   return project !== undefined && paths.length === 0 ? ifAny(manifests) : manifests
+}
+
+/** Undeclared projects are only reported if the command lists all projects that the current folder declares. */
+const noteOf = async (
+  api: ReadApi,
+  manifests: Manifests | undefined,
+  flags: StatusFlags,
+): Promise<string | undefined> => {
+  const isAll = flags.paths.length === 0 && flags.project === undefined && flags.branch === undefined
+  return isAll && isTable(flags) && manifests !== undefined ? undeclaredNote(api, manifests, flags) : undefined
 }
 
 /** Decides what to read: the declared projects, with a plan if possible, or any projects that the key can access. */
