@@ -1,8 +1,9 @@
 /** Plans the changes for a pull request, a push or a scheduled run. Does not change anything. */
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import { ApiError } from '../api/index.ts'
 import { jsonPlan } from '../apply/index.ts'
-import { defined } from '../base/index.ts'
+import { defined, EspalierError } from '../base/index.ts'
 import {
   CHANGE_KINDS,
   hasErrors,
@@ -11,6 +12,7 @@ import {
   isOrMayBeRestart,
   isRefused,
   likelyOf,
+  type Observed,
   type Plan,
 } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
@@ -38,16 +40,17 @@ import {
 import { type Base, baseOf, fetchIfMissing, NO_BASE, readBase } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
 import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, writeFile } from './job.ts'
+import { publicSnapshot } from './public-snapshot.ts'
 import { publish } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
 import { findReview, reviewRecord, selectReviewed } from './reviewed.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
-import { visibleTo } from './visible-plan.ts'
+import { visibleOrigin, visiblePlan } from './visible-plan.ts'
 
 const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
 const HIDDEN =
-  'Live values of Postgres settings, and names that exist only in the live project, are hidden: anyone can open such a pull request.'
+  'Live values of Postgres settings are hidden, and branches and computes that no manifest names are left out: anyone can open such a pull request.'
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
@@ -69,13 +72,17 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
+  const publicPart =
+    untrusted &&
+    ((observed: Observed) => publicSnapshot(untrusted.base.loaded.desired, manifests.loaded.desired, observed))
   const planned = await withReadClient(job, (api) =>
-    planLive(api, manifests, { base: base?.manifests, isUntrusted: untrusted !== undefined }),
-  )
+    planLive(api, manifests, { base: base?.manifests, publicPart }),
+  ).catch((error: unknown) => {
+    throw untrusted === undefined ? error : withoutDetails(error)
+  })
   const { observed, result, comparison } = planned
-  const hiding = untrusted && visibleTo(untrusted.base.loaded.desired, manifests.loaded.desired, observed)
   if (!result.ok && result.plan.projects.length === 0) {
-    return reportProblems(job, [...diagnostics, ...(hiding?.diagnostics(result.diagnostics) ?? result.diagnostics)])
+    return reportProblems(job, [...diagnostics, ...result.diagnostics])
   }
   // For an untrusted pull request, the plan itself already has these warnings.
   const removals = untrusted === undefined ? (comparison?.removedSafeguards ?? []) : []
@@ -83,7 +90,8 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     plan: { ...result.plan, warnings: [...result.plan.warnings, ...removals] },
     origin: comparison?.origin ?? originOf(undefined, result.plan),
   }
-  const { plan, origin } = hiding?.shown(whole) ?? whole
+  const { plan, origin } =
+    untrusted === undefined ? whole : { plan: visiblePlan(whole.plan), origin: visibleOrigin(whole.origin) }
 
   // If the base cannot be read, it is unknown which changes correct drift. Without a pull request, all of them do.
   const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
@@ -103,11 +111,20 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const notes = [
     ...(untrusted?.notes ?? []),
     ...(comparison === undefined && hasBase ? [NO_BASE] : []),
-    ...(hiding === undefined ? [] : [HIDDEN]),
+    ...(untrusted === undefined ? [] : [HIDDEN]),
   ]
   const shown = { plan, origin, notes, takenAt: observed.takenAt, ...defined({ introducedBy }) }
   return showPlan(job, shown, result.plan.changes)
 }
+
+/** The message of a failed request may quote a live value. */
+const withoutDetails = (error: unknown): unknown =>
+  error instanceof ApiError
+    ? new EspalierError(
+        error.code,
+        'The live project could not be read. The reason is hidden, because anyone can open such a pull request.',
+      )
+    : error
 
 /**
  * Reports the plan in the log, as annotations, in the summary and in the comment.

@@ -42,8 +42,6 @@ type Measuring =
     }
   | {
       readonly of: 'plan'
-      /** Whether it adds up measured usage, which an untrusted pull request must not see. */
-      readonly isFromUsage?: true
       /** What one change adds. `undefined` if it is unknown. */
       readonly use: (change: CostedChange) => number | undefined
       /** @param total what the plan adds. `undefined` if it is unknown. */
@@ -262,7 +260,6 @@ export const POLICY_RULES = {
       { ...NOT_NEGATIVE, example: 1000 },
     ),
     of: 'plan',
-    isFromUsage: true,
     use: ({ cost }) => cost?.delta.expected ?? cost?.delta.high ?? undefined,
     what: (total, changes) => {
       if (total === undefined) return 'adding an unknown number of CU-hours'

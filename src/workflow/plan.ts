@@ -37,10 +37,10 @@ export interface PlanOptions {
   /** The manifests to compare with, which are those at a git ref or on a pull request's base. */
   readonly base?: Manifests | undefined
   /**
-   * Whether this is the plan of an untrusted pull request. If so, the safeguards of its base apply as well, and the
-   * policies that it proposes are not evaluated against live values.
+   * For the plan of an untrusted pull request: returns the part of the snapshot that it may see. The safeguards of its
+   * base apply as well, its policies are not evaluated, and past operations are not read.
    */
-  readonly isUntrusted?: boolean
+  readonly publicPart?: ((observed: Observed) => Observed) | undefined
   readonly pinAliases?: Readonly<Record<string, string>>
   readonly onReading?: OnReading | undefined
   /** Computes that were read by id. They replace those in the list of computes, which may be older. */
@@ -51,7 +51,9 @@ export interface PlanOptions {
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
-  const { concurrency = DEFAULT_CONCURRENCY, estimate = true, read = [], onReading } = options
+  const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading, publicPart = (observed) => observed } = options
+  const isUntrusted = options.publicPart !== undefined
+  const estimate = options.estimate !== false && !isUntrusted
   const projects = projectIds(manifests.loaded.desired)
   // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
@@ -59,10 +61,12 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   // operations of changed projects are read, because of the rate limit.
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
-  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
+  const observed = publicPart(
+    withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read),
+  )
   const planned = planUnreviewed(observed, manifests, { ...options, base })
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return reviewed(planned, base, options.isUntrusted)
+  if (!estimate || changing.size === 0) return reviewed(planned, base, isUntrusted)
   const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!changing.has(project.id)) return project
@@ -70,7 +74,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
-  return reviewed({ ...planned, observed: whole, result }, base, options.isUntrusted)
+  return reviewed({ ...planned, observed: whole, result }, base)
 }
 
 /**
@@ -146,12 +150,12 @@ const requirePolicies = (base: Manifests | undefined): void => {
 
 /** Plans the changes to the selected projects, from a snapshot of these projects. */
 export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
-  reviewed(planUnreviewed(observed, manifests, options), options.base, options.isUntrusted)
+  reviewed(planUnreviewed(observed, manifests, options), options.base)
 
 const planUnreviewed = (
   observed: Observed,
   manifests: Manifests,
-  { base, isUntrusted = false, pinAliases }: PlanOptions,
+  { base, publicPart, pinAliases }: PlanOptions,
 ): Planned => {
   const { loaded } = manifests
   const tierFor = declaredFor(loaded.desired, 'tier')
@@ -159,7 +163,7 @@ const planUnreviewed = (
     check: (project: ObservedProject, planned: Pick<Plan, 'changes' | 'steps'>) =>
       checkProject(project, planned, tierFor(project.id)),
     pinAliases,
-    baseSafeguards: isUntrusted ? base?.loaded.desired : undefined,
+    baseSafeguards: publicPart !== undefined ? base?.loaded.desired : undefined,
   }
   const whole = () => plan(loaded.desired, observed, options).plan
   const selected = planningOf(manifests, observed, whole)

@@ -16,7 +16,7 @@ const seed: Seed = {
           name: 'dev',
           computes: [
             { id: 'ep-dev', size: 1, scaleToZero: 'never' },
-            { id: 'ep-own', size: 1, type: 'read_only', name: 'by-hand', scaleToZero: 'never' },
+            { id: 'ep-own', size: 1, type: 'read_only', scaleToZero: 'never' },
           ],
         },
       ],
@@ -122,7 +122,7 @@ test('`prune` has no effect if only the head sets it', async () => {
   expect(code, log).toBe(0)
   const plan = JSON.parse(readFileSync(outputs['json-plan-path'] ?? '', 'utf8'))
   expect(plan.steps).toMatchObject([
-    { kind: 'delete', compute: { id: 'hidden-compute-1' }, refused: expect.stringContaining('does not prune') },
+    { kind: 'delete', compute: { id: 'ep-own' }, refused: expect.stringContaining('does not prune') },
   ])
   expect(github.comments[0]?.body).toContain('is now pruned')
 })
