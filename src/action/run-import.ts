@@ -52,7 +52,7 @@ const placesOf = ({ documents }: Desired): ReadonlyMap<string, string> => {
     const known = places.get(project) ?? source.file
     if (known !== source.file) {
       throw new EspalierError('E_IMPORT', `The project ${project} is declared in ${known} and in ${source.file}.`, {
-        hint: 'Nothing was written. Write the live values into one of them with `espalier import --out FILE`.',
+        hint: `Nothing was written. For each file, name its branches: \`espalier import --project ${project} --branch NAME --out FILE\`.`,
       })
     }
     places.set(project, known)

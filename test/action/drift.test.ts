@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { startInProcess } from '../in-process.ts'
 import { manifest, open, pullRequest, type World, withHead } from './action-world.ts'
 
 const SCHEDULE = { event: { name: 'schedule', payload: {} } }
@@ -23,14 +24,26 @@ test('after drifted values are imported, the plan is empty', async () => {
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
+// hint: Nothing was written. For each file, name its branches: `espalier import --project … --branch NAME --out FILE`.
 test('import is rejected for a pull request and for a project that is declared in two files', async () => {
-  const { run, event, repository } = await withHead()
+  const { run, event, repository, sandbox } = await withHead()
   expect((await run({ command: 'import' }, { event })).outputs['failure-reason']).toBe('input')
   repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 3 } } }\n')
   repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2 }))
   const { log } = await run({ command: 'import', paths: '.' }, SCHEDULE)
   expect(log).toContain('The project shop is declared in ')
   expect(readFileSync(join(repository.folder, 'more.yaml'), 'utf8')).toContain('size: 3')
+  const env = { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey }
+  const cli = (...args: readonly string[]) => startInProcess(args, { cwd: repository.folder, env }).ended
+  const [, suggested = ''] = /name its branches: `espalier (.+?)`/.exec(log) ?? []
+  for (const [file, branch] of [
+    ['espalier.yaml', '[ab]'],
+    ['more.yaml', 'c'],
+  ] as const) {
+    const ended = await cli(...suggested.replace('NAME', branch).replace('FILE', file).split(' '))
+    expect(ended.code, ended.stderr).toBe(0)
+  }
+  expect((await cli('plan', '.')).stdout).toContain('No changes.')
 })
 
 /** The merge of pull request 7 is checked out, in a workflow that runs for a push. */

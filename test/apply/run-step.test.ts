@@ -251,8 +251,16 @@ describe('repeating a request', () => {
     expect(result).toMatchObject({ status: 'failed', httpStatus: 409 })
   })
 
+  // hint: The request may have taken effect: run `espalier apply` again.
   test('a step whose repeated request cannot be recorded reports that the first one may have taken effect', async () => {
-    const { result } = await applying(step('s'), fakeApi({ computes: [compute('ep-1')], onSend: never }), {
+    const api = fakeApi({
+      computes: [compute('ep-1')],
+      onSend: (attempt, { method }, perform) => {
+        if (attempt === 1) throw lost(method)
+        return perform()
+      },
+    })
+    const { result } = await applying(step('s'), api, {
       onEvent: (event) => {
         if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_JOURNAL', 'The disk is full.')
       },
@@ -262,6 +270,7 @@ describe('repeating a request', () => {
       reason: 'interrupted',
       message: 'The disk is full. The request may have taken effect: run `espalier apply` again.',
     })
+    expect((await applying(step('s'), api)).result).toMatchObject({ status: 'done' })
   })
 })
 

@@ -1,7 +1,7 @@
 /** The commands of `espalier agent`, on the embedded sandbox. */
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -85,6 +85,30 @@ test('a suspended project is not applied until it is resumed', async () => {
   expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
   expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })
   await running.says('done: update')
+})
+
+// hint: Name the folder of the agent with --data, or start an agent with `espalier agent run`.
+// hint: Start it with `espalier agent run`, or name its folder with --data.
+test('agent status works once the agent is started', async () => {
+  expect((await agent('status')).stderr).toContain('or start an agent with `espalier agent run`')
+  for (const _ of [1, 2]) {
+    running = run()
+    await running.says(`${PROJECT}  Synced`)
+    expect(await agent('status')).toMatchObject({ code: 0, stderr: '' })
+    running.interrupt('SIGTERM')
+    await running.ended
+    expect((await agent('status')).stderr).toContain('Start it with `espalier agent run`')
+  }
+})
+
+// hint: To follow a folder that is not a repository, omit --repo: espalier agent run …
+test('a folder that is not a repository is followed without --repo', async () => {
+  await mkdir(join(folder, 'plain'))
+  await copyFile(join(folder, 'repo', 'espalier.yaml'), join(folder, 'plain', 'espalier.yaml'))
+  const flags = ['--data', 'data', '--sandbox=seed.yaml', '--once']
+  const { stderr } = await espalier(['agent', 'run', '--repo', 'plain', ...flags], {}, folder)
+  const [, suggested = ''] = /omit --repo: espalier (.+)/.exec(stderr) ?? []
+  expect(await espalier([...suggested.split(' '), ...flags], {}, folder)).toMatchObject({ code: 0 })
 })
 
 test('agent status names a missing compute by its role', async () => {

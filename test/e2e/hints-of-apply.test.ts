@@ -1,4 +1,7 @@
 /** Follows the hints of an apply that did not do everything. See scripts/hints.ts. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FaultOrder, Seed } from '../../src/sandbox/index.ts'
 import { liveComputes, onOperation, printed, type Stage, stage } from './stage.ts'
@@ -55,6 +58,15 @@ describe('an apply that is interrupted', () => {
     expect(await liveComputes(shop)).toHaveLength(3)
     await expectNoChanges(shop)
   })
+})
+
+// hint: The run was cut off before it ended. Run `espalier apply` again.
+test.runIf(existsSync('/dev/full'))('a run that cannot write its journal is repeated', async () => {
+  const shop = await stage(MAIN, SEED)
+  await shop.run(...APPLY, '--journal', '/dev/full', '--html', 'apply.html')
+  const page = await readFile(join(shop.folder, 'apply.html'), 'utf8')
+  expect(page).toContain('The run was cut off before it ended.')
+  expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
 })
 
 describe('a project that changes during the apply', () => {

@@ -117,6 +117,7 @@ describe('while apply waits for confirmation', () => {
     expect(screen).toContain('No changes')
   })
 
+  // hint: Find out who else is changing it with `espalier operations list`, then apply again.
   test('apply gives up on a project that keeps changing', async () => {
     const { code, screen } = await onTerminal(
       ['apply', '--allow', 'delete'],
@@ -128,6 +129,10 @@ describe('while apply waits for confirmation', () => {
     )
     expect(code, screen).toBe(4)
     expect(screen).toContain('The project changed each time the plan was shown')
+    expect((await onTerminal(['operations', 'list'], [])).screen).toContain('apply_config')
+    const again = await onTerminal(['apply', '--auto-approve', '--allow', 'delete'], [])
+    expect(again.code, again.screen).toBe(0)
+    expect(await sizes()).toEqual({ 'ep-main': 2 })
   })
 })
 
@@ -207,6 +212,7 @@ describe('the prompt of apply', () => {
 })
 
 describe('the prompt of init', () => {
+  // hint: Run `espalier init` again, or use --project ID.
   test.each([
     ['bakery', 0],
     ['Bak*', 0],
@@ -228,7 +234,10 @@ describe('the prompt of init', () => {
     expect(ended.screen).toContain('The key has access to 2 projects')
     const written = await readFile(join(folder, 'espalier.yaml'), 'utf8').catch(() => undefined)
     if (code === 0) expect(written).toContain(`project: ${project.id}\n`)
-    else expect(written).toBeUndefined()
+    else {
+      expect(written).toBeUndefined()
+      expect((await onTerminal(['init', '--manifests-only', '--project', project.id], [])).code).toBe(0)
+    }
   })
 })
 

@@ -156,11 +156,6 @@ test('psql connects with each documented command, and a mistyped compute gets a 
   }
 })
 
-test('sandbox connect without a running sandbox says how to start one', async () => {
-  const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', '1'])
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('espalier sandbox serve') })
-})
-
 test('sandbox serve rejects a --pg-bin without Postgres and names the missing programs', async () => {
   const { code, stderr } = await espalier(['sandbox', 'serve', '--port', '0', '--pg-port', '0', '--pg-bin', state])
   expect({ code, stderr }).toMatchObject({
@@ -170,7 +165,12 @@ test('sandbox serve rejects a --pg-bin without Postgres and names the missing pr
   expect(stderr).not.toMatch(/\n\s+at /)
 })
 
-test('sandbox connect rejects simulated computes, which have no SQL', async () => {
+// hint: To start one, run: espalier sandbox serve
+test('sandbox connect requires a running sandbox, and rejects simulated computes, which have no SQL', async () => {
+  expect(await espalier(['sandbox', 'connect', 'main', '--port', '1'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('To start one, run: espalier sandbox serve'),
+  })
   const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
   onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  simulated')

@@ -113,6 +113,7 @@ test('without history, a range that replaces a fixed size has no expected cost',
   )
 })
 
+// hint: Declare it in the manifest, for example `tier: scale`, or `tier: none` to disable the checks.
 test('a size that the tier does not allow excludes the project, unless the manifest declares another tier', () => {
   const free = live({ subscription: 'free_v3' })
   const result = planOf(RESIZE, {}, free)
@@ -124,6 +125,8 @@ test('a size that the tier does not allow excludes the project, unless the manif
   expect(planOf(RESIZE, {}, live({ subscription: 'business' })).plan.warnings).toMatchObject([
     { code: 'W_TIER_UNKNOWN' },
   ])
+  for (const tier of ['scale', 'none'])
+    expect(planOf(`${RESIZE}tier: ${tier}\n`, {}, live({ subscription: 'business' })).plan.warnings).toEqual([])
 })
 
 test('a restart before a service update is reported as applying the update', () => {
