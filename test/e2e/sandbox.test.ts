@@ -130,7 +130,22 @@ test('after a kill -9, no Postgres process remains, and the next start recovers 
   expect((await third.ended).code).toBe(0)
 })
 
-test('psql connects with each documented command, and a mistyped compute gets a suggestion', async () => {
+// hint: To start one, run: espalier sandbox serve
+// hint: To use real computes, run: espalier sandbox serve --computes postgres
+test('sandbox connect requires a running sandbox with real computes, and psql connects with each documented command', async () => {
+  const rejected = async (port: string, hint: string): Promise<void> =>
+    expect(await espalier(['sandbox', 'connect', 'main', '--port', port])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(hint),
+    })
+  await rejected('1', 'To start one, run: espalier sandbox serve')
+  const simulated = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
+  onTestFinished(() => simulated.interrupt('SIGTERM'))
+  await simulated.says('Computes  simulated')
+  await rejected(
+    /127\.0\.0\.1:(\d+)/.exec(simulated.sofar.stdout)?.[1] ?? '',
+    'To use real computes, run: espalier sandbox serve --computes postgres',
+  )
   const { port } = await serveReal()
   const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', port])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
@@ -163,20 +178,6 @@ test('sandbox serve rejects a --pg-bin without Postgres and names the missing pr
     stderr: expect.stringContaining('must contain postgres and initdb'),
   })
   expect(stderr).not.toMatch(/\n\s+at /)
-})
-
-// hint: To start one, run: espalier sandbox serve
-test('sandbox connect requires a running sandbox, and rejects simulated computes, which have no SQL', async () => {
-  expect(await espalier(['sandbox', 'connect', 'main', '--port', '1'])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('To start one, run: espalier sandbox serve'),
-  })
-  const running = start(['sandbox', 'serve', '--port', '0', '--seed', SEED, '--computes', 'simulated'])
-  onTestFinished(() => running.interrupt('SIGTERM'))
-  await running.says('Computes  simulated')
-  const port = /127\.0\.0\.1:(\d+)/.exec(running.sofar.stdout)?.[1] ?? ''
-  const { code, stderr } = await espalier(['sandbox', 'connect', 'main', '--port', port])
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('--computes postgres') })
 })
 
 test.runIf(isLong)(
