@@ -16,7 +16,7 @@ import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
 import { type BaseComparison, compareWithBase, removedProjects } from './base.ts'
 import type { Manifests } from './manifests.ts'
-import { NO_POLICIES, POLICY_FILES, warnOnly } from './policies.ts'
+import { NO_POLICIES, POLICY_FILES, type Policies, warnOnly } from './policies.ts'
 import { declaredFor, reviewPlan } from './review.ts'
 import { branchMatcher, planningOf, selectProjects } from './selection.ts'
 
@@ -77,6 +77,10 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   return reviewed({ ...planned, observed: whole, result }, base)
 }
 
+/** Limits on a day cannot be checked here. The head cannot have one, but its base may, and then the head removes it. */
+const withoutDaily = (all: Policies | undefined): Policies | undefined =>
+  all && { ...all, policies: all.policies.filter(({ per }) => per === undefined) }
+
 /**
  * Reviews the plan with the policies on the base, so that a pull request cannot relax them for itself. If the base has
  * no policies, policies that the pull request adds cause only warnings.
@@ -86,7 +90,9 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
   requirePolicies(base)
   const own = manifests.review?.policies
   const policies =
-    base === undefined ? own : (base.review?.policies ?? (isUntrusted ? NO_POLICIES : own && warnOnly(own)))
+    base === undefined
+      ? own
+      : (withoutDaily(base.review?.policies) ?? (isUntrusted ? NO_POLICIES : own && warnOnly(own)))
   const proposed = base === undefined || policies === undefined ? undefined : (own ?? NO_POLICIES)
   const before = base?.review?.policies ?? NO_POLICIES
   const plan = reviewPlan(

@@ -55,6 +55,12 @@ test('compute start wakes a compute without ending connections, and does nothing
   )
 })
 
+test('a compute that is named twice is changed once', async () => {
+  const { code, stdout } = await run('restart', 'main', 'ep-main', '--auto-approve')
+  expect(code).toBe(0)
+  expect(stdout.match(/^Will restart/gm)).toHaveLength(1)
+})
+
 test('compute suspend, restart and delete change nothing without confirmation', async () => {
   for (const command of ['suspend', 'restart', 'delete']) {
     const { code, stdout, stderr } = await run(command, 'main')

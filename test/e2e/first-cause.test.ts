@@ -40,6 +40,7 @@ test.each([
   [['apply', 'nope.yaml'], 'nope.yaml', /E_CONSENT/],
   [['apply', 'bad.yaml'], 'E_REQUIRED', /E_CONSENT/],
   [['apply', '--introduced'], '--introduced needs --base REF.', /E_CONSENT/],
+  [['apply', 'plan.json', '--introduced'], '--introduced cannot be combined with a saved plan', /--base/],
   [['apply'], 'E_CONSENT', /never/],
   [['drift'], 'Run the command in the repository of the manifests.', /plan --base|without --base/],
   [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],

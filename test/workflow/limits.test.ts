@@ -167,6 +167,12 @@ describe('a limit of a day', () => {
     expect(messages(planSnapshot(LIVE, manifests(DELETE, review)).result.plan)).toEqual([])
   })
 
+  test('of the base is not applied to a single plan, so that a pull request can remove it', () => {
+    const base = manifests(GROW, { policies: policies('maxRestarts: 0', ', per: day') })
+    const { plan } = planSnapshot(LIVE, manifests(GROW, { policies: policies('maxRestarts: 9') }), { base }).result
+    expect(messages(plan)).toEqual([])
+  })
+
   test('is rejected outside the agent', async () => {
     const all = manifests(GROW, { policies: policies('maxRestarts: 2', ', per: day') })
     await expect(withReview(all, {}, CONTEXT)).rejects.toMatchObject({ code: 'E_POLICY_RULE' })

@@ -94,6 +94,7 @@ type ApplyFlags = ValuesOf<typeof DESCRIPTION>
 export const applyCommand = commandOf(DESCRIPTION, async (flags, io) => {
   // All flags are checked before anything is read.
   const policy = { allow: allowed(flags.allow ?? []) }
+  refuseSelectionOfSavedPlan(flags)
   const selection = selectionOf(flags)
   const page = await openPageOf(flags, io)
   const saved = await savedPlan(flags, io)
@@ -141,12 +142,15 @@ const NO_TERMINAL =
 /** The saved plan, if the first path ends in `.json`. */
 const savedPlan = async (flags: ApplyFlags, { locate }: Io): Promise<SavedPlan | undefined> => {
   const [name = ''] = flags.paths
-  if (!isPlanPath(name)) return undefined
-  for (const flag of ['project', 'branch', 'wave', 'base'] as const) {
+  return isPlanPath(name) ? readSavedPlan(name, locate(name)) : undefined
+}
+
+const refuseSelectionOfSavedPlan = (flags: ApplyFlags): void => {
+  if (!isPlanPath(flags.paths[0] ?? '')) return
+  for (const flag of ['project', 'branch', 'wave', 'introduced', 'base'] as const) {
     if (flags[flag] === undefined) continue
     throw usageError(`--${flag} cannot be combined with a saved plan, which already contains it.`, `Remove --${flag}.`)
   }
-  return readSavedPlan(name, locate(name))
 }
 
 const isPlanPath = (path: string): boolean => path.endsWith('.json')

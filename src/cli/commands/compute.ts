@@ -1,6 +1,6 @@
 import { snapshot, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import { type Clock, defined, EspalierError, EXIT, plainText } from '../../base/index.ts'
+import { type Clock, defined, EspalierError, EXIT, onceEach, plainText } from '../../base/index.ts'
 import {
   apiPath,
   computeTitle,
@@ -76,6 +76,8 @@ const computeCommand = (command: ComputeAction): Command =>
         print('Nothing was changed.', io.stderr)
         return EXIT.error
       }
+      // A restart window may have closed while the command waited for the answer.
+      await outsideWindows(command, live, work, flags, io)
       for (const target of work) await perform(api, project, command, target, flags.timeout, io)
       return EXIT.ok
     })
@@ -105,7 +107,7 @@ const targetsOf = (live: ObservedProject, refs: readonly string[]): readonly Tar
     ...defined({ name: observed.attributes.name }),
     observed,
   }))
-  return refs.map((ref) => ({ ...chooseCompute(ref, known), ref }))
+  return onceEach(refs.map((ref) => ({ ...chooseCompute(ref, known), ref })))
 }
 
 /** @returns the ids of the computes whose restart window is closed, but overridden by `--now`. */
