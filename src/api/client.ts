@@ -62,11 +62,7 @@ export interface ReadApi {
    */
   projectDetails(projectId: string, options?: { readonly refresh?: boolean }): Promise<ProjectDetails | undefined>
   listBranches(projectId: string, options?: CallOptions): Promise<readonly ObservedBranch[]>
-  /** @param options With `isDisplayed`, fields that no plan needs are read too. */
-  listComputes(
-    projectId: string,
-    options?: CallOptions & { readonly isDisplayed?: boolean },
-  ): Promise<readonly ObservedCompute[]>
+  listComputes(projectId: string, options?: CallOptions): Promise<readonly ObservedCompute[]>
   /** `undefined` if the compute does not exist. */
   getCompute(projectId: string, computeId: string, options?: CallOptions): Promise<ObservedCompute | undefined>
   /** `limit` from 1 to 1000. */
@@ -186,10 +182,8 @@ const reading = (connection: Connection): ReadApi => {
         return { items: branches, next: pagination?.next }
       })
     },
-    listComputes: (projectId, options) => {
-      const answer = options?.isDisplayed === true ? wire.displayedComputesAnswer : wire.computesAnswer
-      return requester.call('GET', apiPath(projectId, 'endpoints'), answer, undefined, options)
-    },
+    listComputes: (projectId, options) =>
+      requester.call('GET', apiPath(projectId, 'endpoints'), wire.computesAnswer, undefined, options),
     async getCompute(projectId, computeId, options) {
       const path = apiPath(projectId, 'endpoints', computeId)
       try {

@@ -25,14 +25,14 @@ export const snapshot = async (
   projectIds: readonly string[],
   options: SnapshotOptions = {},
 ): Promise<Observed> => {
-  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock, refresh = false, isDisplayed = false } = options
+  const { concurrency = DEFAULT_CONCURRENCY, clock = systemClock, refresh = false } = options
   const counted = countReads('projects', projectIds.length, options.onReading)
   const takenAt = new Date(clock.now()).toISOString()
   const unreadable = new Map<string, UnreadableProject>()
   let isAnyRead = false
   const found = await mapConcurrently(projectIds, concurrency, async (id) => {
     try {
-      const project = await counted(readProject(api, id, refresh, isDisplayed))
+      const project = await counted(readProject(api, id, refresh))
       isAnyRead = true
       return project
     } catch (error) {
@@ -60,8 +60,6 @@ export interface SnapshotOptions {
   readonly onReading?: OnReading | undefined
   /** Whether to read names and settings again, even if they are cached. Default: no. */
   readonly refresh?: boolean
-  /** Whether to read the fields of computes that are only displayed. Default: no. */
-  readonly isDisplayed?: boolean
 }
 
 /** How many missing projects to search for by name. */
@@ -91,17 +89,12 @@ const affectsOneProject = ({ code, status }: ApiError): boolean =>
   code === 'E_ANSWER_SIZE' ||
   (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
 
-const readProject = async (
-  api: ReadApi,
-  id: string,
-  refresh: boolean,
-  isDisplayed: boolean,
-): Promise<ObservedProject | undefined> => {
+const readProject = async (api: ReadApi, id: string, refresh: boolean): Promise<ObservedProject | undefined> => {
   try {
     const [shown, branches, computes] = await Promise.all([
       api.projectDetails(id, { refresh }),
       api.listBranches(id),
-      api.listComputes(id, { isDisplayed }),
+      api.listComputes(id),
     ])
     return { id, branches, computes, ...(shown && { name: shown.name, settings: shown.settings }) }
   } catch (error) {

@@ -42,8 +42,6 @@ export interface PlanOptions {
    */
   readonly publicPart?: ((observed: Observed) => Observed) | undefined
   readonly pinAliases?: Readonly<Record<string, string>>
-  /** Whether to read the fields of computes that are only displayed. Default: no. */
-  readonly isDisplayed?: boolean
   readonly onReading?: OnReading | undefined
   /** Computes that were read by id. They replace those in the list of computes, which may be older. */
   readonly read?: readonly ReadCompute[]
@@ -53,13 +51,7 @@ export interface PlanOptions {
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
-  const {
-    concurrency = DEFAULT_CONCURRENCY,
-    read = [],
-    onReading,
-    isDisplayed = false,
-    publicPart = (observed) => observed,
-  } = options
+  const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading, publicPart = (observed) => observed } = options
   const isUntrusted = options.publicPart !== undefined
   const estimate = options.estimate !== false && !isUntrusted
   const projects = projectIds(manifests.loaded.desired)
@@ -70,7 +62,7 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
   for (const reading of early ?? []) reading.catch(() => undefined)
   const observed = publicPart(
-    withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading, isDisplayed }), read),
+    withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read),
   )
   const planned = planUnreviewed(observed, manifests, { ...options, base })
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))

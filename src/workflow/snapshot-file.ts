@@ -33,6 +33,12 @@ const compute = z.object({
   createdAt: z.string().exactOptional(),
   lastActive: z.string().exactOptional(),
   startedAt: z.string().exactOptional(),
+  updatedAt: z.string().exactOptional(),
+  suspendedAt: z.string().exactOptional(),
+  proxyHost: z.string().exactOptional(),
+  regionId: z.string().exactOptional(),
+  provisioner: z.string().exactOptional(),
+  creationSource: z.string().exactOptional(),
 })
 const branch = z.object({
   id,

@@ -133,7 +133,7 @@ const seeing = async (
   if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
     const selected = await select(manifests, { projects: patterns }, io.cwd)
     return async (read, onReading) => {
-      const { observed, result } = await planLive(read, selected, { estimate: false, onReading, isDisplayed: true })
+      const { observed, result } = await planLive(read, selected, { estimate: false, onReading })
       const projects = result.plan.selection?.leftOut.projects ?? 0
       return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
     }
@@ -144,7 +144,7 @@ const seeing = async (
       ? await liveProjects(api, patterns ?? [])
       : { ids: chosen, leftOut: declared.length - chosen.length }
   return async (read, onReading) => ({
-    observed: await snapshot(read, ids, { onReading, isDisplayed: true }),
+    observed: await snapshot(read, ids, { onReading }),
     leftOut: { projects: leftOut, computes: 0 },
   })
 }
