@@ -54,11 +54,12 @@ export class Faults {
     return struck?.on === 'request' ? struck.effect : undefined
   }
 
-  ofOperation({ action, computeId, branchId }: OperationRecord): OperationEffect | undefined {
+  /** @param part the action of another operation whose work is a part of this one. */
+  ofOperation({ action, computeId, branchId }: OperationRecord, part?: string): OperationEffect | undefined {
     const struck = this.#take(
       ({ fault }) =>
         fault.on === 'operation' &&
-        (fault.action === undefined || fault.action === action) &&
+        (fault.action === undefined || fault.action === action || fault.action === part) &&
         (fault.endpoint_id === undefined || fault.endpoint_id === computeId) &&
         (fault.branch_id === undefined || fault.branch_id === branchId),
     )
@@ -106,6 +107,8 @@ const requestEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('lag'), ms: milliseconds }),
   /** An update is accepted, but does not change these attributes. Default: no attribute is changed. */
   z.strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() }),
+  /** DELETE of a running compute starts `suspend_compute`, as the public OpenAPI document shows. */
+  z.strictObject({ kind: z.literal('suspend-on-delete') }),
   /** Another client changes the same project just before the request is executed. */
   z.strictObject({ kind: z.literal('rival-create'), endpoint: newEndpoint }),
   z.strictObject({
@@ -122,6 +125,8 @@ const operationEffect = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') }),
   z.strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) }),
   z.strictObject({ kind: z.literal('slow'), ms: milliseconds }),
+  /** An `apply_config` restarts the compute, or does not restart it, against the rules of the API. */
+  z.strictObject({ kind: z.enum(['restart', 'live']) }),
 ])
 
 const how = {
@@ -152,7 +157,7 @@ export const faultShape = z.union(
       ...how,
     }),
   ],
-  { error: 'must have `on: request` or `on: operation`, and an effect of that kind (docs/sandbox.md lists them)' },
+  { error: 'must have `on: request` or `on: operation`, and an effect of that kind' },
 )
 
 /** A fault as the user wrote it, without the defaults of omitted keys. */
@@ -161,7 +166,11 @@ type Fault = z.output<typeof faultShape>
 export type RequestEffect = z.output<typeof requestEffect>
 type OperationEffect = z.output<typeof operationEffect>
 
-const KIND: FileKind = { code: 'E_SEED', title: 'The fault file', hint: 'docs/sandbox.md describes all faults.' }
+const KIND: FileKind = {
+  code: 'E_SEED',
+  title: 'The fault file',
+  hint: 'For the format, run `espalier explain E_SEED`.',
+}
 
 /** @throws {EspalierError} `E_SEED` if the file cannot be read or is invalid: one line for each mistake. */
 export const readFaults = (path: string): Promise<readonly FaultOrder[]> => readYaml(path, z.array(faultShape), KIND)

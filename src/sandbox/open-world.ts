@@ -5,6 +5,7 @@ import type { SandboxClock } from './clock.ts'
 import { type ComputeSpec, type Computes, defaultVersion } from './computes/computes.ts'
 import { simulatedComputes } from './computes/simulated.ts'
 import type { Faults } from './faults.ts'
+import { startAutoscaling } from './world/autoscaling.ts'
 import { enforceDeadlines, scaleToZero, startBackground } from './world/background.ts'
 import { type SpecRules, specOf } from './world/compute-commands.ts'
 import { gatekeeper } from './world/gatekeeper.ts'
@@ -47,9 +48,11 @@ export const openWorld = async (parts: WorldParts) => {
   const choice = parts.computes ?? { kind: 'simulated' }
   const rules: SpecRules = {
     tempDiskScale: choice.kind === 'postgres' ? (choice.tempDiskScale ?? 1) : 1,
+    sizeOf: (compute) => world.usage.sizeOf(compute),
     pgVersion: () => defaultVersion(computes.versions),
   }
   const toSpec = (compute: ComputeRecord) => specOf(compute, world.tables, rules)
+  const isIdle = (id = '') => world.tables.compute(id)?.state === 'idle'
   const world: World = new World({
     clock,
     log,
@@ -58,7 +61,11 @@ export const openWorld = async (parts: WorldParts) => {
     durations: { ...(choice.kind === 'simulated' ? DURATIONS : WORK_DURATIONS), ...parts.durations },
     random: parts.random,
     durationSpread: parts.durationSpread,
-    faultOf: (operation) => faults.ofOperation(operation),
+    faultOf: (operation) => {
+      // The check of an idle compute starts it.
+      const isStart = operation.action === 'check_availability' && isIdle(operation.computeId)
+      return faults.ofOperation(operation, isStart ? 'start_compute' : undefined)
+    },
     begin: (operation) => beginOperation(operation, world.tables, computes, toSpec),
   })
   const gate = gatekeeper(world, toSpec)
@@ -77,11 +84,12 @@ export const openWorld = async (parts: WorldParts) => {
   const noteRequest = startBackground(world, parts.background ?? true)
   scaleToZero(world, (id) => computes.activity(id))
   enforceDeadlines(world)
+  const setLoad = startAutoscaling(world, computes, toSpec, log)
   followMoves(world, computes, toSpec, log)
-  return { world, computes, noteRequest }
+  return { world, computes, setLoad, noteRequest }
 }
 
-/** When a compute is moved or an idle compute is deleted, updates the compute backend, because no operation does so. */
+/** When a compute is moved or deleted, or its project is deleted, updates the compute backend, because no operation does so. */
 const followMoves = (
   world: World,
   computes: Computes,
@@ -92,6 +100,10 @@ const followMoves = (
   const work = (done: Promise<void> | undefined): void =>
     void done?.catch((error: unknown) => log(`computes  ${messageOf(error)}`))
   world.watch({
+    project: ({ id, deletedAt }) => {
+      if (deletedAt === undefined) return
+      for (const computeId of world.tables.projects.get(id)?.computes.keys() ?? []) work(computes.stop(computeId))
+    },
     compute: (compute) => {
       const before = branches.get(compute.id)
       branches.set(compute.id, compute.branchId)
@@ -102,8 +114,7 @@ const followMoves = (
     },
     computeDeleted: (compute) => {
       branches.delete(compute.id)
-      // If the compute is running, its `suspend_compute` operation removes it.
-      if (compute.state === 'idle') work(computes.forget(compute.id))
+      work(computes.forget(compute.id))
     },
   })
 }

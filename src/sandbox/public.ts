@@ -5,6 +5,7 @@
  */
 import { EspalierError } from '../base/index.ts'
 import { manualClock as newManualClock } from './clock.ts'
+import { POOLER_MISSING } from './computes/computes.ts'
 import type { ReachableCompute } from './control/control.ts'
 import { readSeed } from './seed/seed.ts'
 import { startSandbox as start } from './start-sandbox.ts'
@@ -158,6 +159,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
       const uri = pooled ? found?.pooledUri : found?.uri
       if (uri !== undefined) return uri
       if (found === undefined) throw new EspalierError('E_NO_COMPUTE', `There is no compute ${compute}.`)
+      if (found.uri !== undefined) throw new EspalierError('E_USAGE', `The sandbox cannot make one: ${POOLER_MISSING}.`)
       throw new EspalierError('E_SIMULATED', `${found.id} is simulated, so it has no connection string.`, {
         hint: "Start the sandbox with computes: 'postgres'.",
       })

@@ -109,7 +109,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
   const apiKey = options.apiKey ?? opened?.apiKey ?? `sandbox_${randomBytes(18).toString('base64url')}`
   const controlToken = options.controlToken ?? randomBytes(18).toString('base64url')
   const faults = new Faults(options.random)
-  const { world, computes, noteRequest } = await openWorld({
+  const { world, computes, setLoad, noteRequest } = await openWorld({
     ...options,
     clock,
     log,
@@ -131,7 +131,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     },
     log,
   })
-  const control = openControl(parts)
+  const control = openControl(parts, setLoad)
   app.route(CONTROL_ROOT, controlRoutes(control, controlToken))
   // Do not replace Node's global objects, because the sandbox may run inside another program.
   const server = createServer(

@@ -1,17 +1,17 @@
 import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { findBinaries, howToInstall } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { delimiter, join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { findBinaries, findPgDump, howToInstall } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { supportsPreparedStatements } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const folder = (): Promise<string> => mkdtemp(join(tmpdir(), 'espalier-binaries-'))
 
 /** Programs that only print a version. */
-const fake = async (version: string): Promise<string> => {
+const fake = async (version: string, names = ['postgres', 'initdb']): Promise<string> => {
   const place = await folder()
-  for (const name of ['postgres', 'initdb']) {
+  for (const name of names) {
     await writeFile(join(place, name), `#!/bin/sh\necho "${name} (PostgreSQL) ${version}"\n`)
     await chmod(join(place, name), 0o755)
   }
@@ -39,6 +39,23 @@ test.each([
     code: 'E_POSTGRES',
     message: expect.stringContaining(reason),
   })
+})
+
+test('findPgDump looks beside the servers and on the PATH, prefers the oldest that is new enough, and obeys PG_DUMP', async () => {
+  const [server, older, newer] = [
+    await fake('15.9', ['postgres', 'initdb', 'pg_dump']),
+    await fake('16.4', ['pg_dump']),
+    await fake('99.1', ['pg_dump']),
+  ]
+  const servers = await findBinaries(server, await folder())
+  vi.stubEnv('PATH', [newer, older, process.env.PATH].join(delimiter))
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const found = async (major: number) => (await findPgDump(major, servers))?.program
+  expect(await found(15)).toBe(join(server, 'pg_dump'))
+  expect(await found(98)).toBe(join(newer, 'pg_dump'))
+  expect(await found(100)).toBeUndefined()
+  vi.stubEnv('PG_DUMP', join(older, 'pg_dump'))
+  expect([await found(15), await found(17)]).toEqual([join(older, 'pg_dump'), undefined])
 })
 
 test('Postgres from the npm package runs even if the install script did not run', async () => {

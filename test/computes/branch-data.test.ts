@@ -1,7 +1,11 @@
-/** Real data after a restore, in schema-only branches, and after a project is recovered. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+/** Real data after a restore, in schema-only branches, and after a project is deleted or recovered. */
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { clientOf, openReal } from '../e2e/real-computes.ts'
+import { clientOf, openReal, withReal } from '../e2e/real-computes.ts'
 import { caller } from '../sandbox/open-sandbox.ts'
 
 /** The tests share a sandbox, because starting one takes longer than most tests. Each has a project of its own. */
@@ -167,4 +171,41 @@ test('a recovered project still has its data', async () => {
   expect((await call('DELETE', project)).status).toBe(200)
   expect((await call('POST', `${project}/recover`)).status).toBe(200)
   expect(await run(primary, 'SELECT n FROM kept')).toEqual([{ n: 1 }])
+})
+
+test('a restore that the deletion of the project interrupts is completed when the project is recovered', async () => {
+  const { call, run, project, primary } = await open()
+  const dev = (await call('POST', `${project}/branches`, { endpoints: [newPrimary] })).body
+  await run(dev.endpoints[0].id, 'SELECT 1')
+  await run(primary, `CREATE TABLE origin AS SELECT 'main' AS name`)
+  const request = { source_branch_id: dev.branch.parent_id }
+  const { operations } = (await call('POST', `${project}/branches/${dev.branch.id}/restore`, request)).body
+  expect(operations).toMatchObject([{ status: 'running' }, { action: 'create_branch', status: 'scheduling' }, {}])
+  await call('DELETE', project)
+  expect((await call('POST', `${project}/recover`)).status).toBe(200)
+  expect(await run(dev.endpoints[0].id, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
+})
+
+test('projects that are deleted while their computes start and a branch is copied leave no process and, after a week, no data', async () => {
+  const stateDir = mkdtempSync(join(tmpdir(), 'espalier-deleted-'))
+  onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
+  const own = await withReal({ stateDir, background: false })
+  const call = caller(own)
+  const processes = () =>
+    execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes('postgres -D') && line.includes(stateDir))
+  for (const hasBranch of [false, true]) {
+    const { project } = (await call('POST', '/projects', { project: {} })).body
+    const path = `/projects/${project.id}`
+    const dev = () => call('POST', `${path}/branches`, { endpoints: [newPrimary, { type: 'read_only' }] })
+    if (hasBranch) await expect.poll(async () => (await dev()).status, { interval: 20, timeout: 20_000 }).toBe(201)
+    expect((await call('DELETE', path)).status).toBe(200)
+  }
+  await own.clock.advance(8 * 86_400_000)
+  const branches = () => readdirSync(join(stateDir, 'postgres', 'branches'))
+  await expect.poll(() => [...branches(), ...processes()], { timeout: 20_000 }).toEqual([])
+  // Closing waits for all work that is still in progress.
+  await own.close()
+  expect(branches()).toEqual([])
 })

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { findBinaries } from '../../src/sandbox/computes/postgres/binaries.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { findBinaries, findPgDump } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
@@ -104,9 +104,12 @@ test('a new role can log in to its database and owns it', async () => {
   expect(await query(await uriOf(encodeURIComponent('sally "quoted"'), 'renamed'), 'TABLE t')).toEqual([])
 })
 
-test('after a password reset, the new password works and the old one is rejected', async () => {
+test('a password reset closes open connections; then the new password works and the old one is rejected', async () => {
   const before = await uriOf('neondb_owner', 'neondb')
+  const open = await clientAt(before)
   await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
+  await open.dropped
+  expect(open.endedWith).toBe('57P01')
   await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
   expect(await query(await uriOf('neondb_owner', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
@@ -160,6 +163,42 @@ test('databases created by SQL are still listed while the compute is suspended, 
   expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
+test('while the compute restarts, is resized, is suspended and is deleted, reads succeed and writes succeed or are locked', async () => {
+  const statuses = new Set<string>()
+  const send = async (method: string, path: string, body?: object) => {
+    const answer = await fetch(`${sandbox.apiUrl}/projects/${project}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    statuses.add(`${method} ${answer.status}`)
+  }
+  const catalog = `/branches/${main}`
+  const uri = `/connection_uri?branch_id=${main}&role_name=neondb_owner&database_name=neondb`
+  let isOver = false
+  const poll = async (...request: readonly [string, string, object?]) => {
+    while (!isOver) await send(...request)
+  }
+  const polls = [
+    ...[`${catalog}/roles`, `${catalog}/databases/neondb`, `${catalog}/roles/neondb_owner/reveal_password`, uri].map(
+      (path) => poll('GET', path),
+    ),
+    poll('DELETE', `${catalog}/databases/none`),
+  ]
+  for (const size of [1, 2]) {
+    const sized = { autoscaling_limit_min_cu: size, autoscaling_limit_max_cu: size }
+    await call('POST', `/endpoints/${compute}/restart`)
+    await call('PATCH', `/endpoints/${compute}`, { endpoint: sized })
+    await call('POST', `/endpoints/${compute}/suspend`)
+    await call('POST', `/endpoints/${compute}/start`)
+  }
+  await call('DELETE', `/endpoints/${compute}`)
+  isOver = true
+  await Promise.all(polls)
+  // Without its compute, the branch has no connection string.
+  expect([...statuses].filter((status) => !/^(GET (200|404)|DELETE (204|423))$/.test(status))).toEqual([])
+})
+
 test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {
   await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
@@ -179,19 +218,35 @@ test("a replica that starts before its primary has the branch's roles", async ()
   expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
 })
 
-test('a role can replicate once logical replication is enabled', async () => {
+test('existing and new roles can replicate once logical replication is enabled', async () => {
+  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE ROLE by_sql LOGIN')
   await call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
   await call('POST', `/branches/${main}/roles`, { role: { name: 'replicator' } })
-  expect(
-    await query(
-      await uriOf('replicator', 'neondb'),
-      `SELECT slot_name FROM pg_create_logical_replication_slot('s', 'pgoutput')`,
-    ),
-  ).toEqual([{ slot_name: 's' }])
+  for (const role of ['neondb_owner', 'replicator']) {
+    const create = `SELECT slot_name FROM pg_create_logical_replication_slot('s_${role}', 'pgoutput')`
+    expect(await query(await uriOf(role, 'neondb'), create)).toEqual([{ slot_name: `s_${role}` }])
+  }
+  const others = `SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolreplication`
+  expect(await query(await uriOf('neondb_owner', 'neondb'), others)).toEqual([{ rolname: 'by_sql' }])
+})
+
+test.runIf(findPgBouncer() === undefined)('without PgBouncer, no pooled connection string is returned', async () => {
+  const path = `/connection_uri?branch_id=${main}&role_name=neondb_owner&database_name=neondb&pooled=true`
+  expect(await call('GET', path)).toMatchObject({ status: 422, message: expect.stringContaining('PgBouncer') })
+})
+
+test('without pg_dump, the schema is refused, with the packages that contain it', async () => {
+  vi.stubEnv('PG_DUMP', '/nowhere/pg_dump')
+  onTestFinished(() => void vi.unstubAllEnvs())
+  expect(await call('GET', `/branches/${main}/schema?db_name=neondb`)).toMatchObject({
+    status: 501,
+    message: expect.stringMatching(/pg_dump 17 or newer.*postgresql-client-17.*PG_DUMP/),
+  })
 })
 
 const all = await findBinaries(undefined, makeSocketFolder())
-const dumping = all.find(({ pgDump }) => pgDump !== undefined)
+const dumpers = await Promise.all(all.map(({ major }) => findPgDump(major, all)))
+const dumping = all.find((_, index) => dumpers[index] !== undefined)
 describe.skipIf(dumping === undefined)('with every installed Postgres (skipped without pg_dump)', () => {
   let own: Sandbox
   beforeAll(async () => {
@@ -234,5 +289,22 @@ describe.skipIf(dumping === undefined)('with every installed Postgres (skipped w
     await call('POST', `/branches/${id}/databases`, { database: odd }, own)
     const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
     await expect.poll(async () => (await call('GET', ofOdd, undefined, own)).sql).toContain('PostgreSQL database dump')
+  })
+
+  test('a schema that a stopping compute cuts off is reported as 423', async () => {
+    const made = await make(own, { pg_version: dumping?.major })
+    project = made.project.id
+    const { connection_uri: uri } = made.connection_uris[0]
+    const client = await clientAt(uri)
+    await client.query('CREATE TABLE t (n int)')
+    await client.query('BEGIN; LOCK TABLE t')
+    const schema = fetch(`${own.apiUrl}/projects/${project}/branches/${made.branch.id}/schema?db_name=neondb`, {
+      headers: { authorization: `Bearer ${own.apiKey}` },
+    })
+    const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted'
+    await expect.poll(() => query(uri, waiting)).toHaveLength(1)
+    await call('POST', `/endpoints/${made.endpoints[0].id}/suspend`, undefined, own)
+    expect((await schema).status).toBe(423)
+    await client.close()
   })
 })

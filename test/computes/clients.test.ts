@@ -79,6 +79,7 @@ const failureOf = (query: Promise<unknown>): Promise<unknown> =>
 const settled = (id: string) =>
   expect.poll(async () => (await call('GET', `/endpoints/${id}`)).endpoint.pending_state).toBeUndefined()
 
+// control-api (postgres): runs-postgres
 test('fifty concurrent connections to an idle compute start it once', async () => {
   const clients = await Promise.all(Array.from({ length: 50 }, () => clientOf(sandbox, 'ep-sleepy')))
   expect(await Promise.all(clients.map((client) => client.query('SELECT 1 AS one')))).toEqual(
@@ -89,12 +90,15 @@ test('fifty concurrent connections to an idle compute start it once', async () =
   await Promise.all(clients.map((client) => client.close()))
 })
 
+// control-api (postgres): max-connections, max-connections-of-range, temporary-disk
 test.each([
-  ['the size table', 'ep-main', '104'],
-  ['the documented formula, with autoscaling: min(8, 8 × 0.25) CU', 'ep-odd', '839'],
-])('max_connections follows %s', async (_source, id, connections) => {
+  ['the size table', 'ep-main', '104', 20],
+  ['the documented formula, with autoscaling: min(8, 8 × 0.25) CU', 'ep-odd', '839', 120],
+])('max_connections follows %s, and the temporary disk the maximum', async (_source, id, connections, gib) => {
   const client = await clientOf(sandbox, id)
   expect(await client.query('SHOW max_connections')).toEqual([{ max_connections: connections }])
+  const temp_file_limit = `${Math.floor(gib * 1024 * 1024 * 0.0005)}kB`
+  expect(await client.query('SHOW temp_file_limit')).toEqual([{ temp_file_limit }])
   await client.close()
 })
 
@@ -120,16 +124,20 @@ test('a connection that names no compute, an unknown compute or a disabled compu
   expect(await refusal(`${uri}?options=endpoint%3Dep-off`)).toEqual(['08004', expect.stringContaining('disabled')])
 })
 
-test('a connection over the limit is rejected with 53300', async () => {
+test('a connection over the limit is rejected with 53300, but any number of requests can still read the roles', async () => {
   const clients = []
   try {
     for (let index = 0; index < 97; index += 1) clients.push(await clientOf(sandbox, 'ep-main'))
-    expect(await refusal((await computeOf('ep-main')).uri ?? '')).toEqual(['53300', expect.any(String)])
+    const { uri = '', branchId } = await computeOf('ep-main')
+    expect(await refusal(uri)).toEqual(['53300', expect.any(String)])
+    const reads = await Promise.all(Array.from({ length: 20 }, () => call('GET', `/branches/${branchId}/roles`)))
+    expect(reads.every(({ roles }) => roles?.length > 0)).toBe(true)
   } finally {
     await Promise.all(clients.map((client) => client.close()))
   }
 })
 
+// control-api (postgres): disk-full
 test('a query that fills the temporary disk fails with 53100, and its session survives', async () => {
   const client = await clientOf(sandbox, 'ep-main')
   await client.query(`SET work_mem = '64kB'`)

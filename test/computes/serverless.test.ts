@@ -59,9 +59,25 @@ test("the HTTP driver receives Postgres' errors, and cannot log in with a wrong 
   await expect(neon(uri.replace(/:\d+\//, ':1/'))`SELECT 1`).rejects.toThrow(NeonDbError)
 })
 
-test('the WebSocket driver opens sessions by port and by the host name that the API returns', async () => {
-  const named = uri.replace(/@[^/]+/, '@ep-main.eu-central-1.aws.neon.tech')
-  for (const connectionString of [uri, named]) {
+/** The compute by its port, by the host name that the API returns, and by a host name that leads elsewhere. */
+const addresses = () => [
+  uri,
+  uri.replace(/@[^/]+/, '@ep-main.eu-central-1.aws.neon.tech'),
+  uri.replace(/@[^/]+/, '@ep-main.example.com:1'),
+]
+
+// promise: websocket-endpoint
+test('the HTTP driver reaches the compute by its id, whatever host the connection string names', async () => {
+  const shared = sandbox.control.computesDescription.split(' ').at(-1)
+  const byOption = `${uri.replace(/@[^/]+/, `@127.0.0.1:${shared}`)}?options=endpoint%3Dep-main`
+  for (const connectionString of [...addresses(), byOption]) {
+    expect(await neon(connectionString)`SHOW cluster_name`, connectionString).toEqual([{ cluster_name: 'ep-main' }])
+  }
+  await expect(neon(uri.replace(/@[^/]+/, '@ep-other.example.com'))`SELECT 1`).rejects.toThrow('no compute at ep-other')
+})
+
+test('the WebSocket driver reaches the compute by its id, whatever host the connection string names', async () => {
+  for (const connectionString of addresses()) {
     const client = new Client(connectionString)
     await client.connect()
     await client.query('BEGIN')

@@ -1,7 +1,10 @@
 /** The proxy parses Postgres' protocol correctly, however the bytes are split into chunks. */
 import { once } from 'node:events'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { ConnectionError } from '../../src/sandbox/computes/computes.ts'
+import { ConnectionLog } from '../../src/sandbox/computes/connection-log.ts'
+import { selfSigned } from '../../src/sandbox/computes/proxy/certificate.ts'
 import {
   asFullDisk,
   encodeStartup,
@@ -11,6 +14,7 @@ import {
   takeEndpoint,
   targetOf,
 } from '../../src/sandbox/computes/proxy/messages.ts'
+import { startProxy } from '../../src/sandbox/computes/proxy/proxy.ts'
 
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
@@ -119,4 +123,23 @@ test('only errors caused by a full temporary disk are reported as a full disk', 
   const cancelled = errorResponse({ code: '57014', message: 'canceling statement due to user request' }, 'ERROR')
   expect(asFullDisk(type, cancelled, never)).toBe(cancelled)
   expect(asFullDisk(type, cancelled, () => true).toString()).toContain('C53100')
+})
+
+test('a compute that is shut accepts no connections on its port, and no pooled ones either', async () => {
+  const proxy = await startProxy(
+    {
+      reach: () => Promise.reject(new ConnectionError('57P03', 'not reached')),
+      certificate: () => selfSigned(['localhost'], Date.now()),
+      isDiskFull: () => false,
+      log: new ConnectionLog(),
+      reservedRole: 'supervisor',
+      onBug: () => undefined,
+      secretOf: async () => undefined,
+    },
+    {},
+  )
+  onTestFinished(() => proxy.close())
+  const [own, pooled, other] = [await proxy.open('ep-a'), await proxy.open('ep-a-pooler'), await proxy.open('ep-b')]
+  proxy.shut('ep-a')
+  await expect.poll(() => [own, pooled, other].map((port) => proxy.isOwn(port))).toEqual([false, false, true])
 })

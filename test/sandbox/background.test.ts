@@ -1,6 +1,6 @@
 /** Background work of the control plane (docs/control-api.md). */
 import { expect, test } from 'vitest'
-import { type Call, MAIN, type Opened, openSandbox, P, PRIMARY, STAGING } from './open-sandbox.ts'
+import { type Call, MAIN, openSandbox, P, PRIMARY, STAGING } from './open-sandbox.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -10,26 +10,37 @@ const actions = async (call: Call, action: string): Promise<readonly { branch_id
   return operations.filter((operation: { action: string }) => operation.action === action)
 }
 
-/** Advances in steps without requests in between, which would count as use. */
-const pass = async ({ clock }: Opened, ms: number): Promise<void> => clock.advance(ms)
-
-test('only branches that have a compute are checked for availability', async () => {
-  const opened = await openSandbox()
-  await pass(opened, 2 * DAY)
+test('the branches of a project are checked in turn, also if there are other projects', async () => {
+  const branches = [MAIN, STAGING].map((id) => ({ id, name: id, computes: [{}] }))
+  const others = [{ id: 'other', branches: [{ name: 'main', computes: [{}] }] }]
+  const opened = await openSandbox({ seed: { projects: [{ id: 'quiet-river-12345678', branches }, ...others] } })
+  await opened.clock.advance(DAY)
   const checked = new Set((await actions(opened.call, 'check_availability')).map(({ branch_id }) => branch_id))
-  expect(checked.size).toBeGreaterThan(1)
-  const withComputes = (await opened.call('GET', `${P}/endpoints`)).body.endpoints.map(
-    ({ branch_id }: { branch_id: string }) => branch_id,
-  )
-  for (const id of checked) expect(withComputes).toContain(id)
+  expect([...checked].sort()).toEqual([MAIN, STAGING].sort())
+})
+
+// control-api (simulated): check-finds-broken
+test('a check fails if its idle compute cannot start, is not retried, and changes no compute', async () => {
+  const { call, clock, sandbox } = await openSandbox({
+    seed: { projects: [{ id: 'quiet-river-12345678', branches: [{ name: 'main', computes: [{ state: 'idle' }] }] }] },
+  })
+  sandbox.control.addFault({ on: 'operation', action: 'start_compute', effect: { kind: 'fail', message: 'no host' } })
+  const computes = async () => (await call('GET', `${P}/endpoints`)).body
+  const before = await computes()
+  await clock.advance(12 * HOUR)
+  expect(await actions(call, 'check_availability')).toMatchObject([
+    { status: 'failed', failures_count: 1, error: 'no host' },
+  ])
+  expect(await computes()).toEqual(before)
+  expect((await call('POST', `${P}/branches`, {})).status).toBe(201)
 })
 
 test('no background work runs if it is turned off, or within the first hours', async () => {
   const off = await openSandbox({ background: false })
-  await pass(off, 10 * DAY)
+  await off.clock.advance(10 * DAY)
   expect(await actions(off.call, 'check_availability')).toEqual([])
   const on = await openSandbox()
-  await pass(on, 5 * HOUR)
+  await on.clock.advance(5 * HOUR)
   expect(await actions(on.call, 'check_availability')).toEqual([])
 })
 
@@ -39,9 +50,9 @@ test('an unused branch is archived after two weeks and unarchived when its compu
   const made = await call('POST', `${P}/branches`, { branch: { name: 'old' }, endpoints: [{ type: 'read_write' }] })
   const { id } = made.body.branch
   const stateOf = async () => (await call('GET', `${P}/branches/${id}`)).body.branch.current_state
-  await pass(opened, 13 * DAY)
+  await opened.clock.advance(13 * DAY)
   expect(await stateOf()).toBe('ready')
-  await pass(opened, 2 * DAY)
+  await opened.clock.advance(2 * DAY)
   expect(await stateOf()).toBe('archived')
   // Branches in use, the default branch and protected ones are not archived.
   const { branches } = (await call('GET', `${P}/branches`)).body
@@ -61,12 +72,12 @@ test('an unused project is detached from storage and reattached by the next requ
     },
   })
   const { call, settle } = opened
-  await pass(opened, 32 * DAY)
+  await opened.clock.advance(32 * DAY)
   // This request attaches it again.
   expect(await actions(call, 'tenant_detach')).toMatchObject([{ status: 'finished', branch_id: MAIN }])
   expect(await actions(call, 'tenant_reattach')).toMatchObject([{ status: 'running' }])
-  expect((await call('POST', `${P}/endpoints/${PRIMARY}/start`)).status).toBe(423)
-  await settle()
+  // A client must not be locked out by the operation that its own request started.
   expect((await call('POST', `${P}/endpoints/${PRIMARY}/start`)).status).toBe(200)
-  expect(await actions(call, 'tenant_reattach')).toHaveLength(1)
+  await settle()
+  expect(await actions(call, 'tenant_reattach')).toMatchObject([{ status: 'finished' }])
 })

@@ -19,39 +19,6 @@ const stateOf = async (call: Call, id: string) => {
   return pending_state === undefined ? current_state : `${current_state} → ${pending_state}`
 }
 
-test('a new compute is in state init with pending state active, and becomes active when its start finishes', async () => {
-  const { call, clock } = await openSandbox({ durations: { start_compute: 700 } })
-  const made = await call('POST', `${P}/endpoints`, { endpoint: { branch_id: EMPTY, type: 'read_write', name: 'new' } })
-  expect(made).toMatchObject({
-    status: 201,
-    body: {
-      endpoint: {
-        id: expect.stringMatching(/^ep-[a-z]+-[a-z]+-[a-z0-9]{8}$/),
-        branch_id: EMPTY,
-        name: 'new',
-        current_state: 'init',
-        pending_state: 'active',
-        autoscaling_limit_min_cu: 0.25,
-        autoscaling_limit_max_cu: 2,
-        suspend_timeout_seconds: 0,
-      },
-      operations: [{ action: 'start_compute', status: 'running', total_duration_ms: 0, failures_count: 0 }],
-    },
-  })
-  expect(made.body.endpoint).not.toHaveProperty('last_active')
-  const { id } = made.body.endpoint
-  const operation = `${P}/operations/${made.body.operations[0].id}`
-  await clock.advance(600)
-  expect(await stateOf(call, id)).toBe('init → active')
-  expect((await call('GET', operation)).body.operation.status).toBe('running')
-  await clock.advance(200)
-  expect(await stateOf(call, id)).toBe('active')
-  const { body } = await call('GET', operation)
-  expect(body.operation).toMatchObject({ status: 'finished', endpoint_id: id, branch_id: EMPTY })
-  expect(body.operation.total_duration_ms).toBeGreaterThan(600)
-  expect((await call('GET', at(id))).body.endpoint).toHaveProperty('last_active')
-})
-
 test('a create request can set every attribute', async () => {
   const { call } = await openSandbox()
   const wanted = {
@@ -65,7 +32,7 @@ test('a create request can set every attribute', async () => {
     settings: { pg_settings: { work_mem: '64MB' }, preload_libraries: { enabled_libraries: ['pg_cron'] } },
     pooler_enabled: true,
     pooler_mode: 'transaction',
-    passwordless_access: true,
+    passwordless_access: false,
     provisioner: 'k8s-pod',
   }
   expect(await call('POST', `${P}/endpoints`, { endpoint: wanted })).toMatchObject({
@@ -188,15 +155,7 @@ test('the operations of a request run one after another', async () => {
   await clock.advance(800)
   expect(await now()).toEqual(['suspend_compute finished', 'start_compute finished'])
   expect(await stateOf(call, PRIMARY)).toBe('active')
-})
-
-test('restarting an idle compute is rejected', async () => {
-  const { call } = await openSandbox()
-  expect(await call('POST', at(IDLE, '/restart'))).toMatchObject({
-    status: 422,
-    body: { message: expect.stringContaining('not active') },
-  })
-  expect(await stateOf(call, IDLE)).toBe('idle')
+  expect((await call('GET', `${P}/operations`)).body.operations[0].total_duration_ms).toBeGreaterThan(600)
 })
 
 test('start and suspend create an operation only if the state changes', async () => {
@@ -229,48 +188,28 @@ test('disabling a compute suspends it, and neither a start nor a new configurati
   expect(operationsOf(await call('POST', at(PRIMARY, '/start')))).toEqual(['start_compute running'])
 })
 
-test('a compute can move to a branch without a primary, and keeps its id, host and state', async () => {
-  const { call } = await openSandbox()
-  const { host } = (await call('GET', at(PRIMARY))).body.endpoint
-  const moved = await call('PATCH', at(PRIMARY), { endpoint: { branch_id: EMPTY } })
-  expect(moved).toMatchObject({
-    status: 200,
-    body: { endpoint: { id: PRIMARY, host, branch_id: EMPTY, current_state: 'active' }, operations: [] },
-  })
-  expect((await call('GET', `${P}/branches/${MAIN}/endpoints`)).body.endpoints).toEqual([])
+test.each([IDLE, REPLICA])('deleting %s, whatever its state, starts no operation and locks nothing', async (id) => {
+  const { call, sandbox } = await openSandbox()
+  const connection = id === REPLICA ? await sandbox.control.connect(id) : undefined
+  expect(await call('DELETE', at(id))).toMatchObject({ status: 200, body: { endpoint: { id }, operations: [] } })
+  expect(sandbox.control.connections().find((one) => one.id === connection?.id)?.closedAt).toEqual(
+    connection === undefined ? undefined : expect.any(Number),
+  )
+  expect((await call('GET', at(id))).status).toBe(404)
+  expect(await call('DELETE', at(id))).toMatchObject({ status: 204, body: undefined })
+  expect((await call('PATCH', at(PRIMARY), { endpoint: { name: 'unlocked' } })).status).toBe(200)
 })
 
-test('a replica can move to a branch that has a primary, but a second primary cannot', async () => {
-  const { call } = await openSandbox()
-  expect(await call('PATCH', at(PRIMARY), { endpoint: { branch_id: STAGING } })).toMatchObject({
-    status: 422,
-    body: { code: 'ENDPOINTS_LIMIT_EXCEEDED', message: 'read_write endpoint already exists' },
-  })
-  expect(await call('PATCH', at(PRIMARY), { endpoint: { branch_id: 'br-none' } })).toMatchObject({ status: 404 })
-  expect(await call('PATCH', at(REPLICA), { endpoint: { branch_id: MAIN } })).toMatchObject({ status: 200 })
-})
-
-test('deleting an active compute suspends it, and deleting an idle compute starts no operation', async () => {
-  const { call, settle } = await openSandbox()
-  const idle = await call('DELETE', at(IDLE))
-  expect(idle).toMatchObject({ status: 200, body: { endpoint: { id: IDLE }, operations: [] } })
+test('with the fault suspend-on-delete, deleting an active compute starts an operation', async () => {
+  const { call, settle, sandbox } = await openSandbox()
+  sandbox.control.addFault({ on: 'request', effect: { kind: 'suspend-on-delete' }, times: 0 })
+  expect(operationsOf(await call('DELETE', at(IDLE)))).toEqual([])
   const active = await call('DELETE', at(REPLICA))
-  expect(active).toMatchObject({ status: 200, body: { endpoint: { id: REPLICA } } })
   expect(operationsOf(active)).toEqual(['suspend_compute running'])
-  expect((await call('GET', at(REPLICA))).status).toBe(404)
+  expect((await call('PATCH', at(PRIMARY), { endpoint: { name: 'locked' } })).status).toBe(423)
   await settle()
-  const again = await call('DELETE', at(REPLICA))
-  expect(again).toMatchObject({ status: 204, body: undefined })
   const operation = `${P}/operations/${active.body.operations[0].id}`
   expect((await call('GET', operation)).body.operation).toMatchObject({ status: 'finished', endpoint_id: REPLICA })
-})
-
-test('a compute that is deleted and created again has a different host name', async () => {
-  const { call, settle } = await openSandbox()
-  const { host } = (await call('DELETE', at(PRIMARY))).body.endpoint
-  await settle()
-  const made = await call('POST', `${P}/endpoints`, { endpoint: { branch_id: MAIN, type: 'read_write' } })
-  expect(made.body.endpoint.host).not.toBe(host)
 })
 
 test('computes of a protected branch cannot be deleted', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import type { FaultOrder } from '../../src/sandbox/index.ts'
 import { faultKinds } from './fault-kinds.ts'
-import { IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
+import { caller, IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
 
 const at = `${P}/endpoints/${PRIMARY}`
 const rename = { endpoint: { name: 'renamed' } }
@@ -105,6 +105,43 @@ test('an operation that keeps failing leaves its compute unchanged and the proje
   expect(await compute()).toMatchObject({ current_state: 'idle' })
   expect(await compute()).not.toHaveProperty('pending_state')
   expect((await call('POST', `${P}/endpoints/${IDLE}/start`)).status).toBe(200)
+})
+
+test('an operation that has failed for the last time runs again on request, with the same id', async () => {
+  const { operation, compute, clock, call, sandbox } = await start({
+    on: 'operation',
+    effect: { kind: 'fail' },
+    times: 4,
+  })
+  const { controlUrl, controlToken } = sandbox
+  const { id } = await operation()
+  const retry = (of = id) => caller({ apiUrl: controlUrl, apiKey: controlToken })('POST', `/operations/${of}/retry`)
+  await clock.advance(1_000)
+  expect(await retry()).toMatchObject({ status: 409, body: { message: expect.stringContaining('not failed') } })
+  await clock.advance(60_000)
+  expect((await retry()).body.operation).toMatchObject({ id, status: 'running', failures_count: 3 })
+  expect(await compute()).toMatchObject({ current_state: 'idle', pending_state: 'active' })
+  expect((await call('PATCH', at, rename)).status).toBe(423)
+  await clock.advance(60_000)
+  expect(await operation()).toMatchObject({ status: 'failed', failures_count: 4 })
+  await retry()
+  await clock.advance(60_000)
+  expect(await operation()).toMatchObject({ id, status: 'finished', failures_count: 4 })
+  expect(await compute()).toMatchObject({ current_state: 'active' })
+  expect((await retry('00000000-0000-4000-8000-000000000000')).status).toBe(404)
+})
+
+test('an operation is not retried if its compute has a later operation or was deleted', async () => {
+  const { operation, clock, call, sandbox } = await start({ on: 'operation', effect: { kind: 'fail' }, times: 3 })
+  const { controlUrl, controlToken } = sandbox
+  const { id } = await operation()
+  const retry = () => caller({ apiUrl: controlUrl, apiKey: controlToken })('POST', `/operations/${id}/retry`)
+  await clock.advance(60_000)
+  await call('POST', `${P}/endpoints/${IDLE}/start`)
+  await clock.advance(60_000)
+  expect(await retry()).toMatchObject({ status: 409, body: { message: expect.stringContaining('later operation') } })
+  await call('DELETE', `${P}/endpoints/${IDLE}`)
+  expect(await retry()).toMatchObject({ status: 409, body: { message: 'the endpoint was deleted' } })
 })
 
 test.each([

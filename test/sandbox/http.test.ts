@@ -181,7 +181,7 @@ test('GET returns all documented fields of a compute', async () => {
     pooler_enabled: false,
     pooler_mode: 'transaction',
     disabled: false,
-    passwordless_access: false,
+    passwordless_access: true,
     creation_source: 'console',
     created_at: '2026-01-01T00:00:00Z',
     updated_at: '2026-01-01T00:00:00Z',

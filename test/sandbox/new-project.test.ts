@@ -146,3 +146,18 @@ test.each([
   })
   expect((await call('GET', '/projects')).body.projects).toHaveLength(2)
 })
+
+test('a project can be created only in a region of the service, and its hosts are in that region', async () => {
+  const { call } = await openSandbox()
+  const { regions } = (await call('GET', '/regions')).body
+  expect(regions.map(({ region_id }: { region_id: string }) => region_id)).toContain('azure-gwc')
+  const made = (await call('POST', '/projects', { project: { region_id: 'azure-gwc' } })).body
+  expect(made).toMatchObject({
+    project: { platform_id: 'azure' },
+    endpoints: [{ host: expect.stringMatching(/^ep-[^.]+\.gwc\.azure\.neon\.tech$/) }],
+  })
+  expect(await call('POST', '/projects', { project: { region_id: 'aws-nowhere-1' } })).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('project.region_id: aws-nowhere-1 is not a region') },
+  })
+})

@@ -53,12 +53,51 @@ test('a deleted project is hidden immediately and its data is deleted later, and
   expect((await call('GET', P)).status).toBe(200)
   await call('PATCH', `${P}/branches/${GUARDED}`, { branch: { protected: false } })
   expect(await call('DELETE', P)).toMatchObject({ status: 200, body: { project: { name: 'shop' } } })
-  for (const path of ['', '/branches', '/endpoints', '/operations', `/branches/${MAIN}`]) {
+  for (const path of ['', '/branches', '/endpoints', `/branches/${MAIN}`]) {
     expect(await call('GET', `${P}${path}`)).toMatchObject({ status: 404, body: { message: 'project not found' } })
   }
   expect((await call('GET', '/projects')).body.projects).toHaveLength(1)
   await settle()
   expect(await sandbox.control.computes()).toEqual([])
+})
+
+// Responses recorded from the service: PATCH and DELETE succeed in the second in which the project was created.
+test('a new project can be changed and deleted while its operations run, which end as cancelled and remain readable', async () => {
+  const { call, settle } = await openSandbox()
+  const { project, operations } = (await call('POST', '/projects', { project: {} })).body
+  const path = `/projects/${project.id}`
+  const change = { name: 'books', settings: { quota: { active_time_seconds: 60 } }, history_retention_seconds: 60 }
+  expect(await call('PATCH', path, { project: change })).toMatchObject({ status: 200, body: { project: change } })
+  expect((await call('DELETE', path)).status).toBe(200)
+  const statusesOf = async () => {
+    const { body } = await call('GET', `${path}/operations`)
+    return body.operations.map(({ action, status }: { action: string; status: string }) => `${action} ${status}`)
+  }
+  const created = ['apply_storage_config cancelled', 'start_compute cancelled', 'create_timeline cancelled']
+  expect(await statusesOf()).toEqual(['tenant_detach running', ...created])
+  await settle()
+  expect(await statusesOf()).toEqual(['tenant_detach finished', ...created])
+  for (const { id } of operations) {
+    const { body } = await call('GET', `${path}/operations/${id}`)
+    expect(body.operation).toMatchObject({ status: 'cancelled', total_duration_ms: expect.any(Number) })
+  }
+})
+
+test('a project that was deleted while a branch was created can be recovered at once, with the branch', async () => {
+  const { call, settle } = await openSandbox()
+  const { project } = (await call('POST', '/projects', { project: {} })).body
+  const path = `/projects/${project.id}`
+  await settle()
+  await call('POST', `${path}/branches`, { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] })
+  await call('DELETE', path)
+  expect((await call('POST', `${path}/recover`)).status).toBe(200)
+  expect((await call('POST', `${path}/branches`, {})).status).toBe(423)
+  await settle()
+  const { branches } = (await call('GET', `${path}/branches`)).body
+  expect(branches.map(({ current_state }: { current_state: string }) => current_state)).toEqual(['ready', 'ready'])
+  const { endpoints } = (await call('GET', `${path}/endpoints`)).body
+  expect(endpoints).toMatchObject([{ current_state: 'idle' }, { current_state: 'idle' }])
+  expect((await call('POST', `${path}/endpoints/${endpoints[1].id}/start`)).status).toBe(200)
 })
 
 test('a branch can be renamed, protected and set to expire', async () => {
@@ -99,10 +138,8 @@ test.each([
   expect(await call('GET', path)).toMatchObject({ status: 200, body })
 })
 
-test('the regions and the libraries can be listed', async () => {
+test('the libraries can be listed', async () => {
   const { call } = await openSandbox()
-  const { regions } = (await call('GET', '/regions')).body
-  expect(regions.map(({ region_id }: { region_id: string }) => region_id)).toContain('aws-eu-central-1')
   const { libraries } = (await call('GET', `${P}/available_preload_libraries`)).body
   expect(libraries).toContainEqual(expect.objectContaining({ library_name: 'pg_stat_statements', is_default: true }))
 })

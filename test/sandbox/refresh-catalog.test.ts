@@ -1,7 +1,7 @@
 /** Reading roles from Postgres while the API changes them. */
 import { expect, test } from 'vitest'
 import { manualClock } from '../../src/sandbox/clock.ts'
-import type { LiveCatalog } from '../../src/sandbox/computes/computes.ts'
+import { ConnectionError, type LiveCatalog } from '../../src/sandbox/computes/computes.ts'
 import { Faults } from '../../src/sandbox/faults.ts'
 import { openWorld } from '../../src/sandbox/open-world.ts'
 import { resolveSeed } from '../../src/sandbox/seed/seed.ts'
@@ -55,4 +55,14 @@ test('a read that began before Postgres created a requested role does not remove
   await refreshCatalog(world, { readCatalog }, MAIN)
   await finishOperations()
   expect(roles()).toEqual(['neondb_owner', 'sally'])
+})
+
+test('if Postgres is stopping, reads use the record and writes are rejected with 423; any other error is a bug', async () => {
+  const { world, roles } = await open()
+  const readCatalog = () => Promise.reject(new ConnectionError('57P03', 'stopping'))
+  await refreshCatalog(world, { readCatalog }, MAIN)
+  expect(roles()).toEqual(['neondb_owner'])
+  await expect(refreshCatalog(world, { readCatalog }, MAIN, true)).rejects.toMatchObject({ status: 423 })
+  const bug = () => Promise.reject(new Error('syntax error'))
+  await expect(refreshCatalog(world, { readCatalog: bug }, MAIN)).rejects.toThrow('syntax error')
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Call, IDLE, openSandbox, operationsOf, P, PRIMARY } from './open-sandbox.ts'
+import { type Call, EMPTY, IDLE, openSandbox, operationsOf, P, PRIMARY } from './open-sandbox.ts'
 
 const show = async (call: Call, id: string) => (await call('GET', `${P}/endpoints/${id}`)).body.endpoint
 
@@ -37,10 +37,26 @@ test("the scale-to-zero timeout counts from the compute's last activity", async 
   expect((await show(call, PRIMARY)).current_state).toBe('idle')
 })
 
-test('a compute that is set to never scale to zero, or is too large for it, is not suspended', async () => {
-  const { call, clock } = await openSandbox()
-  await clock.advance(30 * 86_400_000)
-  expect((await show(call, PRIMARY)).current_state).toBe('active')
+test("a compute above 16 CU is always active, whatever the project's default, until it becomes smaller", async () => {
+  const { call, clock, settle } = await openSandbox()
+  const fixed = (cu: number) => ({ autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu })
+  const shown = async (): Promise<object> => {
+    const { current_state, suspend_timeout_seconds } = await show(call, id)
+    return { current_state, suspend_timeout_seconds }
+  }
+  await call('PATCH', P, { project: { default_endpoint_settings: { suspend_timeout_seconds: 600 } } })
+  const made = await call('POST', `${P}/endpoints`, {
+    endpoint: { ...fixed(18), branch_id: EMPTY, type: 'read_write' },
+  })
+  const { id } = made.body.endpoint
+  await settle()
+  await clock.advance(3_600_000)
+  expect(await shown()).toEqual({ current_state: 'active', suspend_timeout_seconds: 0 })
+  await call('PATCH', `${P}/endpoints/${id}`, { endpoint: fixed(2) })
+  await clock.advance(290_000)
+  expect((await show(call, id)).current_state).toBe('active')
+  await clock.advance(15_000)
+  expect(await shown()).toEqual({ current_state: 'idle', suspend_timeout_seconds: 0 })
 })
 
 test('scale to zero waits until running operations finish', async () => {

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseSeed, readSeed, seedSchema, startSandbox } from '../../src/sandbox/index.ts'
+import { EXPLANATIONS } from '../../src/model/explanations.ts'
+import { parseSeed, readFaults, readSeed, seedSchema, startSandbox } from '../../src/sandbox/index.ts'
 import { caller, openSandbox, SEED } from './open-sandbox.ts'
 
 const FULL = `
@@ -123,7 +124,10 @@ test.each([
     inBranch('{ size: { min: 1, max: 16 } }'),
     's.yaml:6:21: projects[0].branches[0].computes[0].size: the autoscaling range',
   ],
-  [inBranch('{ size: 18 }'), 'computes[0].scaleToZero: computes above 16 CU cannot scale to zero: set it to `never`'],
+  [
+    inBranch('{ size: 18, scaleToZero: 5m }'),
+    'computes[0].scaleToZero: computes above 16 CU cannot scale to zero: set it to `never` or `default`',
+  ],
   [
     inBranch('{ scaleToZero: 300 }'),
     's.yaml:6:28: projects[0].branches[0].computes[0].scaleToZero: must be `default`, `never`',
@@ -173,6 +177,24 @@ test('a seed that a program passes as a value is checked too', async () => {
     seed: { projects: [{ id: 'p', branches: [{ name: 'm', computes: [{ size: 3.5 }] }] }] },
   })
   await expect(wrong).rejects.toMatchObject({ code: 'E_SEED', message: expect.stringContaining('3.5 CU') })
+})
+
+// hint: For the format, run `espalier explain E_SEED`.
+test('explain E_SEED shows a valid seed and valid faults', async () => {
+  expect(() => parseSeed('projects: 1', 's.yaml')).toThrow(
+    expect.objectContaining({ hint: 'For the format, run `espalier explain E_SEED`.' }),
+  )
+  const { example = '' } = EXPLANATIONS.E_SEED ?? {}
+  const [seed = '', faults = ''] = example.split('# A fault file\n')
+  expect(parseSeed(seed, 's.yaml').projects).toHaveLength(1)
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-faults-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await writeFile(join(folder, 'faults.yaml'), faults)
+  expect(await readFaults(join(folder, 'faults.yaml'))).toHaveLength(2)
+  await writeFile(join(folder, 'faults.yaml'), 'faults: []')
+  await expect(readFaults(join(folder, 'faults.yaml'))).rejects.toMatchObject({
+    hint: expect.stringContaining('explain E_SEED'),
+  })
 })
 
 test('readSeed reads a seed file, and the error for a missing file names it', async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createReadApi, pastOperations, snapshot } from '../../src/api/index.ts'
-import { planCost } from '../../src/cost/index.ts'
+import { costReport } from '../../src/cost/index.ts'
 import type { Observed } from '../../src/model/index.ts'
 import { manualClock, startSandbox } from '../../src/sandbox/index.ts'
 import type { ComputeRecord } from '../../src/sandbox/world/records.ts'
@@ -84,7 +84,7 @@ test('the cost estimate for an unchanged compute is within 10% of its metered us
   try {
     await live(20)
     const seen = await observe()
-    const estimate = planCost({ projects: ['shop'], changes: [], steps: [] }, seen).total.before
+    const estimate = costReport(seen).total.cost
     await live(10)
     expect(clock.now()).toBe(Date.UTC(2026, 11, 1))
     await live(30)

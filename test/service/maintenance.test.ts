@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { SCALE_TO_ZERO_NEVER, serviceWindow, UNKNOWN_SERVICE_WINDOW } from '../../src/model/index.ts'
-import { meetingOf, updateDue, updateRestarts } from '../../src/service/index.ts'
+import { SCALE_TO_ZERO_NEVER, serviceWindow, UNKNOWN_SERVICE_WINDOW, updateDue } from '../../src/model/index.ts'
+import { meetingOf, updateRestarts } from '../../src/service/index.ts'
 import { compute, hoursAgo, NOW } from '../cost/worlds.ts'
 
 const DUE = Date.parse('2026-11-22T02:00:00Z')

@@ -41,6 +41,10 @@ export interface ComputeSpec {
   readonly id: string
   readonly branchId: string
   readonly type: 'read_write' | 'read_only'
+  /** In CU. A change restarts the compute, even if nothing else changes. */
+  readonly size: { readonly min: number; readonly max: number }
+  /** The current size in CU. */
+  readonly cu: number
   readonly maxConnections: number
   /** The limit for the total size of all temporary files, in bytes (docs/sandbox.md). */
   readonly tempDiskBytes: number
@@ -71,6 +75,8 @@ export interface ConnectionInfo {
 export interface Activity {
   /** Whether a query is running. */
   readonly busy: boolean
+  /** How many backends, including parallel workers, are running on a processor. */
+  readonly load: number
   /** When a client was last active, as a value of `performance.now()`, or `-Infinity` if no client was active. */
   readonly lastUse: number
 }
@@ -109,10 +115,17 @@ export interface Computes {
   start(spec: ComputeSpec): Promise<void> | undefined
   /** Stops a compute. Its connections end with SQLSTATE 57P01. */
   stop(id: string): Promise<void> | undefined
+  /**
+   * Checks that the data is available and that the compute can start. An idle primary runs only for the check, unless a
+   * client needs it in the meantime. Then the promise resolves with `SKIPPED`, as it does for an idle replica.
+   */
+  check(spec: ComputeSpec): Promise<typeof SKIPPED | undefined> | undefined
   /** Restarts a compute, unless it is already running with this spec. */
   restart(spec: ComputeSpec): Promise<void> | undefined
   /** Applies the settings that can be changed without a restart. */
   configure(spec: ComputeSpec): Promise<void> | undefined
+  /** Applies the current size of a spec to a running compute, without a restart. */
+  resize(spec: ComputeSpec): Promise<void> | undefined
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
   activity(id: string): Promise<Activity> | undefined
@@ -121,15 +134,18 @@ export interface Computes {
   disconnect(connectionId: string): void
   /** Open and recently closed connections. */
   connections(): readonly ConnectionInfo[]
-  /** Reads the roles and databases of a branch. Returns `undefined` if its primary is not running. */
+  /**
+   * Reads the roles and databases of a branch. Returns `undefined` if its primary is not running. While the primary is
+   * stopping or restarting, waits for it. @throws {ConnectionError} if it does not respond after 10 seconds.
+   */
   readCatalog(branchId: string): Promise<LiveCatalog | undefined> | undefined
   /**
    * The output of `pg_dump --schema-only`, or `undefined` for a simulated compute. Starts the compute if it is idle.
    */
   dumpSchema(id: string, login: Login): Promise<string> | undefined
   /**
-   * The port on 127.0.0.1 for an address that a client gave. The address is either a compute's host name, or 127.0.0.1
-   * and a compute's port.
+   * The port on 127.0.0.1 for an address that a client gave: either a host name whose first label is the id of a
+   * compute, or 127.0.0.1 and a compute's port. Clients are connected to this port and never to the host itself.
    */
   portOf(address: { readonly host: string; readonly port: number }): Promise<number | undefined> | undefined
   /** Runs statements in a new session. @param begin the BEGIN of a transaction around them. @throws Postgres' error. */
@@ -142,6 +158,9 @@ export interface Computes {
   address(id: string): Promise<ComputeAddress> | undefined
   close(): Promise<void>
 }
+
+/** The result of work that was not needed. */
+export const SKIPPED = 'skipped'
 
 /** A statement from the service's serverless driver, which sends all values as text. */
 export interface Statement {
@@ -163,6 +182,8 @@ export interface ComputeAddress {
   readonly port: number
   /** The port that all computes share. Clients name their compute with `options=endpoint%3D<id>` or with SNI. */
   readonly sharedPort: number
+  /** Whether PgBouncer is installed. */
+  readonly hasPooler: boolean
 }
 
 /** Why a connection is rejected, as Postgres' protocol reports it. */
@@ -191,6 +212,9 @@ export interface Gate {
 }
 
 export const NO_SUCH_COMPUTE = '08004'
+export const ADMIN_SHUTDOWN = '57P01'
+export const CANNOT_CONNECT_NOW = '57P03'
+export const POOLER_MISSING = 'pooled connections need PgBouncer, which is not installed'
 export const FEATURE_NOT_SUPPORTED = '0A000'
 
 /** The service's default version (public OpenAPI). */

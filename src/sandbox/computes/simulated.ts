@@ -19,9 +19,11 @@ export const simulatedComputes = (gate: Gate): Computes => {
     restoreBranch: () => undefined,
     removeBranch: () => undefined,
     start: () => undefined,
+    check: () => undefined,
     stop: drop,
     restart: ({ id }) => drop(id),
     configure: () => undefined,
+    resize: () => undefined,
     forget: drop,
     activity: () => undefined,
     connect: async (id) => {

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { EspalierError } from '../../base/index.ts'
 import type { ComputeAddress, Computes, ConnectionInfo } from '../computes/computes.ts'
 import type { FaultOrder, Faults, PendingFault } from '../faults.ts'
+import type { SetLoad } from '../world/autoscaling.ts'
 import { createBranch, deleteBranch } from '../world/branch-commands.ts'
 import { connectionTo, defaultLogin, refreshCatalog } from '../world/catalog.ts'
 import { type ComputeRecord, isOver, type OperationRecord, type WorldChange, worldChange } from '../world/records.ts'
@@ -23,6 +24,8 @@ export interface ReachableCompute {
   readonly type: 'read_write' | 'read_only'
   readonly name?: string | undefined
   readonly state: string
+  /** The current size in CU. Absent if the compute is not active. */
+  readonly size?: number | undefined
   readonly connections: number
   /** Absent if the compute is simulated. */
   readonly address?: ComputeAddress | undefined
@@ -48,7 +51,7 @@ export interface ControlParts {
 
 export type SandboxControl = ReturnType<typeof openControl>
 
-export const openControl = ({ world, computes, faults, recorder }: ControlParts) => ({
+export const openControl = ({ world, computes, faults, recorder }: ControlParts, setLoad: SetLoad) => ({
   clock: world.clock,
   computesKind: computes.kind,
   /** A text for the user, with the kind of computes and where clients connect. */
@@ -63,6 +66,7 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
       .flatMap((tables) => [...tables.computes.values()])
     return Promise.all(all.map((compute) => reachable(compute, world, computes, open.get(compute.id) ?? 0)))
   },
+  setLoad,
   connections: (): readonly ConnectionInfo[] => computes.connections(),
   /** Opens a connection for the sandbox itself. @throws {ConnectionError} as for any other client. */
   connect: (computeId: string): Promise<ConnectionInfo> => {
@@ -76,6 +80,8 @@ export const openControl = ({ world, computes, faults, recorder }: ControlParts)
   addFault: (order: FaultOrder): PendingFault => faults.add(order),
   removeFault: (id: string): boolean => faults.remove(id),
   clearFaults: (): void => faults.clear(),
+  /** Runs a failed operation again. @throws {ApiError} 404, 409 or 423. */
+  retry: (operationId: string): OperationRecord => world.retry(operationId),
   dump: (): WorldDump => ({ version: 1, changes: [...world.tables.dump()] }),
   /** @throws {EspalierError} `E_SEED` if the dump is invalid. In this case, the state is not changed. */
   load: (dump: unknown): void => world.load(changesIn(dump)),
@@ -105,9 +111,9 @@ const reachable = async (
   computes: Computes,
   connections: number,
 ): Promise<ReachableCompute> => {
-  const address = await computes.address(compute.id)
   const { project, branches } = world.project(compute.projectId)
   const branch = branches.get(compute.branchId)
+  const address = await computes.address(compute.id)
   const login = defaultLogin(branch)
   const uris =
     address === undefined || login === undefined ? undefined : await connectionTo(compute, project, computes, login)
@@ -120,6 +126,7 @@ const reachable = async (
     type: compute.type,
     name: compute.name,
     state: compute.state,
+    size: compute.state === 'active' ? world.usage.sizeOf(compute) : undefined,
     connections,
     address,
     ...uris,

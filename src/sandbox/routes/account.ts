@@ -2,6 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
 import { createKey, type KeyOwner, listKeys, numberOf, revokeKey } from '../world/key-commands.ts'
+import { DEFAULT_REGION, REGIONS } from '../world/project-commands.ts'
 import type { KeyRecord } from '../world/records.ts'
 import { id } from '../world/requests.ts'
 import type { World } from '../world/world.ts'
@@ -12,18 +13,6 @@ import { readBody } from './request.ts'
 const ACCOUNT_ID = 'sandbox'
 const EMAIL = 'sandbox@example.com'
 const EPOCH = seconds(0)
-
-/** From the service's public documentation. */
-const REGIONS: readonly (readonly [string, string])[] = [
-  ['aws-us-east-1', 'AWS US East 1 (N. Virginia)'],
-  ['aws-us-east-2', 'AWS US East 2 (Ohio)'],
-  ['aws-us-west-2', 'AWS US West 2 (Oregon)'],
-  ['aws-eu-central-1', 'AWS Europe Central 1 (Frankfurt)'],
-  ['aws-eu-west-2', 'AWS Europe West 2 (London)'],
-  ['aws-ap-southeast-1', 'AWS Asia Pacific 1 (Singapore)'],
-  ['aws-ap-southeast-2', 'AWS Asia Pacific 2 (Sydney)'],
-  ['aws-sa-east-1', 'AWS South America East 1 (São Paulo)'],
-]
 
 export const accountRoutes = (api: Hono, world: World): void => {
   api.get('/auth', (context) => {
@@ -57,7 +46,7 @@ export const accountRoutes = (api: Hono, world: World): void => {
       regions: REGIONS.map(([region_id, name]) => ({
         region_id,
         name,
-        default: region_id === 'aws-eu-central-1',
+        default: region_id === DEFAULT_REGION,
         geo_lat: '0',
         geo_long: '0',
       })),
@@ -155,7 +144,7 @@ export const keyRoutes = (api: Hono, world: World, keyUse: ReadonlyMap<string, n
 
 const shown = (key: KeyRecord) => ({
   id: numberOf(key),
-  name: key.name ?? '',
-  created_at: seconds(key.createdAt ?? 0),
+  name: key.name,
+  created_at: seconds(key.createdAt),
   project_id: key.projectId,
 })

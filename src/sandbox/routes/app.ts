@@ -89,7 +89,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   branchRoutes(api, world, computes)
   catalogRoutes(api, world, computes)
   schemaRoutes(api, world, computes)
-  computeRoutes(api, world)
+  computeRoutes(api, world, computes)
   return app
 }
 

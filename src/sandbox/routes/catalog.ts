@@ -3,7 +3,13 @@
 import { createTwoFilesPatch } from 'diff'
 import type { Context, Hono } from 'hono'
 import { z } from 'zod'
-import { type Computes, ConnectionError, FEATURE_NOT_SUPPORTED } from '../computes/computes.ts'
+import {
+  ADMIN_SHUTDOWN,
+  type Computes,
+  ConnectionError,
+  FEATURE_NOT_SUPPORTED,
+  POOLER_MISSING,
+} from '../computes/computes.ts'
 import { catalogOf, connectionTo, defaultLogin, hostOf, poolerHostOf, refreshCatalog } from '../world/catalog.ts'
 import {
   createDatabase,
@@ -42,7 +48,7 @@ const uriQuery = z.object({
 export const catalogRoutes = (api: Hono, world: World, computes: Computes): void => {
   for (const path of [ROLES, DATABASES]) {
     api.use(`${path}/*`, async (context, next) => {
-      await refreshCatalog(world, computes, context.req.param('branch') ?? '')
+      await refreshCatalog(world, computes, context.req.param('branch') ?? '', context.req.method !== 'GET')
       await next()
     })
   }
@@ -58,6 +64,9 @@ export const catalogRoutes = (api: Hono, world: World, computes: Computes): void
     const { name: database } = findDatabase(world, at, requested.database_name)
     const login = { user: role.name, password: passwordOf(role), database }
     const { uri, pooledUri } = await connectionTo(compute, world.project(id).project, computes, login)
+    if (requested.pooled && pooledUri === undefined) {
+      throw new ApiError(422, `${POOLER_MISSING}: install it, or set pooled to false`, 'POOLER_NOT_INSTALLED')
+    }
     return context.json({ uri: requested.pooled ? pooledUri : uri })
   })
 }
@@ -249,7 +258,7 @@ const orApiError = async (dumping: Promise<string> | undefined): Promise<string 
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw new ApiError(422, firstLine(error))
     if (error.sqlState === FEATURE_NOT_SUPPORTED) throw new ApiError(501, error.message, NOT_HERE)
-    throw new ApiError(422, error.message, error.sqlState)
+    throw new ApiError(error.sqlState === ADMIN_SHUTDOWN ? 423 : 422, error.message, error.sqlState)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Context, Hono } from 'hono'
+import type { Computes } from '../computes/computes.ts'
 import {
   type ComputeAnswer,
   createCompute,
@@ -11,13 +12,13 @@ import {
 import { ApiError, createBody, updateBody } from '../world/requests.ts'
 import { computesOf } from '../world/tables.ts'
 import type { World } from '../world/world.ts'
-import { listed, withoutIgnored } from './faults.ts'
+import { listed, suspendsOnDelete, withoutIgnored } from './faults.ts'
 import { presentCompute, presentOperation } from './present.ts'
 import { readBody } from './request.ts'
 
 const TRANSITIONS = { start: startCompute, suspend: suspendCompute, restart: restartCompute } as const
 
-export const computeRoutes = (api: Hono, world: World): void => {
+export const computeRoutes = (api: Hono, world: World, computes: Computes): void => {
   const answer = (context: Context, { compute, operations }: ComputeAnswer, status: 200 | 201 = 200): Response =>
     context.json(
       {
@@ -28,11 +29,11 @@ export const computeRoutes = (api: Hono, world: World): void => {
     )
 
   api.get('/projects/:project/endpoints', (context) => {
-    const { project, computes } = listed(context, world, context.req.param('project'))
+    const { project, computes } = listed(context, world, world.project(context.req.param('project')))
     return context.json({ endpoints: Array.from(computes.values(), (compute) => presentCompute(compute, project)) })
   })
   api.get('/projects/:project/branches/:branch/endpoints', (context) => {
-    const tables = listed(context, world, context.req.param('project'))
+    const tables = listed(context, world, world.project(context.req.param('project')))
     const id = context.req.param('branch')
     if (!tables.branches.has(id)) throw new ApiError(404, 'branch not found')
     return context.json({ endpoints: computesOf(tables, id).map((compute) => presentCompute(compute, tables.project)) })
@@ -50,10 +51,13 @@ export const computeRoutes = (api: Hono, world: World): void => {
     const { project, compute } = context.req.param()
     return answer(context, updateCompute(world, project, compute, withoutIgnored(context, endpoint)))
   })
-  api.delete('/projects/:project/endpoints/:compute', (context) => {
+  api.delete('/projects/:project/endpoints/:compute', async (context) => {
     const { project, compute } = context.req.param()
-    const deleted = deleteCompute(world, project, compute)
-    return deleted === undefined ? context.body(null, 204) : answer(context, deleted)
+    const deleted = deleteCompute(world, project, compute, suspendsOnDelete(context))
+    if (deleted === undefined) return context.body(null, 204)
+    // Without an operation to wait for, the client expects that the compute has stopped.
+    if (deleted.operations.length === 0) await computes.forget(compute)
+    return answer(context, deleted)
   })
   for (const [name, command] of Object.entries(TRANSITIONS)) {
     api.on('POST', `/projects/:project/endpoints/:compute/${name}`, (context) =>

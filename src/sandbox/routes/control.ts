@@ -8,20 +8,22 @@ import { ConnectionError } from '../computes/computes.ts'
 import type { SandboxControl } from '../control/control.ts'
 import { faultShape } from '../faults.ts'
 import { ApiError } from '../world/requests.ts'
+import { presentOperation } from './present.ts'
 import { limitBody, readBody } from './request.ts'
 
 export const CONTROL_ROOT = '/_sandbox'
 
-const duration = z.union([
-  z.number().min(0),
-  z.string().transform((text, context) => {
-    const seconds = parseDuration(text)
-    if (seconds !== undefined) return seconds * 1_000
-    context.addIssue('must be a duration with a unit, such as 5m, or a number of milliseconds')
-    return z.NEVER
-  }),
-])
+const millisecondsOf = (text: string): number | undefined => {
+  const seconds = parseDuration(text)
+  return seconds === undefined ? undefined : seconds * 1_000
+}
+
+const duration = z.union([z.number().min(0), z.string().transform(millisecondsOf).pipe(z.number())], {
+  error: 'must be a number of milliseconds, or a duration in whole units of s, m, h or d, such as 90s, 5m or 7d',
+})
 const clockBody = z.object({ advance: duration.optional(), scale: z.number().min(0).max(1_000_000).optional() })
+/** `null`: the measured load. */
+const loadBody = z.object({ load: z.number().min(0).nullable() })
 const connectionBody = z.object({ endpoint_id: z.string() })
 const MAX_WORLD_BYTES = 512 * 1024 * 1024
 
@@ -38,7 +40,7 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
     context.json({
       computes: control.computesKind,
       clock: clockOf(control),
-      routes: ['clock', 'computes', 'connections', 'faults', 'world', 'requests'].map(
+      routes: ['clock', 'computes', 'connections', 'faults', 'operations', 'world', 'requests'].map(
         (name) => `${CONTROL_ROOT}/${name}`,
       ),
     }),
@@ -51,6 +53,10 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
     return context.json(clockOf(control))
   })
   app.get('/computes', async (context) => context.json({ computes: await control.computes() }))
+  app.put('/computes/:id/load', async (context) => {
+    control.setLoad(context.req.param('id'), (await readBody(context, loadBody)).load)
+    return context.body(null, 204)
+  })
   app.get('/connections', (context) => context.json({ connections: control.connections() }))
   app.post('/connections', async (context) => {
     const { endpoint_id } = await readBody(context, connectionBody)
@@ -70,6 +76,9 @@ export const controlRoutes = (control: SandboxControl, token: string): Hono => {
     if (!control.removeFault(context.req.param('id'))) throw new ApiError(404, 'fault not found')
     return context.body(null, 204)
   })
+  app.post('/operations/:id/retry', (context) =>
+    context.json({ operation: presentOperation(control.retry(context.req.param('id'))) }),
+  )
   app.get('/world', (context) => context.json(control.dump()))
   app.put('/world', async (context) => loadWorld(context, control))
   app.get('/requests', (context) => context.json({ requests: control.requests() }))

@@ -60,6 +60,9 @@ export const injectFaults =
       case 'ignore':
         ignoreAttributes(context, effect.attributes)
         break
+      case 'suspend-on-delete':
+        context.set('suspendsOnDelete', true)
+        break
       case 'rival-create':
       case 'rival-update':
       case 'rival-delete':
@@ -150,14 +153,17 @@ const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => b
 const lagBehind = (context: Context, time: number): void => context.set('listedAsOf', time)
 
 /** The state of the project that lists in the response to this request must show. */
-export const listed = (context: Context, world: World, projectId: string): ProjectTables => {
+export const listed = (context: Context, world: World, tables: ProjectTables): ProjectTables => {
   const time: number | undefined = context.get('listedAsOf')
-  return time === undefined ? world.project(projectId) : world.projectAt(projectId, time)
+  return time === undefined ? tables : world.projectAt(tables, time)
 }
 
 /** @param names the attributes of an update that must be ignored, or `undefined` to ignore all of them. */
 const ignoreAttributes = (context: Context, names: readonly string[] | undefined): void =>
   context.set('isIgnored', (name: string) => names === undefined || names.includes(name))
+
+/** Whether this request deletes a compute by an operation. */
+export const suspendsOnDelete = (context: Context): boolean => context.get('suspendsOnDelete') === true
 
 /** The attributes of an update, without those that must be ignored. */
 export const withoutIgnored = <T extends object>(context: Context, endpoint: T): Partial<T> => {

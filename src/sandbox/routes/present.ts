@@ -1,5 +1,5 @@
 /** Converts records to the format of the API (docs/control-api.md). JSON omits members that are `undefined`. */
-import { hostOf, proxyHost } from '../world/catalog.ts'
+import { hostOf, platformOf, proxyHost } from '../world/catalog.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-commands.ts'
 import {
@@ -43,26 +43,37 @@ const countersOf = (id: string, { usage }: World) => {
   return { cpu_used_sec: computeSeconds, active_time_seconds: activeSeconds, compute_time_seconds: computeSeconds }
 }
 
-export const presentProject = (project: ProjectRecord, world: World) => ({
-  id: project.id,
-  name: project.name,
-  region_id: project.regionId,
-  platform_id: 'aws',
-  pg_version: project.pgVersion ?? 17,
-  provisioner: project.provisioner ?? 'k8s-neonvm',
-  proxy_host: proxyHost(project),
-  store_passwords: true,
+/** A project in a list, without the counters that only `presentProject` shows. */
+export const presentListedProject = (project: ProjectRecord, world: World) => ({
+  ...presentBase(project),
   active_time: 0,
+  cpu_used_sec: world.usage.of(project.id).computeSeconds,
+})
+
+export const presentProject = (project: ProjectRecord, world: World) => ({
+  ...presentBase(project),
   ...countersOf(project.id, world),
   written_data_bytes: 0,
   data_transfer_bytes: 0,
   data_storage_bytes_hour: 0,
   ...consumptionPeriod(world.clock.now()),
+  history_retention_seconds: retentionOf(project),
+  maintenance_scheduled_for: time(project.maintenanceAt),
+})
+
+const presentBase = (project: ProjectRecord) => ({
+  id: project.id,
+  name: project.name,
+  region_id: project.regionId,
+  platform_id: platformOf(project),
+  pg_version: project.pgVersion ?? 17,
+  provisioner: project.provisioner ?? 'k8s-neonvm',
+  proxy_host: proxyHost(project),
+  store_passwords: true,
   branch_logical_size_limit: 0,
   branch_logical_size_limit_bytes: 0,
   creation_source: 'console',
   owner_id: 'sandbox',
-  history_retention_seconds: retentionOf(project),
   org_id: project.orgId,
   default_endpoint_settings: {
     autoscaling_limit_min_cu: project.defaults.min,
@@ -73,7 +84,6 @@ export const presentProject = (project: ProjectRecord, world: World) => ({
   settings: shownSettings(project.settings),
   created_at: seconds(project.createdAt),
   updated_at: seconds(project.updatedAt ?? project.createdAt),
-  maintenance_scheduled_for: time(project.maintenanceAt),
   deleted_at: time(project.deletedAt),
   recoverable_until: time(project.recoverableUntil),
 })
@@ -84,7 +94,8 @@ export const presentOwner = ({ plan }: ProjectRecord) => ({
     name: 'sandbox',
     email: 'sandbox@example.com',
     branches_limit: -1,
-    subscription_type: plan === 'free' ? 'free_v3' : 'scale_v3',
+    // Older clients, such as neon-api on PyPI, do not know `scale_v3`.
+    subscription_type: plan === 'free' ? 'free_v3' : 'scale',
   },
 })
 
@@ -97,6 +108,7 @@ export const presentBranch = (branch: BranchRecord, world: World) => ({
   init_source: branch.schemaOf === undefined ? 'parent-data' : 'schema-only',
   name: branch.name,
   current_state: branch.state,
+  pending_state: branch.state === 'init' ? 'ready' : undefined,
   state_changed_at: seconds(branch.stateChangedAt ?? branch.createdAt),
   creation_source: 'console',
   default: branch.isDefault,

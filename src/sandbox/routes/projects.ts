@@ -14,7 +14,14 @@ import { catalogAnswer } from './catalog.ts'
 import { listed } from './faults.ts'
 import { checkAccount, identityOf, organizationOf, ownerOf } from './identity.ts'
 import { NO_PROJECT, operationPage, projectPage } from './paging.ts'
-import { presentBranch, presentCompute, presentOperation, presentOwner, presentProject } from './present.ts'
+import {
+  presentBranch,
+  presentCompute,
+  presentListedProject,
+  presentOperation,
+  presentOwner,
+  presentProject,
+} from './present.ts'
 import { operationsQuery, projectsQuery, readBody, readQuery, sharedQuery } from './request.ts'
 
 /** The libraries that the API lists as available for `shared_preload_libraries`. */
@@ -40,7 +47,7 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
         (only === undefined || project.id === only),
     )
     return context.json({
-      projects: projects.map((project) => presentProject(project, world)),
+      projects: projects.map((project) => presentListedProject(project, world)),
       pagination: { cursor },
       applications: {},
       integrations: {},
@@ -94,14 +101,14 @@ export const projectRoutes = (api: Hono, world: World, computes: Computes): void
   })
   api.get('/projects/:project/operations', (context) => {
     const { operations, cursor } = operationPage(
-      listed(context, world, context.req.param('project')),
+      listed(context, world, world.anyProject(context.req.param('project'))),
       readQuery(context, operationsQuery),
     )
     return context.json({ operations: operations.map(presentOperation), pagination: { cursor } })
   })
   api.get('/projects/:project/operations/:operation', (context) => {
     const { project, operation } = context.req.param()
-    const found = world.project(project).operationById.get(operation)
+    const found = world.anyProject(project).operationById.get(operation)
     if (found === undefined) throw new ApiError(404, 'operation not found')
     return context.json({ operation: presentOperation(found) })
   })

@@ -33,11 +33,11 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
     }
     const statements = 'queries' in requested ? requested.queries : [requested]
     const begin = 'queries' in requested ? beginOf(context) : undefined
-    const { port, ...login } = readTarget(context.req.header('neon-connection-string'))
-    const target = await computes.portOf({ host: login.host, port })
+    const { host, port, ...login } = readTarget(context.req.header('neon-connection-string'))
+    const target = await computes.portOf({ host, port })
     if (computes.kind === 'simulated')
       throw new ApiError(501, 'the sandbox simulates its computes, so it cannot run SQL')
-    if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${login.host}:${port}`)
+    if (target === undefined) throw new ApiError(400, `this sandbox has no compute at ${host}:${port}`)
     try {
       const results = (await computes.runSql({ ...login, port: target }, statements, begin)) ?? []
       const isArray = context.req.header('neon-array-mode') === 'true'
@@ -52,10 +52,12 @@ export const sqlRoute = (app: Hono, computes: Computes): void => {
 /** @throws {ApiError} 400. */
 const readTarget = (text: string | undefined): Login & { readonly host: string; readonly port: number } => {
   try {
-    const { hostname, port, username, password, pathname } = new URL(text ?? '')
+    const { hostname, port, username, password, pathname, searchParams } = new URL(text ?? '')
     const [user, secret, database] = [username, password, pathname.slice(1)].map(decodeURIComponent)
+    // On the port that all computes share, this option names the compute.
+    const [, host = hostname] = /(?:^| )endpoint=(\S+)/.exec(searchParams.get('options') ?? '') ?? []
     if (user && secret !== undefined && database) {
-      return { host: hostname, port: Number(port || 5432), user, password: secret, database }
+      return { host, port: Number(port || 5432), user, password: secret, database }
     }
   } catch {
     // Reported below.

@@ -20,7 +20,7 @@ export const seedRecords = (
   now: number,
   options: SeedOptions = {},
 ): readonly WorldRecord[] => {
-  const records: WorldRecord[] = keys.map(toKey)
+  const records: WorldRecord[] = keys.map((key) => toKey(key, now))
   const usual = newCatalog(now)
   for (const project of projects) {
     records.push({
@@ -114,12 +114,14 @@ const uuidOf = (text: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-const toKey = (key: ResolvedSeed['keys'][number]): WorldRecord => ({
+const toKey = (key: ResolvedSeed['keys'][number], now: number): WorldRecord => ({
   kind: 'key',
   id: digestOf(key.key),
   of: key.kind,
   ...(key.kind === 'organization' ? { orgId: key.org } : {}),
   ...(key.kind === 'project' ? { projectId: key.project } : {}),
+  name: 'from the seed',
+  createdAt: now,
   isRevoked: key.revoked,
 })
 
@@ -147,7 +149,7 @@ const toCompute = (
   },
   disabled: compute.disabled,
   poolerEnabled: false,
-  passwordlessAccess: false,
+  passwordlessAccess: true,
   state: compute.disabled ? 'idle' : compute.state,
   createdAt: now,
   updatedAt: now,

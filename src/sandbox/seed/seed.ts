@@ -173,7 +173,7 @@ export const seedSchema = (): object => ({
 const KIND: FileKind = {
   code: 'E_SEED',
   title: 'The seed file',
-  hint: 'docs/sandbox.md shows what a seed may contain.',
+  hint: 'For the format, run `espalier explain E_SEED`.',
 }
 
 /**

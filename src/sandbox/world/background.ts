@@ -2,7 +2,7 @@
  * What the control plane does by itself at certain times (docs/control-api.md). It checks that branches are available,
  * archives unused branches, detaches idle projects, suspends unused computes, and deletes what has expired.
  */
-import { SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER, SIZE_TABLE } from '../../model/index.ts'
+import { canScaleToZero, SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
 import type { Activity } from '../computes/computes.ts'
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-commands.ts'
@@ -35,7 +35,6 @@ const BUSY_MS = 60_000
 export const startBackground = (world: World, isOn: boolean): ((tables: ProjectTables) => void) => {
   const lastRequests = new Map<string, number>()
   const timers = new Timers(world)
-  let round = 0
 
   const begin = (projectId: string): void => {
     const now = world.clock.now()
@@ -50,9 +49,9 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
     const tables = world.tables.projects.get(projectId)
     if (tables === undefined || tables.project.deletedAt !== undefined) return
     const now = world.clock.now()
-    const isBusy = tables.unfinished.size > 0
-    timers.set(projectId, now + (isBusy ? BUSY_MS : ROUND_MS), () => check(projectId))
-    if (isBusy) return
+    const busy = isBusy(tables)
+    timers.set(projectId, now + (busy ? BUSY_MS : ROUND_MS), () => check(projectId))
+    if (busy) return
     const operations = dueOperations(tables, now)
     if (operations.length > 0) world.commit(projectId, [], operations)
   }
@@ -67,17 +66,9 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
     }
     const archived = [...branches.values()].filter((branch) => canArchive(branch, computesOf(tables, branch.id), now))
     return [
-      ...checkAvailability(tables),
+      ...checkAvailability(tables, Math.floor(now / ROUND_MS)),
       ...archived.map(({ id }): NewOperation => ({ action: 'timeline_archive', branchId: id })),
     ]
-  }
-
-  /** Checks one branch per round, in turn. Branches without a compute are not checked (docs/control-api.md). */
-  const checkAvailability = ({ branches, computes }: ProjectTables): readonly NewOperation[] => {
-    const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
-    const compute = checked[round % Math.max(1, checked.length)]
-    round += 1
-    return compute === undefined ? [] : [operationOn(compute, 'check_availability')]
   }
 
   if (isOn) {
@@ -94,6 +85,19 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
     if (root !== undefined) world.commit(project.id, [], [{ action: 'tenant_reattach', branchId: root.id }])
   }
 }
+
+/** Checks one branch per round, in turn. Branches without a compute are not checked (docs/control-api.md). */
+const checkAvailability = (tables: ProjectTables, round: number): readonly NewOperation[] => {
+  const { branches, computes, unfinished } = tables
+  if (unfinished.size > 0) return []
+  const checked = [...computes.values()].filter(({ branchId }) => branches.get(branchId)?.state === 'ready')
+  const compute = checked[round % checked.length]
+  return compute === undefined ? [] : [operationOn(compute, 'check_availability')]
+}
+
+/** A check takes real time. Background work must not wait for it when the clock jumps. */
+const isBusy = (tables: ProjectTables | undefined): boolean =>
+  [...(tables?.unfinished.values() ?? [])].some(({ action }) => action !== 'check_availability')
 
 const canArchive = (branch: BranchRecord, computes: readonly ComputeRecord[], now: number): boolean => {
   if (branch.isDefault || branch.isProtected || branch.state !== 'ready') return false
@@ -140,9 +144,9 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
   const suspend = (compute: ComputeRecord): void => {
     const { id, projectId } = compute
     const now = world.clock.now()
-    const isBusy = (world.tables.projects.get(projectId)?.unfinished.size ?? 0) > 0
+    const busy = isBusy(world.tables.projects.get(projectId))
     if ((dueTime(compute) ?? now) > now) watch(compute)
-    else if (isBusy) checkAt(id, now + SOON_MS)
+    else if (busy) checkAt(id, now + SOON_MS)
     else {
       const suspended: ComputeRecord = { ...compute, pendingState: 'idle', updatedAt: now }
       world.commit(projectId, [suspended], [operationOn(compute, 'suspend_compute')])
@@ -153,9 +157,9 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
 }
 
 const dueTime = (compute: ComputeRecord): number | undefined => {
-  const { state, pendingState, suspendTimeoutSeconds: seconds, lastActive, max } = compute
+  const { state, pendingState, suspendTimeoutSeconds: seconds, lastActive } = compute
   if (state !== 'active' || pendingState !== undefined || lastActive === undefined) return undefined
-  if (seconds === SCALE_TO_ZERO_NEVER || max > SIZE_TABLE.scaleToZeroMaxCu) return undefined
+  if (seconds === SCALE_TO_ZERO_NEVER || !canScaleToZero(compute)) return undefined
   return lastActive + (seconds === 0 ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds) * 1_000
 }
 
@@ -190,7 +194,7 @@ export const enforceDeadlines = (world: World): void => {
 }
 
 /** Timers on the world's clock. Each id has at most one timer. */
-class Timers {
+export class Timers {
   readonly #world: World
   readonly #cancels = new Map<string, () => void>()
 

@@ -1,8 +1,9 @@
 /** The roles and databases of a branch, and connection strings for them. */
 import { randomBytes, randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { Computes, LiveCatalog, Login } from '../computes/computes.ts'
+import { type Computes, ConnectionError, type LiveCatalog, type Login } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, DatabaseRecord, ProjectRecord, RoleRecord } from './records.ts'
+import { ApiError } from './requests.ts'
 import type { World } from './world.ts'
 
 export interface Catalog {
@@ -42,15 +43,26 @@ export const newDatabaseId = (): number => randomInt(1, 2 ** 31)
  * Reads the roles and databases from Postgres, where SQL may have changed them, and updates the branch's record. Does
  * nothing if the record contains changes that Postgres has not executed yet. If the record changes during the read, the
  * result is discarded, because it would undo that change.
+ *
+ * If the compute is stopping or restarting and does not respond in time, the record is left as it is.
+ *
+ * @throws {ApiError} 423 in that case if the request `writes`, because the record may be out of date.
  */
 export const refreshCatalog = async (
   world: World,
   computes: Pick<Computes, 'readCatalog'>,
   branchId: string,
+  writes = false,
 ): Promise<void> => {
   const before = world.tables.branch(branchId)
   if (before === undefined || before.changes !== undefined) return
-  const found = await computes.readCatalog(branchId)
+  let found: LiveCatalog | undefined
+  try {
+    found = await computes.readCatalog(branchId)
+  } catch (error) {
+    if (!(error instanceof ConnectionError)) throw error
+    if (writes) throw new ApiError(423, `the read_write endpoint is not accepting connections: ${error.message}`)
+  }
   const now = world.tables.branch(branchId)
   const isUnchanged = now?.roles === before.roles && now?.databases === before.databases
   if (found !== undefined && isUnchanged) updateCatalog(world, branchId, found)
@@ -92,11 +104,16 @@ const inOrder = <T extends { readonly name: string }>(items: readonly T[], like:
 
 interface Connection {
   readonly uri: string
-  readonly pooledUri: string
+  /** Absent if the compute is real and PgBouncer is not installed. */
+  readonly pooledUri?: string
 }
 
+/** The cloud in which the project's region is. */
+export const platformOf = ({ regionId }: ProjectRecord): string => /^azure(?=-)/.exec(regionId)?.[0] ?? 'aws'
+
 /** The host name of the service's proxy in the region of the project. */
-export const proxyHost = ({ regionId }: ProjectRecord): string => `${regionId.replace(/^aws-/, '')}.aws.neon.tech`
+export const proxyHost = (project: ProjectRecord): string =>
+  `${project.regionId.replace(/^(aws|azure)-/, '')}.${platformOf(project)}.neon.tech`
 
 export const hostOf = ({ id }: Pick<ComputeRecord, 'id'>, project: ProjectRecord): string =>
   `${id}.${proxyHost(project)}`
@@ -130,7 +147,9 @@ export const connectionTo = async (
   }
   return {
     uri: uriOf(login, `${address.host}:${address.port}`),
-    pooledUri: uriOf(login, `${address.host}:${address.sharedPort}`, `?options=endpoint%3D${compute.id}-pooler`),
+    ...(address.hasPooler
+      ? { pooledUri: uriOf(login, `${address.host}:${address.sharedPort}`, `?options=endpoint%3D${compute.id}-pooler`) }
+      : {}),
   }
 }
 

@@ -1,10 +1,11 @@
 /** Commands on computes (docs/control-api.md). */
-import { maxConnections } from '../../model/index.ts'
+import { canScaleToZero, maxConnections, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
 import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
 import {
   type ComputeRecord,
+  isRunning,
   type NewOperation,
   type OperationRecord,
   operationOn,
@@ -82,15 +83,25 @@ const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
-/** Returns `undefined` if there is no such compute. This is not an error, because deleting is idempotent. */
-export const deleteCompute = (world: World, projectId: string, id: string): ComputeAnswer | undefined => {
+/**
+ * Returns `undefined` if there is no such compute. This is not an error, because deleting is idempotent.
+ *
+ * @param suspends whether an operation stops a running compute and locks the project, as the public OpenAPI document
+ *   shows. Otherwise the request itself stops the compute (docs/control-api.md).
+ */
+export const deleteCompute = (
+  world: World,
+  projectId: string,
+  id: string,
+  suspends = false,
+): ComputeAnswer | undefined => {
   const compute = world.project(projectId).computes.get(id)
   if (compute === undefined) return undefined
   world.checkUnlocked(projectId)
   if (world.project(projectId).branches.get(compute.branchId)?.isProtected === true) {
     throw new ApiError(422, 'endpoints of a protected branch cannot be deleted')
   }
-  const operations = compute.state === 'idle' ? [] : [operationOn(compute, 'suspend_compute')]
+  const operations = suspends && isRunning(compute) ? [operationOn(compute, 'suspend_compute')] : []
   return { compute, operations: world.commit(projectId, [], operations, [compute]) }
 }
 
@@ -168,13 +179,16 @@ export const newCompute = (
     settings: { pg_settings: defaults.pgSettings ?? {} },
     disabled: false,
     poolerEnabled: false,
-    passwordlessAccess: false,
+    passwordlessAccess: true,
     state: request.disabled === true ? 'idle' : 'init',
     pendingState: request.disabled === true ? undefined : 'active',
     createdAt: now,
     updatedAt: now,
   }
-  const compute = merge(blank, { ...request, branch_id: branchId }, now)
+  const merged = merge(blank, { ...request, branch_id: branchId }, now)
+  // The project's scale-to-zero time does not apply to a compute that is too large for one.
+  const timeout = request.suspend_timeout_seconds ?? Math.min(defaults.suspendTimeoutSeconds, SCALE_TO_ZERO_DEFAULT)
+  const compute = canScaleToZero(merged) ? merged : { ...merged, suspendTimeoutSeconds: timeout }
   checkLimits(compute, project)
   return compute
 }
@@ -205,6 +219,8 @@ const TEMP_DISK_GIB_PER_CU = 15
 export interface SpecRules {
   /** The size of the temporary disk is multiplied by this factor, so that a test can fill the disk. */
   readonly tempDiskScale: number
+  /** The current size in CU. */
+  readonly sizeOf: (compute: ComputeRecord) => number
   /** The major version for projects that do not specify one. */
   readonly pgVersion: () => number
 }
@@ -229,6 +245,8 @@ export const specOf = (compute: ComputeRecord, tables: Tables, rules: SpecRules)
     id: compute.id,
     branchId: compute.branchId,
     type: compute.type,
+    size: { min: compute.min, max: compute.max },
+    cu: rules.sizeOf(compute),
     maxConnections: maxConnections(compute),
     tempDiskBytes: Math.max(TEMP_DISK_LEAST_GIB, TEMP_DISK_GIB_PER_CU * compute.max) * GIB * rules.tempDiskScale,
     settings: compute.settings.pg_settings ?? {},

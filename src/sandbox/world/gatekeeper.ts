@@ -1,5 +1,11 @@
 /** Prepares computes for connections: starts a compute if it is idle, and makes clients wait while it is changing. */
-import { type ComputeSpec, ConnectionError, type Gate, NO_SUCH_COMPUTE } from '../computes/computes.ts'
+import {
+  CANNOT_CONNECT_NOW,
+  type ComputeSpec,
+  ConnectionError,
+  type Gate,
+  NO_SUCH_COMPUTE,
+} from '../computes/computes.ts'
 import { updateCatalog } from './catalog.ts'
 import {
   type BranchRecord,
@@ -9,10 +15,9 @@ import {
   operationOn,
   unarchive,
 } from './records.ts'
-import type { ProjectTables } from './tables.ts'
+import { lastOperation, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
-const CANNOT_START = '57P03'
 /** The minimum time, by the sandbox's clock, between two updates of `lastActive` by connections. */
 const NOTE_EVERY_MS = 1_000
 
@@ -51,6 +56,12 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
     world.commit(compute.projectId, [{ ...compute, lastActive: now }])
   }
 
+  /** The project of a compute, unless it was deleted. */
+  const projectOf = (computeId: string): ProjectTables | undefined => {
+    const tables = world.tables.projects.get(world.tables.compute(computeId)?.projectId ?? '')
+    return tables?.project.deletedAt === undefined ? tables : undefined
+  }
+
   return {
     reach: async (computeId) => {
       /**
@@ -59,9 +70,9 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
        */
       let known: string | undefined
       for (;;) {
-        const compute = world.tables.compute(computeId)
-        const tables = world.tables.projects.get(compute?.projectId ?? '')
-        if (compute === undefined || tables?.project.deletedAt !== undefined) {
+        const tables = projectOf(computeId)
+        const compute = tables?.computes.get(computeId)
+        if (tables === undefined || compute === undefined) {
           throw new ConnectionError(NO_SUCH_COMPUTE, `The requested endpoint could not be found: ${computeId}`)
         }
         if (compute.disabled) {
@@ -70,18 +81,18 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
             `The endpoint ${computeId} is disabled: enable it through the API, then connect again`,
           )
         }
-        const branch = tables?.branches.get(compute.branchId)
+        const branch = tables.branches.get(compute.branchId)
         // While the branch's data is being replaced, its computes reject connections.
         const isResetting = branch?.state === 'resetting'
         if (!isResetting && compute.state === 'active' && compute.pendingState !== 'idle') {
           noteActivity(compute)
           return specOf(compute)
         }
-        const last = lastOperation(computeId, tables)
+        const last = lastOperation(tables, { computeId, branchId: compute.branchId })
         known ??= last !== undefined && isOver(last) ? last.id : 'none'
         if (!isResetting && compute.pendingState === undefined) {
           if (last !== undefined && last.id !== known && hasFailed(last)) {
-            throw new ConnectionError(CANNOT_START, reasonOf(computeId, last, tables))
+            throw new ConnectionError(CANNOT_CONNECT_NOW, reasonOf(computeId, last, tables))
           }
           wake(compute, branch)
         }
@@ -89,19 +100,14 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
       }
     },
     found: (branchId, catalog) => updateCatalog(world, branchId, catalog),
-    isKnown: (computeId) => world.tables.compute(computeId) !== undefined,
+    isKnown: (computeId) => projectOf(computeId) !== undefined,
   }
 }
 
-const lastOperation = (computeId: string, tables: ProjectTables | undefined): OperationRecord | undefined => {
-  const last = tables?.operations.findLast(({ id }) => tables.operationById.get(id)?.computeId === computeId)
-  return tables?.operationById.get(last?.id ?? '')
-}
-
 /** Why a compute could not be started. If the operation was cancelled, the operation that it waited for has failed. */
-const reasonOf = (computeId: string, operation: OperationRecord, tables: ProjectTables | undefined): string => {
+const reasonOf = (computeId: string, operation: OperationRecord, tables: ProjectTables): string => {
   let failed: OperationRecord | undefined = operation
-  while (failed !== undefined && failed.error === undefined) failed = tables?.operationById.get(failed.waitsFor ?? '')
+  while (failed !== undefined && failed.error === undefined) failed = tables.operationById.get(failed.waitsFor ?? '')
   const why = failed?.error === undefined ? '' : `: ${failed.error}`
   return `The endpoint ${computeId} could not be started${why}`
 }

@@ -1,5 +1,6 @@
 /** The limits of the service and of account plans (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
 import {
+  canScaleToZero,
   formatDuration,
   nearestStep,
   SCALE_TO_ZERO_DEFAULT,
@@ -27,19 +28,20 @@ interface LimitProblem {
 
 /** The words for scale-to-zero times in messages. Seeds and the API write these times differently. */
 interface TimeoutWords {
-  readonly never: string
+  /** The values that are not times. */
+  readonly special: string
   readonly allowed: string
   readonly of: (seconds: number) => string
 }
 
 const IN_REQUESTS: TimeoutWords = {
-  never: '-1 (never)',
+  special: '-1 (never) or 0 (default)',
   allowed: `-1 (never), 0 (default) or ${SCALE_TO_ZERO_MIN_SECONDS} to ${SCALE_TO_ZERO_MAX_SECONDS} seconds`,
   of: String,
 }
 
 export const IN_SEEDS: TimeoutWords = {
-  never: '`never`',
+  special: '`never` or `default`',
   allowed: `\`never\`, \`default\` or ${formatDuration(SCALE_TO_ZERO_MIN_SECONDS)} to ${formatDuration(SCALE_TO_ZERO_MAX_SECONDS)}`,
   of: formatDuration,
 }
@@ -77,10 +79,10 @@ export const limitProblem = (
   if (!isSpecial && (timeout < SCALE_TO_ZERO_MIN_SECONDS || timeout > SCALE_TO_ZERO_MAX_SECONDS)) {
     return problem('suspend_timeout_seconds', `${words.of(timeout)} is not allowed: use ${words.allowed}`)
   }
-  if (max > SIZE_TABLE.scaleToZeroMaxCu && timeout !== SCALE_TO_ZERO_NEVER) {
+  if (!isSpecial && !canScaleToZero({ max })) {
     return problem(
       'suspend_timeout_seconds',
-      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: set it to ${words.never}`,
+      `computes above ${SIZE_TABLE.scaleToZeroMaxCu} CU cannot scale to zero: set it to ${words.special}`,
     )
   }
   return undefined

@@ -1,7 +1,7 @@
 /** Runs operations (docs/control-api.md). After its duration, an operation finishes, fails or is cancelled. */
 import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock.ts'
-import type { BranchSource, ComputeSpec, Computes } from '../computes/computes.ts'
+import { type BranchSource, type ComputeSpec, type Computes, SKIPPED } from '../computes/computes.ts'
 import type { BranchRecord, ComputeRecord, OperationRecord, WorldRecord } from './records.ts'
 import type { Tables } from './tables.ts'
 
@@ -10,9 +10,12 @@ export type OperationFault =
   | { readonly kind: 'fail' | 'error'; readonly message: string }
   | { readonly kind: 'cancel' | 'skip' | 'hang' }
   | { readonly kind: 'slow'; readonly ms: number }
+  | { readonly kind: 'restart' | 'live' }
 
 /** An operation that has failed this many times is not retried. */
 const MOST_FAILURES = 3
+/** Its failures are not retried, because the next round checks again. */
+const CHECK = 'check_availability'
 /** The delay before the first retry. It doubles with each further failure. */
 const RETRY_MS = 1_000
 
@@ -23,7 +26,7 @@ interface OperationHost {
   readonly store: (records: readonly WorldRecord[]) => void
   readonly log: (operation: OperationRecord) => void
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
-  readonly begin: (operation: OperationRecord) => Promise<void> | undefined
+  readonly begin: (operation: OperationRecord) => Promise<unknown> | undefined
 }
 
 export type OperationRunner = ReturnType<typeof operationRunner>
@@ -31,8 +34,14 @@ export type OperationRunner = ReturnType<typeof operationRunner>
 export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin }: OperationHost) => {
   let isStopped = false
 
-  const run = (operation: OperationRecord): void => {
-    const fault = faultOf(operation)
+  /** False once the operation has ended or its project was deleted, which cancels it while its work goes on. */
+  const isOpen = ({ id, projectId }: OperationRecord): boolean =>
+    tables.projects.get(projectId)?.unfinished.has(id) === true
+
+  const run = (requested: OperationRecord): void => {
+    const fault = faultOf(requested)
+    const isRule = fault?.kind !== 'restart' && fault?.kind !== 'live'
+    const operation = isRule ? requested : { ...requested, restarts: fault.kind === 'restart' }
     if (fault?.kind === 'hang') return
     const extra = fault?.kind === 'slow' ? fault.ms : 0
     const due = (operation.startedAt ?? clock.now()) + operation.durationMs + extra
@@ -58,7 +67,7 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
 
   /** Finishes the operation at `due` or, if the work on the compute backend takes longer, when that work is done. */
   const work = (operation: OperationRecord, due: number): void => {
-    const finish = (): void => end({ ...operation, status: 'finished' })
+    const finish = (result?: unknown): void => end({ ...operation, status: result === SKIPPED ? SKIPPED : 'finished' })
     const settle = (act: () => void): void => {
       if (isStopped) return
       if (due <= clock.now()) act()
@@ -68,7 +77,7 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
     if (done === undefined) at(due, finish)
     else {
       void done.then(
-        () => settle(finish),
+        (result) => settle(() => finish(result)),
         (error: unknown) => settle(() => fail(operation, messageOf(error))),
       )
     }
@@ -76,9 +85,10 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
 
   /** Retries the operation later, unless it has failed too often. */
   const fail = (operation: OperationRecord, error: string): void => {
+    if (!isOpen(operation)) return
     const failures = (operation.failures ?? 0) + 1
     const failed: OperationRecord = { ...operation, status: 'failed', failures, error }
-    if (failures >= MOST_FAILURES) {
+    if (failures >= MOST_FAILURES || operation.action === CHECK) {
       end(failed)
       return
     }
@@ -91,11 +101,16 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
 
   const retry = (operation: OperationRecord, time: number): void => {
     at(time, () => {
-      const again = started({ ...operation, retryAt: undefined })
-      store([again])
-      log(again)
-      run(again)
+      if (isOpen(operation)) runAgain(operation)
     })
+  }
+
+  const runAgain = (operation: OperationRecord, effects: readonly WorldRecord[] = []): OperationRecord => {
+    const again = started({ ...operation, retryAt: undefined })
+    store([...effects, again])
+    log(again)
+    run(again)
+    return again
   }
 
   const started = (operation: OperationRecord): OperationRecord => {
@@ -108,6 +123,7 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
    * operation is cancelled.
    */
   const end = (ending: OperationRecord): void => {
+    if (!isOpen(ending)) return
     const now = clock.now()
     const isFinished = ending.status === 'finished'
     const ended = { ...ending, updatedAt: now, error: isFinished ? undefined : ending.error }
@@ -129,6 +145,8 @@ export const operationRunner = ({ clock, tables, at, store, log, faultOf, begin 
 
   return {
     run,
+    /** Runs an operation again that has failed too often. */
+    retry: (failed: OperationRecord): OperationRecord => runAgain(failed, resumeOperation(failed, tables, clock.now())),
     /** Call this for each unfinished operation after the sandbox was restarted. */
     resume: (operation: OperationRecord): void => {
       if (operation.status === 'running' || operation.status === 'cancelling') run(operation)
@@ -149,7 +167,7 @@ export const beginOperation = (
   tables: Tables,
   computes: Computes,
   specOf: (compute: ComputeRecord) => ComputeSpec,
-): Promise<void> | undefined => {
+): Promise<unknown> | undefined => {
   const compute = tables.compute(operation.computeId ?? '')
   switch (operation.action) {
     case 'create_branch':
@@ -162,6 +180,8 @@ export const beginOperation = (
       return removeAll(operation, tables, computes)
     case 'start_compute':
       return compute === undefined ? undefined : computes.start(specOf(compute))
+    case CHECK:
+      return compute === undefined ? undefined : computes.check(specOf(compute))
     case 'suspend_compute':
       return compute === undefined ? computes.forget(operation.computeId ?? '') : computes.stop(compute.id)
     case 'apply_config':
@@ -240,10 +260,21 @@ const withoutChanges = (
  * For an operation that failed or was cancelled. Its compute or branch keeps its state, and no change remains pending.
  */
 const abandonOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  // A check changes nothing, also if a client starts the compute in the meantime.
+  if (operation.action === CHECK) return []
   const compute = all.compute(operation.computeId ?? '')
   if (compute !== undefined) return [withNothingPending(compute, now)]
   const branch = all.projects.get(operation.projectId)?.branches.get(operation.branchId)
   return branch?.state === 'resetting' ? [{ ...branch, state: 'ready', stateChangedAt: now, updatedAt: now }] : []
+}
+
+/** For an operation that was abandoned and runs again: what it changes is pending again. */
+const resumeOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
+  const compute = all.compute(operation.computeId ?? '')
+  const pendingState = operation.action === 'suspend_compute' ? 'idle' : 'active'
+  if (compute !== undefined) return operation.action === CHECK ? [] : [{ ...compute, pendingState, updatedAt: now }]
+  const branch = operation.restore === undefined ? undefined : all.branch(operation.branchId)
+  return branch === undefined ? [] : [{ ...branch, state: 'resetting', stateChangedAt: now, updatedAt: now }]
 }
 
 /** Sets the state of a compute. If another state was requested in the meantime, that state remains pending. */

@@ -10,12 +10,13 @@ import {
   type BranchRecord,
   type ComputeRecord,
   isRunning,
+  type NewOperation,
   type OperationRecord,
   operationOn,
   type ProjectRecord,
 } from './records.ts'
 import { ApiError, type NewProjectRequest, type ProjectChange, type ProjectSettings } from './requests.ts'
-import { defaultBranch } from './tables.ts'
+import { defaultBranch, type ProjectTables } from './tables.ts'
 import type { World } from './world.ts'
 
 interface NewProject {
@@ -25,14 +26,28 @@ interface NewProject {
   readonly operations: readonly OperationRecord[]
 }
 
-const DEFAULT_REGION = 'aws-eu-central-1'
+export const DEFAULT_REGION = 'aws-eu-central-1'
+/** From the service's public documentation. */
+export const REGIONS: readonly (readonly [string, string])[] = [
+  ['aws-us-east-1', 'AWS US East 1 (N. Virginia)'],
+  ['aws-us-east-2', 'AWS US East 2 (Ohio)'],
+  ['aws-us-west-2', 'AWS US West 2 (Oregon)'],
+  ['aws-eu-central-1', 'AWS Europe Central 1 (Frankfurt)'],
+  ['aws-eu-west-2', 'AWS Europe West 2 (London)'],
+  ['aws-ap-southeast-1', 'AWS Asia Pacific 1 (Singapore)'],
+  ['aws-ap-southeast-2', 'AWS Asia Pacific 2 (Sydney)'],
+  ['aws-sa-east-1', 'AWS South America East 1 (São Paulo)'],
+  ['azure-eastus2', 'Azure East US 2 (Virginia)'],
+  ['azure-westus3', 'Azure West US 3 (Arizona)'],
+  ['azure-gwc', 'Azure Germany West Central (Frankfurt)'],
+]
 
 /**
  * Creates a project with a default branch, its primary, a role and a database. Starts `create_timeline`, then
  * `start_compute` (docs/control-api.md).
  *
  * @param versions the available major versions of Postgres.
- * @throws {ApiError} 400 if the requested version is not available or a limit is exceeded.
+ * @throws {ApiError} 400 if the requested version or region is not available or a limit is exceeded.
  */
 export const createProject = (
   world: World,
@@ -48,7 +63,7 @@ export const createProject = (
       kind: 'project',
       id,
       name: request.name ?? id,
-      regionId: request.region_id ?? DEFAULT_REGION,
+      regionId: regionOf(request.region_id),
       orgId,
       plan: 'paid',
       defaults: { min: 0.25, max: 2, suspendTimeoutSeconds: 0 },
@@ -90,8 +105,9 @@ export const createProject = (
 }
 
 /**
- * New defaults apply only to computes that are created later (docs of the service). A change of the restore window
- * starts `apply_storage_config`. Enabling logical replication suspends running computes (public OpenAPI).
+ * Does not wait for other operations of the project (responses recorded from the service). New defaults apply only to
+ * computes that are created later (docs of the service). A change of the restore window starts `apply_storage_config`.
+ * Enabling logical replication suspends running computes (public OpenAPI).
  *
  * @throws {ApiError} 400 if a limit is exceeded, or if the request turns off a setting that cannot be turned off.
  */
@@ -101,7 +117,6 @@ export const updateProject = (
   request: ProjectChange,
 ): { readonly project: ProjectRecord; readonly operations: readonly OperationRecord[] } => {
   const { project: before, branches, computes } = world.project(id)
-  world.checkUnlocked(id)
   const now = world.clock.now()
   const project = changed(before, request, now)
   const root = defaultBranch(branches)
@@ -119,6 +134,12 @@ export const updateProject = (
 }
 
 const isLogical = ({ settings }: ProjectRecord): boolean => settings?.enable_logical_replication === true
+
+const regionOf = (requested = DEFAULT_REGION): string => {
+  const available = REGIONS.map(([id]) => id)
+  if (available.includes(requested)) return requested
+  throw new ApiError(400, `project.region_id: ${requested} is not a region; available: ${available.join(', ')}`)
+}
 
 const pgVersionOf = (requested: number | undefined, versions: readonly number[]): number => {
   if (requested === undefined) return defaultVersion(versions)
@@ -154,25 +175,25 @@ const RECOVERABLE_MS = 7 * 86_400_000
 /** How many deleted projects to keep. Without this limit, tests that create and delete projects would fill the disk. */
 const MOST_RECOVERABLE = 10
 
-/** Starts `suspend_compute` for each running compute, then `tenant_detach`. */
+/**
+ * Stops all computes, cancels the open operations, and starts `tenant_detach`. Does not wait for other operations
+ * (responses recorded from the service).
+ */
 export const deleteProject = (world: World, id: string): ProjectRecord => {
-  const { project, branches, computes } = world.project(id)
-  world.checkUnlocked(id)
+  const tables = world.project(id)
+  const { project, branches, computes } = tables
   if ([...branches.values()].some(({ isProtected }) => isProtected)) {
     throw new ApiError(422, 'cannot delete a project with protected branches')
   }
   const now = world.clock.now()
-  const running = [...computes.values()].filter(isRunning)
   world.commit(
     id,
     [
       { ...project, deletedAt: now, recoverableUntil: now + RECOVERABLE_MS },
-      ...running.map((compute) => ({ ...compute, pendingState: 'idle' as const, updatedAt: now })),
+      ...cancelled(tables, now),
+      ...Array.from(computes.values(), (compute) => stopped(compute, now)),
     ],
-    [
-      ...running.map((compute) => operationOn(compute, 'suspend_compute')),
-      { action: 'tenant_detach', branchId: rootOf(branches) },
-    ],
+    [{ action: 'tenant_detach', branchId: rootOf(branches) }],
   )
   const recoverable = [...world.tables.projects.values()]
     .map(({ project: other }) => other)
@@ -184,8 +205,31 @@ export const deleteProject = (world: World, id: string): ProjectRecord => {
   return project
 }
 
+/** The open operations of a project, cancelled. Those that remove what is already deleted continue. */
+const cancelled = ({ unfinished, branches, computes }: ProjectTables, now: number): readonly OperationRecord[] =>
+  [...unfinished.values()]
+    .filter(({ branchId, computeId }) => branches.has(branchId) && (computeId === undefined || computes.has(computeId)))
+    .map((operation) => ({ ...operation, status: 'cancelled', retryAt: undefined, updatedAt: now }))
+
+/** The operations of branches that were being created or restored when the project was deleted. */
+const interrupted = ({ branches, operationById }: ProjectTables): readonly NewOperation[] =>
+  [...branches.values()]
+    .filter(({ state }) => state === 'init' || state === 'resetting')
+    .flatMap(({ id }) => {
+      const all = [...operationById.values()].filter(({ branchId }) => branchId === id)
+      return all.findLast(({ action }) => action === 'create_branch' || action === 'create_timeline') ?? []
+    })
+
+const stopped = (compute: ComputeRecord, now: number): ComputeRecord => ({
+  ...compute,
+  state: 'idle',
+  pendingState: undefined,
+  ...(isRunning(compute) ? { suspendedAt: now, updatedAt: now } : {}),
+})
+
 /**
- * Recovers a project and starts `tenant_attach`. The computes are idle and keep their host names.
+ * Recovers a project and starts `tenant_attach`. The computes are idle and keep their host names. If the project was
+ * deleted while branches were being created or restored, this is completed.
  *
  * @throws {ApiError} 404 if the project does not exist or its data is already deleted, 422 if it is not deleted.
  */
@@ -193,17 +237,16 @@ export const recoverProject = (
   world: World,
   id: string,
 ): { readonly project: ProjectRecord; readonly branches: readonly BranchRecord[] } => {
-  const tables = world.tables.projects.get(id)
-  if (tables === undefined) throw new ApiError(404, 'project not found')
+  const tables = world.anyProject(id)
   const { deletedAt, recoverableUntil, ...project } = tables.project
   if (deletedAt === undefined) throw new ApiError(422, 'project is not deleted')
   if (recoverableUntil === undefined) throw new ApiError(404, 'project not found')
-  world.checkIdle(tables)
   const { branches } = tables
+  const now = world.clock.now()
   world.commit(
     id,
-    [{ ...project, updatedAt: world.clock.now() }],
-    [{ action: 'tenant_attach', branchId: rootOf(branches) }],
+    [{ ...project, updatedAt: now }, ...cancelled(tables, now)],
+    [{ action: 'tenant_attach', branchId: rootOf(branches) }, ...interrupted(tables)],
   )
   return { project, branches: [...branches.values()] }
 }

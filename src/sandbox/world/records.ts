@@ -209,8 +209,8 @@ const keyRecord = z.strictObject({
   orgId: id.optional(),
   /** For a project-scoped key. */
   projectId: id.optional(),
-  name: text.optional(),
-  createdAt: number.optional(),
+  name: text,
+  createdAt: number,
   isRevoked: flag,
 })
 export type KeyRecord = Immutable<z.infer<typeof keyRecord>>

@@ -127,6 +127,15 @@ export const primaryOf = (tables: ProjectTables, branchId: string): ComputeRecor
 export const defaultBranch = (branches: ProjectTables['branches']): BranchRecord | undefined =>
   [...branches.values()].find(({ isDefault }) => isDefault)
 
+/** The last operation of a compute, or of a branch itself. */
+export const lastOperation = (
+  { operations, operationById }: ProjectTables,
+  { computeId, branchId }: Pick<OperationRecord, 'computeId' | 'branchId'>,
+): OperationRecord | undefined => {
+  const all = operations.map(({ id }) => operationById.get(id))
+  return all.findLast((one) => one?.computeId === computeId && (computeId !== undefined || one?.branchId === branchId))
+}
+
 const putOperation = (tables: ProjectTables, record: OperationRecord): void => {
   if (!tables.operationById.has(record.id)) {
     const { id, createdAtUs } = record

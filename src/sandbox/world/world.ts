@@ -3,19 +3,20 @@ import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock.ts'
 import { newId } from './ids.ts'
 import { type Durations, durationOf, type OperationFault, type OperationRunner, operationRunner } from './operations.ts'
-import type {
-  BranchRecord,
-  ComputeRecord,
-  KeyRecord,
-  NewOperation,
-  OperationRecord,
-  ProjectRecord,
-  Store,
-  WorldChange,
-  WorldRecord,
+import {
+  type BranchRecord,
+  type ComputeRecord,
+  isOver,
+  type KeyRecord,
+  type NewOperation,
+  type OperationRecord,
+  type ProjectRecord,
+  type Store,
+  type WorldChange,
+  type WorldRecord,
 } from './records.ts'
 import { ApiError } from './requests.ts'
-import { History, type ProjectTables, Tables } from './tables.ts'
+import { History, lastOperation, type ProjectTables, Tables } from './tables.ts'
 import { UsageMeter } from './usage-meter.ts'
 
 /** Its functions are called after a record was stored, and for every existing record when the world is restored. */
@@ -36,7 +37,7 @@ export interface WorldOptions {
   /** By what fraction durations may be shorter or longer. */
   readonly durationSpread?: number | undefined
   /** Starts the work of an operation on the compute backend. Returns `undefined` if there is nothing to wait for. */
-  readonly begin: (operation: OperationRecord) => Promise<void> | undefined
+  readonly begin: (operation: OperationRecord) => Promise<unknown> | undefined
   /** Called each time an operation starts. */
   readonly faultOf: (operation: OperationRecord) => OperationFault | undefined
   readonly log: (line: string) => void
@@ -124,8 +125,7 @@ export class World {
     this.tables.clear()
     this.#history.clear()
     for (const watcher of this.#watchers) watcher.emptied?.()
-    // Announce the computes as idle, because no operation will suspend them.
-    for (const compute of before) this.#announceDeletion({ ...compute, state: 'idle' })
+    for (const compute of before) this.#announceDeletion(compute)
     this.restore(changes)
     this.#options.store.replace(this.tables.dump())
   }
@@ -138,8 +138,15 @@ export class World {
 
   /** @throws {ApiError} 404. */
   project(id: string): ProjectTables {
+    const tables = this.anyProject(id)
+    if (tables.project.deletedAt !== undefined) throw new ApiError(404, 'project not found')
+    return tables
+  }
+
+  /** Also finds a deleted project. @throws {ApiError} 404. */
+  anyProject(id: string): ProjectTables {
     const tables = this.tables.projects.get(id)
-    if (tables === undefined || tables.project.deletedAt !== undefined) throw new ApiError(404, 'project not found')
+    if (tables === undefined) throw new ApiError(404, 'project not found')
     return tables
   }
 
@@ -147,9 +154,9 @@ export class World {
     return newId(prefix, (id) => this.tables.has(id), this.#options.random)
   }
 
-  /** The project as it was at `time`. @throws {ApiError} 404. */
-  projectAt(id: string, time: number): ProjectTables {
-    return this.#history.at(this.project(id), time)
+  /** The project as it was at `time`. */
+  projectAt(tables: ProjectTables, time: number): ProjectTables {
+    return this.#history.at(tables, time)
   }
 
   /** @throws {ApiError} 404. */
@@ -166,14 +173,14 @@ export class World {
     return branch
   }
 
-  /** @throws {ApiError} 404 if there is no such project, 423 while an operation is running in it. */
+  /**
+   * Every request reattaches a detached project, so this operation does not lock it.
+   *
+   * @throws {ApiError} 404 if there is no such project, 423 while any other operation is running in it.
+   */
   checkUnlocked(projectId: string): void {
-    this.checkIdle(this.project(projectId))
-  }
-
-  /** Also checks deleted projects. @throws {ApiError} 423 while an operation is running in the project. */
-  checkIdle(tables: ProjectTables): void {
-    const [running] = tables.unfinished.values()
+    const { unfinished } = this.project(projectId)
+    const running = [...unfinished.values()].find(({ action }) => action !== 'tenant_reattach')
     if (running === undefined) return
     const { id, action, computeId, branchId, status } = running
     const reason = `${action} of ${computeId ?? branchId} is ${status} (operation ${id})`
@@ -205,11 +212,30 @@ export class World {
       ...started.map((put) => ({ put })),
       ...drops.map(({ kind, id }) => ({ drop: { kind, id } })),
     ])
+    for (const record of records) if (record.kind === 'operation') this.#logOperation(record)
     for (const operation of started) {
       this.#logOperation(operation)
       if (operation.status === 'running') this.#runner.run(operation)
     }
     return started
+  }
+
+  /**
+   * Runs an operation again that has failed too often to be retried by itself. It keeps its id and its failures.
+   *
+   * @throws {ApiError} 404, 409 if the operation has not failed or its result could undo a later change, 423.
+   */
+  retry(id: string): OperationRecord {
+    const tables = [...this.tables.projects.values()].find(({ operationById }) => operationById.has(id))
+    const operation = tables?.operationById.get(id)
+    if (tables === undefined || operation === undefined) throw new ApiError(404, 'operation not found')
+    const { status, computeId } = operation
+    if (status !== 'failed' || !isOver(operation)) throw new ApiError(409, `the operation is ${status}, not failed`)
+    if (computeId !== undefined && !tables.computes.has(computeId)) throw new ApiError(409, 'the endpoint was deleted')
+    const last = lastOperation(tables, operation)
+    if (last !== operation) throw new ApiError(409, `there is a later operation: ${last?.action} ${last?.id}`)
+    this.checkUnlocked(tables.project.id)
+    return this.#runner.retry(operation)
   }
 
   #newOperation(

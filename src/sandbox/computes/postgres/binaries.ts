@@ -9,8 +9,6 @@ import { EspalierError, namesIn, withoutSecrets } from '../../../base/index.ts'
 export interface Binaries {
   readonly postgres: string
   readonly initdb: string
-  /** Absent if the folder does not contain `pg_dump`. */
-  readonly pgDump?: string
   /** For example 17. */
   readonly major: number
   /** For example `17.10`. */
@@ -95,18 +93,45 @@ const probe = async (folder: string, scratch: string): Promise<Binaries | string
     const version = /\(PostgreSQL\) (\d+\S*)/.exec(stdout)?.[1] ?? ''
     const major = Number.parseInt(version, 10)
     if (!(major >= OLDEST_MAJOR)) return `its version is ${version || 'unknown'}`
-    const pgDump = executable(folder, 'pg_dump')
-    return {
-      postgres,
-      initdb,
-      ...(existsSync(pgDump) ? { pgDump } : {}),
-      major,
-      version,
-      env,
-      folders: isPackage ? [native, scratch] : [folder],
-    }
+    return { postgres, initdb, major, version, env, folders: isPackage ? [native, scratch] : [folder] }
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+  }
+}
+
+interface PgDump {
+  readonly program: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A Homebrew package with only the client programs. It is not on the PATH. */
+const HOMEBREW_CLIENTS = ['/opt/homebrew/opt/libpq/bin', '/usr/local/opt/libpq/bin']
+
+/**
+ * Finds the oldest `pg_dump` that is not older than `major`. It uses the environment variable `PG_DUMP` if that is set,
+ * and otherwise looks in the folders of the servers and in the usual places. Returns `undefined` if there is none.
+ */
+export const findPgDump = async (major: number, servers: Iterable<Binaries>): Promise<PgDump | undefined> => {
+  const own = process.env.PG_DUMP
+  const places = [
+    ...Array.from(servers, ({ postgres, env }) => ({ folder: dirname(postgres), env })),
+    ...[...defaultFolders(), ...HOMEBREW_CLIENTS].map((folder) => ({ folder, env: {} })),
+  ]
+  const candidates: readonly PgDump[] =
+    own === undefined
+      ? places.map(({ folder, env }) => ({ program: executable(folder, 'pg_dump'), env }))
+      : [{ program: own, env: {} }]
+  const found = await Promise.all(candidates.map(async (one) => ({ ...one, major: await majorOf(one) })))
+  return found.filter((one) => one.major >= major).sort((a, b) => a.major - b.major)[0]
+}
+
+/** NaN if the program cannot be run. */
+const majorOf = async ({ program, env }: PgDump): Promise<number> => {
+  try {
+    const { stdout } = await run(program, ['--version'], { env: { PATH: process.env.PATH, ...env } })
+    return Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1])
+  } catch {
+    return Number.NaN
   }
 }
 

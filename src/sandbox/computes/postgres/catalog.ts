@@ -36,17 +36,29 @@ export const provisioning = ({ roles, databases }: BranchCatalog, mayReplicate: 
   ...databases.map(createDatabase),
 ]
 
-/** Executes the changes in order. A change has the same result if it is executed again. */
+/**
+ * Executes the changes in order. A change has the same result if it is executed again. If roles may replicate, the
+ * existing roles that the API created are allowed to as well: those are the direct members of {@link SUPERUSER_LIKE}.
+ */
 export const executeChanges = async (
   server: PostgresServer,
   changes: readonly CatalogChange[],
   mayReplicate: boolean,
 ): Promise<void> => {
-  if (changes.length === 0) return
+  if (changes.length === 0 && !mayReplicate) return
   await withSession(server, async (query) => {
     for (const one of changes) await execute(one, query, server, mayReplicate)
+    for (const { rolname } of mayReplicate ? await query(NOT_REPLICATING, [SUPERUSER_LIKE]) : []) {
+      await query(`ALTER ROLE ${name(String(rolname))} REPLICATION`)
+    }
   })
 }
+
+const END_SESSIONS = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1'
+
+const NOT_REPLICATING = `
+  SELECT rolname FROM pg_roles JOIN pg_auth_members ON member = pg_roles.oid
+  WHERE roleid = (SELECT oid FROM pg_roles WHERE rolname = $1) AND rolcanlogin AND NOT rolreplication`
 
 const execute = async (
   one: CatalogChange,
@@ -58,6 +70,8 @@ const execute = async (
     case 'put-role': {
       const verb = (await hasRole(query, one.role.name)) ? 'ALTER' : 'CREATE'
       for (const statement of putRole(verb, one.role, mayReplicate)) await query(statement)
+      // A new password closes the role's connections (public OpenAPI).
+      await query(END_SESSIONS, [one.role.name])
       return
     }
     case 'drop-role':
@@ -102,7 +116,7 @@ const createDatabase = ({ name: database, owner }: { readonly name: string; read
 
 /** Reassigns the role's objects to the owner of their database, and revokes its grants. */
 const dropRole = async (role: string, query: Query, server: PostgresServer): Promise<void> => {
-  await query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1`, [role])
+  await query(END_SESSIONS, [role])
   const databases = await query(`
     SELECT datname, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datallowconn AND NOT datistemplate`)
   for (const { datname, owner } of databases) {

@@ -1,15 +1,21 @@
 /** Real computes: a server process for each running compute, a data folder for each branch, and a proxy for clients. */
 import { renameSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import { messageOf } from '../../../base/index.ts'
 import {
+  ADMIN_SHUTDOWN,
+  CANNOT_CONNECT_NOW,
   type ComputeAddress,
   type ComputeSpec,
   type Computes,
   ConnectionError,
   defaultVersion,
   type Gate,
+  NO_SUCH_COMPUTE,
+  POOLER_MISSING,
+  SKIPPED,
 } from '../computes.ts'
 import { ConnectionLog } from '../connection-log.ts'
 import { selfSigned } from '../proxy/certificate.ts'
@@ -20,6 +26,7 @@ import { DataFolders } from './data.ts'
 import { type Home, type HomeOptions, openHome, SUPERVISOR } from './home.ts'
 import { findPgBouncer } from './pooler.ts'
 import { dropRows, dumpSchema } from './schema.ts'
+import type { RunningServer } from './server.ts'
 import { openServers, Queues } from './servers.ts'
 import { runSql, withSession } from './session.ts'
 
@@ -32,14 +39,17 @@ const LOOPBACK = '127.0.0.1'
 /** The host names in the proxy's certificate. */
 const HOSTS = ['localhost', '*.localhost', '*.aws.neon.tech', '*.sandbox.test']
 const INVALID_LOGIN = '28000'
-const NOT_RUNNING = '57P03'
-const POOLER_MISSING = '08004'
+/** How long a request waits for a compute that is stopping or restarting. */
+const PATIENCE_MS = 10_000
+/** How long to wait before asking a server again that refuses sessions without ending, because it recovers from a crash. */
+const RETRY_MS = 100
 
 const ACTIVITY = `
   SELECT count(*) FILTER (WHERE state IN ('active', 'fastpath function call')) > 0 AS busy,
+         count(*) FILTER (WHERE state IN ('active', 'fastpath function call') AND wait_event IS NULL) AS load,
          extract(epoch FROM clock_timestamp() - max(state_change)) * 1000 AS quiet_ms
   FROM pg_stat_activity
-  WHERE backend_type = 'client backend' AND usename <> '${SUPERVISOR}'`
+  WHERE backend_type IN ('client backend', 'parallel worker') AND usename <> '${SUPERVISOR}'`
 
 /** @throws {EspalierError} `E_POSTGRES` or `E_POSTGRES_VERSION` if Postgres cannot run here, `E_LISTEN` if the port is taken. */
 export const postgresComputes = async (options: PostgresOptions): Promise<Computes> => {
@@ -56,19 +66,46 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   const data = new DataFolders(home)
   /** The work that is in progress for each compute. */
   const work = new Queues()
+  /** The reads of each branch's roles and databases. One at a time, because few connections are reserved for them. */
+  const reads = new Queues()
+  const checks = new Queues()
   let isClosing = false
 
   const logFailure = (id: string, done: Promise<void>): void =>
     void done.catch((error: unknown) => log(`postgres  ${id}  ${messageOf(error)}`))
 
   const launch = async (spec: ComputeSpec): Promise<void> => {
-    if (!isClosing) await servers.launch(spec)
+    // The compute may have been deleted while this work was queued.
+    if (!isClosing && gate.isKnown(spec.id)) await servers.launch(spec)
   }
 
-  const start = (spec: ComputeSpec): Promise<void> =>
-    work.run(spec.id, async () => {
+  /** Computes that run only for a check. */
+  const checked = new Set<string>()
+
+  const start = (spec: ComputeSpec): Promise<void> => {
+    checked.delete(spec.id)
+    return work.run(spec.id, async () => {
       if (servers.get(spec.id) === undefined) await launch(spec)
     })
+  }
+
+  const check = async (spec: ComputeSpec): Promise<typeof SKIPPED | undefined> => {
+    const isIdle = servers.get(spec.id) === undefined
+    if (isIdle && spec.type === 'read_only') return SKIPPED
+    let isNeeded = false
+    try {
+      if (isIdle) {
+        checked.add(spec.id)
+        await launch(spec)
+      }
+      const { server } = servers.get(spec.id) ?? {}
+      if (server !== undefined) await withSession(server, (query) => query('SELECT 1'))
+    } finally {
+      if (checked.has(spec.id)) await servers.halt(spec.id)
+      isNeeded = isIdle && !checked.delete(spec.id)
+    }
+    return isNeeded ? SKIPPED : undefined
+  }
 
   const stop = (id: string): Promise<void> => work.run(id, () => servers.halt(id))
 
@@ -78,7 +115,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     log,
     // The service restarts its computes after a crash too.
     onCrash: (spec) => {
-      if (isClosing) return
+      if (isClosing || checked.has(spec.id)) return
       log(`postgres  ${spec.id}  the server crashed and is being restarted`)
       logFailure(spec.id, start(spec))
     },
@@ -93,21 +130,24 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     onCatalog: (branchId, catalog) => gate.found(branchId, catalog),
   })
 
+  /** Starts a compute if it is idle, and returns its server once it accepts connections. */
+  const wake = async (id: string): Promise<RunningServer> => {
+    const spec = await gate.reach(id)
+    await work.idle(id)
+    // A compute that was active before the sandbox started is launched by its first connection.
+    if (servers.get(id) === undefined) await start(spec).catch(asConnectionError)
+    const running = servers.get(id)
+    if (running === undefined) throw new ConnectionError(CANNOT_CONNECT_NOW, 'the compute is not running: try again')
+    return running
+  }
+
   /** Returns the socket of a compute's server or pooler once it accepts connections. */
   const reach = async ({ computeId, pooled }: Target): Promise<string> => {
     const pgBouncer = pooled ? findPgBouncer() : undefined
     if (pooled && pgBouncer === undefined) {
-      throw new ConnectionError(
-        POOLER_MISSING,
-        'pooled connections need PgBouncer, which is not installed: install it, or connect without -pooler',
-      )
+      throw new ConnectionError(NO_SUCH_COMPUTE, `${POOLER_MISSING}: install it, or connect without -pooler`)
     }
-    const spec = await gate.reach(computeId)
-    await work.idle(computeId)
-    // A compute that was active before the sandbox started is launched by its first connection.
-    if (servers.get(computeId) === undefined) await start(spec).catch(asConnectionError)
-    const running = servers.get(computeId)
-    if (running === undefined) throw new ConnectionError(NOT_RUNNING, 'the compute is not running: try again')
+    const running = await wake(computeId)
     return pgBouncer === undefined ? running.server.socketPath : servers.poolers.reach(pgBouncer, running)
   }
 
@@ -131,7 +171,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
   const address = async (id: string): Promise<ComputeAddress> => {
     const own = await proxy.open(id, home.ports.get(id))
     home.storePort(id, own)
-    return { host: LOOPBACK, port: own, sharedPort }
+    return { host: LOOPBACK, port: own, sharedPort, hasPooler: findPgBouncer() !== undefined }
   }
   const versions = [...home.versions.keys()].sort((a, b) => a - b)
   // Create the template in advance. An error can be ignored, because the first branch that needs the template reports
@@ -144,6 +184,8 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     versions,
     start,
     stop,
+    // One at a time, because a jump of the clock makes the checks of all projects due.
+    check: (spec) => checks.run('', () => work.run(spec.id, () => check(spec))),
     address,
     portOf: async ({ host, port: requested }) => {
       const name = host.split('.')[0] ?? ''
@@ -200,7 +242,11 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       const replicas = data.replicasOf(id)
       await Promise.all(replicas.map((replica) => work.run(replica, () => servers.forgetData(replica))))
     },
-    removeBranch: (id) => servers.branches.run(id, async () => data.remove(data.branch(id))),
+    removeBranch: async (id) => {
+      // Work in progress, such as the start of a compute of a deleted project, would create the data again.
+      await Promise.all([work.allIdle(), servers.branches.allIdle()])
+      await servers.branches.run(id, async () => data.remove(data.branch(id)))
+    },
     restart: (spec) =>
       work.run(spec.id, async () => {
         if (isDeepStrictEqual(servers.get(spec.id)?.spec, spec)) return
@@ -215,6 +261,11 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
         // roles and databases cannot wait for this connection.
         else if (spec.changes.length > 0) await launch(spec)
       }),
+    resize: ({ id, cu }) =>
+      work.run(id, async () => {
+        const running = servers.get(id)
+        if (running !== undefined) await servers.configure({ ...running.spec, cu, changes: [] }, running)
+      }),
     forget: (id) =>
       work.run(id, async () => {
         proxy.shut(id)
@@ -222,25 +273,43 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
       }),
     activity: async (id) => {
       const running = servers.get(id)
-      if (running === undefined) return { busy: false, lastUse: Number.NEGATIVE_INFINITY }
+      if (running === undefined) return { busy: false, load: 0, lastUse: Number.NEGATIVE_INFINITY }
       return withSession(running.server, async (query) => {
         // Take the time before the query, because a time that is too early does less harm than one that is too late.
         const startedAt = performance.now()
         const [row] = await query(ACTIVITY)
         const lastUse = row?.quiet_ms === null ? Number.NEGATIVE_INFINITY : startedAt - Number(row?.quiet_ms)
-        return { busy: row?.busy === true, lastUse }
+        return { busy: row?.busy === true, load: Number(row?.load), lastUse }
       })
     },
     readCatalog: (branchId) => {
-      const server = servers.primaryOf(branchId)
-      return server === undefined ? undefined : readCatalog(server)
+      const until = performance.now() + PATIENCE_MS
+      return reads.run(branchId, async () => {
+        for (;;) {
+          const [primary] = servers.list({ branchId, type: 'read_write' })
+          if (primary === undefined) return undefined
+          try {
+            return await readCatalog(primary.server)
+          } catch (error) {
+            if (!(error instanceof ConnectionError) || performance.now() > until) throw error
+          }
+          await Promise.race([primary.server.ended, pause(RETRY_MS)])
+          const left = Math.max(0, until - performance.now())
+          await Promise.race([work.idle(primary.spec.id), pause(left, undefined, { ref: false })])
+        }
+      })
     },
     dumpSchema: async (id, login) => {
       const { port: own } = await address(id)
-      const spec = await gate.reach(id)
-      return dumpSchema(home.versions, data.binariesOf(spec).major, { port: own, ...login })
+      const { server } = await wake(id)
+      try {
+        return await dumpSchema(home.versions, server.major, { port: own, ...login })
+      } catch (error) {
+        if (servers.get(id)?.server === server) throw error
+        throw new ConnectionError(ADMIN_SHUTDOWN, 'the read_write endpoint was stopped')
+      }
     },
-    runSql: (at, statements, begin) => runSql({ host: LOOPBACK, ...at }, statements, begin),
+    runSql: (at, statements, begin) => runSql({ ...at, host: LOOPBACK }, statements, begin),
     close: async () => {
       isClosing = true
       for (const client of held.values()) void client.end().catch(() => undefined)
@@ -259,5 +328,5 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
 
 /** Sends the client the reason why the compute could not be started. */
 const asConnectionError = (error: unknown): never => {
-  throw new ConnectionError(NOT_RUNNING, messageOf(error))
+  throw new ConnectionError(CANNOT_CONNECT_NOW, messageOf(error))
 }

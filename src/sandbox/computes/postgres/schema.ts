@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type ComputeSpec, ConnectionError, FEATURE_NOT_SUPPORTED, type Login } from '../computes.ts'
-import type { Binaries } from './binaries.ts'
+import { type Binaries, findPgDump } from './binaries.ts'
 import type { Home } from './home.ts'
 import { serveCompute } from './server.ts'
 import { withSession } from './session.ts'
@@ -13,26 +13,25 @@ const MAX_BYTES = 64 * 1024 * 1024
  * Runs `pg_dump` as the owner of the database, so that code in the database has only the owner's privileges. `pg_dump`
  * must not be older than the server.
  *
- * @throws {ConnectionError} `0A000` if no `pg_dump` of version `major` or newer is installed.
+ * @throws {ConnectionError} `0A000` if no `pg_dump` of version `major` or newer is found.
  */
 export const dumpSchema = async (
   versions: ReadonlyMap<number, Binaries>,
   major: number,
   { port, user, password, database }: Login & { readonly port: number },
 ): Promise<string> => {
-  const usable = [...versions.values()].filter(({ pgDump, major: own }) => pgDump !== undefined && own >= major)
-  const [best] = usable.sort((a, b) => a.major - b.major)
-  if (best?.pgDump === undefined) {
+  const pgDump = await findPgDump(major, versions.values())
+  if (pgDump === undefined) {
     throw new ConnectionError(
       FEATURE_NOT_SUPPORTED,
-      `the schema needs pg_dump ${major} or newer, which is not installed: install Postgres' client programs`,
+      `the schema needs pg_dump ${major} or newer: install the package postgresql-client-${major} (Debian, Ubuntu) or libpq (Homebrew), or set PG_DUMP to the path of the program and restart the sandbox`,
     )
   }
   // The database is not passed as an argument, because `pg_dump` would read a name such as `host=elsewhere` as a
   // connection string.
   const target = { PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: user, PGPASSWORD: password, PGDATABASE: database }
-  const { stdout } = await promisify(execFile)(best.pgDump, ['--schema-only'], {
-    env: { PATH: process.env.PATH, ...best.env, ...target, LC_ALL: 'C' },
+  const { stdout } = await promisify(execFile)(pgDump.program, ['--schema-only'], {
+    env: { PATH: process.env.PATH, ...pgDump.env, ...target, LC_ALL: 'C' },
     maxBuffer: MAX_BYTES,
   })
   return withoutKeys(stdout)
@@ -93,6 +92,8 @@ export const dropRows = async (
     id: branchId,
     branchId,
     type: 'read_write',
+    size: { min: 1, max: 1 },
+    cu: 1,
     maxConnections: CONNECTIONS,
     tempDiskBytes: 0,
     settings: {},

@@ -1,6 +1,7 @@
 /** The Postgres server of a compute: its process, and the configuration file with which it runs. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { cacheGb } from '../../../model/index.ts'
 import { type ComputeSpec, isMachineSetting } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { type Home, SOCKET_PORT, SUPERVISOR } from './home.ts'
@@ -151,6 +152,8 @@ export const writeConfiguration = (
     ['temp_file_limit', `${Math.max(1, Math.floor(spec.tempDiskBytes / 1024))}kB`],
     ['shared_preload_libraries', spec.libraries.filter((name) => !missing.includes(name)).join(',')],
     ['shared_buffers', '16MB'],
+    ['neon.file_cache_size_limit', `${cacheGb(spec.cu) * 1024}MB`],
+    ['neon.max_file_cache_size', `${cacheGb(spec.size.max) * 1024}MB`],
     ['jit', 'off'],
     // A sandbox need not survive a power failure.
     ['fsync', 'off'],

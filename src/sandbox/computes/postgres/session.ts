@@ -3,7 +3,8 @@
  * the proxy rejects its name.
  */
 import pg from 'pg'
-import type { Login, Statement, StatementResult } from '../computes.ts'
+import { messageOf } from '../../../base/index.ts'
+import { CANNOT_CONNECT_NOW, ConnectionError, type Login, type Statement, type StatementResult } from '../computes.ts'
 import { SOCKET_PORT, SUPERVISOR } from './home.ts'
 import type { PostgresServer } from './server.ts'
 
@@ -12,7 +13,25 @@ const HAS_EVENT_SWITCH = 17
 
 export type Query = (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
 
-/** Runs `use` with a session, then closes the session. */
+/**
+ * The errors of a server that is stopping, starting or gone: SQLSTATEs (PostgreSQL documentation, appendix A), errors of
+ * its socket, and the messages of `pg`.
+ */
+const GOING =
+  /^(57P0[123]|08\w{3}|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT connect|Connection terminated.*|Client .* is not queryable)$/
+
+const asConnectionError = (error: unknown): unknown => {
+  if (!(error instanceof Error)) return error
+  const { code = error.message, syscall } = error as NodeJS.ErrnoException
+  const isGoing = GOING.test(code === 'ENOENT' ? `${code} ${syscall}` : code)
+  return isGoing ? new ConnectionError(CANNOT_CONNECT_NOW, messageOf(error)) : error
+}
+
+/**
+ * Runs `use` with a session, then closes the session.
+ *
+ * @throws {ConnectionError} if the server is stopping or gone.
+ */
 export const withSession = async <T>(
   { socketFolder, major, password }: PostgresServer,
   use: (query: Query) => Promise<T>,
@@ -34,9 +53,11 @@ export const withSession = async <T>(
   })
   // If the server stops, the pending query fails and reports the error.
   client.on('error', () => undefined)
-  await client.connect()
   try {
+    await client.connect()
     return await use(async (sql, values = []) => (await client.query(sql, [...values])).rows)
+  } catch (error) {
+    throw asConnectionError(error)
   } finally {
     await client.end().catch(() => undefined)
   }

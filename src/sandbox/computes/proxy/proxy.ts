@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { EspalierError } from '../../../base/index.ts'
-import { ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
+import { CANNOT_CONNECT_NOW, ConnectionError, NO_SUCH_COMPUTE } from '../computes.ts'
 import type { ConnectionLog } from '../connection-log.ts'
 import type { Certificate } from './certificate.ts'
 import {
@@ -45,7 +45,6 @@ const LOOPBACK = '127.0.0.1'
 /** How long to wait for a client's startup message. */
 const PATIENCE_MS = 30_000
 const PROTOCOL_VIOLATION = '08P01'
-const CANNOT_CONNECT_NOW = '57P03'
 const INVALID_AUTHORIZATION = '28000'
 const INTERNAL_ERROR = { sqlState: 'XX000', message: 'internal error of the sandbox: see its log' }
 
@@ -219,17 +218,19 @@ export const startProxy = async (options: ProxyOptions, { port = 0, anyPort = fa
     sharedPort: portOf(shared),
     /** Whether the proxy listens on this port. */
     isOwn: (number: number): boolean => ports.has(number),
-    /** Listens for one compute: on `port` if it is free, otherwise on any free port. Returns the port. */
-    open: async (computeId: string, port = 0): Promise<number> => {
-      const known = servers.get(computeId)
-      const server = known ?? listen(port, computeId).catch(() => listen(0, computeId))
-      servers.set(computeId, server)
+    /** Listens for a compute, or with `-pooler` for its pooler: on `port` if it is free. Returns the port. */
+    open: async (name: string, port = 0): Promise<number> => {
+      const server = servers.get(name) ?? listen(port, name).catch(() => listen(0, name))
+      servers.set(name, server)
       return portOf(await server)
     },
-    /** Stops accepting connections for a compute. Open connections are kept. */
+    /** Stops accepting connections for a compute, pooled or not. Open connections are kept. */
     shut: (computeId: string): void => {
-      void servers.get(computeId)?.then((server) => server.close())
-      servers.delete(computeId)
+      for (const [name, server] of servers) {
+        if (targetOf(name).computeId !== computeId) continue
+        servers.delete(name)
+        void server.then((own) => own.close())
+      }
     },
     close: async (): Promise<void> => {
       const all = [shared, ...(await Promise.all(servers.values()))]

@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { ConnectionError } from '../computes.ts'
+import { CANNOT_CONNECT_NOW, ConnectionError } from '../computes.ts'
 import { frame, HEADER_BYTES } from './messages.ts'
 
 /** From `SCRAM-SHA-256$<iterations>:<salt>$<StoredKey>:<ServerKey>`, the column `rolpassword` of `pg_authid`. */
@@ -194,7 +194,7 @@ class Messages {
     this.#held = held
   }
 
-  /** @throws {ConnectionError} if the message is too long, {Error} if the socket closes first. */
+  /** @throws {ConnectionError} if the message is too long or the socket closes first. */
   next(): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const finish = (act: () => void): void => {
@@ -202,7 +202,8 @@ class Messages {
         this.#socket.pause()
         act()
       }
-      const gone = (): void => finish(() => reject(new Error('the connection was closed')))
+      const gone = (): void =>
+        finish(() => reject(new ConnectionError(CANNOT_CONNECT_NOW, 'the connection was closed')))
       const take = (chunk: Buffer): void => {
         this.#held = Buffer.concat([this.#held, chunk])
         if (this.#held.length < HEADER_BYTES) return
