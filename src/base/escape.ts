@@ -16,6 +16,10 @@ export const plainText = (text: string): string =>
     ? text
     : text.replace(INVISIBLE_OR_CONTROL, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
 
+/** Quotes a word for a POSIX shell, if it needs quotes. */
+export const shellWord = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
 export const hasInvisible = (text: string): boolean => text.search(INVISIBLE) >= 0
 
 /** Replaces each invisible character with `spell` of its code point, for formats with their own escapes. */

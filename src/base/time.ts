@@ -20,7 +20,9 @@ export const systemClock = {
   now: (): number => Math.round(start + uptime()),
   date: (): number => Date.now(),
   sleep: (ms: number, signal?: AbortSignal): Promise<void> =>
-    delay(ms, undefined, signal === undefined ? {} : { signal }),
+    delay(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+      throw signal?.aborted === true ? signal.reason : error
+    }),
 }
 
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']

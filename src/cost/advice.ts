@@ -2,6 +2,7 @@
 
 import { formatDay } from '../base/index.ts'
 import {
+  canScaleToZero,
   formatDuration,
   formatScaleToZero,
   isFixed,
@@ -12,7 +13,7 @@ import {
   type Source,
   scaleToZeroSeconds,
 } from '../model/index.ts'
-import type { LiveCost } from './estimate.ts'
+import type { LiveCost } from './effect.ts'
 import { formatCuHours } from './words.ts'
 
 export interface Advice {
@@ -94,7 +95,7 @@ export const bySaving = (a: Pick<Advice, 'saves'>, b: Pick<Advice, 'saves'>): nu
 
 const neverSleeps = ({ settings, cost, branch }: LiveCost, size: Size): Found | undefined => {
   if (settings.scaleToZero !== SCALE_TO_ZERO_NEVER || cost.expected === null) return undefined
-  if (size.max > SIZE_TABLE.scaleToZeroMaxCu || branch.isDefault || branch.isProtected) return undefined
+  if (!canScaleToZero(size) || branch.isDefault || branch.isProtected) return undefined
   return {
     kind: 'never-sleeps',
     key: 'scaleToZero',

@@ -16,7 +16,7 @@ import {
   toCents,
 } from '../model/index.ts'
 import { type Advice, adviceFor, bySaving, type DeclaredPlace, type SavingKey } from './advice.ts'
-import { basisOf, type LiveCost, liveCosts } from './estimate.ts'
+import { basisOf, type LiveCost, liveCosts } from './effect.ts'
 import { basisSentence } from './words.ts'
 
 export interface Spending {

@@ -1,6 +1,6 @@
 export type { Advice, DeclaredPlace, Edit, SavingKey } from './advice.ts'
 export * from './cost-report.ts'
-export * from './estimate.ts'
+export * from './effect.ts'
 export * from './plan-cost.ts'
 export * from './usage.ts'
 export * from './words.ts'

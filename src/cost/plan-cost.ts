@@ -1,86 +1,91 @@
 /** Calculates how a plan changes the cost of its projects. */
 import { groupBy } from '../base/index.ts'
 import {
+  type AttributeChange,
   addCosts,
   type Change,
   type ChangeCost,
+  type ComputeSettings,
   type CostRange,
   costSummary,
   HOURS_PER_MONTH,
+  isRefused,
   type Observed,
   type ObservedProject,
   type Plan,
   type PlanCost,
   type Price,
-  type ProjectCost,
   roundCost,
+  type Size,
   type Step,
   settingsAfter,
   totalCost,
 } from '../model/index.ts'
-import {
-  basisOf,
-  type Estimate,
-  estimateCreate,
-  estimateDelete,
-  estimateReplace,
-  estimateUpdate,
-  hoursToCome,
-  type LiveCost,
-  liveCosts,
-  ZERO,
-} from './estimate.ts'
+import { basisOf, costEffect, FREE, hoursToCome, type LiveCost, liveCosts, type Use } from './effect.ts'
 import { basisSentence } from './words.ts'
 
 export interface CostOptions {
   /** By project id. */
   readonly priceOf?: (project: string) => Price | undefined
+  /** The drift among the changes, for separate sums. Absent without a base. */
+  readonly drift?: readonly Change[] | undefined
 }
 
+/** A change that is refused is not made, so it costs nothing. */
 export const planCost = (
   plan: Pick<Plan, 'projects' | 'changes' | 'steps'>,
   observed: Observed,
-  { priceOf = () => undefined }: CostOptions = {},
+  { priceOf = () => undefined, drift }: CostOptions = {},
 ): PlanCost => {
   const now = Date.parse(observed.takenAt)
   const projects = new Map(observed.projects.map((project) => [project.id, project]))
-  const changesOf = groupBy(plan.changes, ({ project }) => project)
+  const changesOf = groupBy(
+    plan.changes.filter((change) => !isRefused(change)),
+    ({ project }) => project,
+  )
   const stepsOf = groupBy(plan.steps, ({ change }) => change)
-  const computes: ChangeCost[] = []
-  const summaries = plan.projects.map((id): ProjectCost => {
+  const drifted = new Map(drift?.map((change) => [change.id, change.attributes]))
+  const all = plan.projects.flatMap((id) => {
     const project = projects.get(id)
-    const costs = project && projectCosts(project, changesOf.get(id) ?? [], stepsOf, now)
-    computes.push(...(costs?.changes.map(toChangeCost) ?? []))
-    const sums = {
-      before: addCosts(costs?.before.map(({ cost }) => cost) ?? []),
-      after: addCosts(costs?.after.map(({ cost }) => cost) ?? []),
-      delta: addCosts(costs?.changes.map(({ estimate }) => estimate.delta) ?? []),
-    }
-    return { project: id, ...costSummary(sums, priceOf(id)) }
+    const changes = changesOf.get(id)
+    if (project === undefined || changes === undefined) return []
+    const costs = projectCosts(project, changes, stepsOf, now).changes
+    return [{ id, price: priceOf(id), costs, parts: costs.map((one) => partsOf(one, drifted.get(one.change.id))) }]
   })
+  const sum = (pick: (one: (typeof all)[number]) => readonly CostRange[]) =>
+    totalCost(all.map((one) => costSummary(addCosts(pick(one)), one.price)))
   return {
-    model: '1',
+    model: '2',
     hoursPerMonth: HOURS_PER_MONTH,
-    total: totalCost(summaries),
-    projects: summaries.filter(({ project }) => changesOf.has(project)),
-    computes,
+    total: sum(({ costs }) => costs.map(({ delta }) => delta)),
+    ...(drift && {
+      introduced: sum(({ parts }) => parts.map((part) => part.introduced)),
+      drift: sum(({ parts }) => parts.map((part) => part.drift)),
+    }),
+    projects: all.map(({ id, price, costs }) => ({
+      project: id,
+      ...costSummary(addCosts(costs.map(({ delta }) => delta)), price),
+    })),
+    computes: all.flatMap(({ costs }) => costs.map(toChangeCost)),
   }
 }
 
-/** Cost of one compute, unrounded. */
-export interface ComputeCost {
-  readonly branchId: string
-  readonly cost: CostRange
-}
-
-interface EstimatedChange {
+interface CostedChange {
   readonly change: Change
   /** Absent if the plan creates the compute. */
   readonly current: LiveCost | undefined
-  readonly estimate: Estimate
+  readonly after: ComputeSettings | undefined
+  readonly use: Use
+  readonly delta: CostRange
 }
 
-/** All computes of a project before and after a plan, and the cost of each change. */
+/** The expected cost of one compute, unrounded. `null` if it is unknown. */
+export interface ComputeCost {
+  readonly branchId: string
+  readonly expected: number | null
+}
+
+/** The computes of a project before and after the changes, and the effect of each change. */
 export const projectCosts = (
   project: ObservedProject,
   changes: readonly Change[],
@@ -89,65 +94,64 @@ export const projectCosts = (
 ): {
   readonly before: readonly ComputeCost[]
   readonly after: readonly ComputeCost[]
-  readonly changes: readonly EstimatedChange[]
+  readonly changes: readonly CostedChange[]
 } => {
   const live = liveCosts(project, now)
-  const before = live.map(({ compute, cost }) => ({ branchId: compute.branchId, cost }))
+  const costOf = ({ compute, cost }: LiveCost): ComputeCost => ({ branchId: compute.branchId, expected: cost.expected })
+  const before = live.map(costOf)
   if (changes.length === 0) return { before, after: before, changes: [] }
   const byId = new Map(live.map((one) => [one.compute.id, one]))
   const expiry = new Map(project.branches.map((branch) => [branch.id, branch.expiresAt]))
-  const estimated = changes.map((change): EstimatedChange => {
+  const costed = changes.map((change): CostedChange => {
     const current = change.compute.id === undefined ? undefined : byId.get(change.compute.id)
     const steps = stepsOf.get(change.id) ?? []
-    return { change, current, estimate: estimateOf(change, steps, current, project, expiry, now) }
+    const after = settingsAfter(change, steps, current?.compute, project.settings?.computeDefaults)
+    const hours = hoursToCome(expiry.get(change.branch.id), now)
+    // The history of a disabled compute does not show how it will be used.
+    const use = current === undefined || current.settings.disabled ? { hours } : { ...current, hours }
+    return { change, current, after, use, delta: costEffect(current?.settings, after, use) }
   })
   const changed = new Set(changes.map(({ compute }) => compute.id))
   return {
     before,
     after: [
-      ...live.flatMap(({ compute, cost }) => (changed.has(compute.id) ? [] : [{ branchId: compute.branchId, cost }])),
-      ...estimated.map(({ change, current, estimate }) => ({
-        branchId: change.refused === undefined ? change.branch.id : (current?.compute.branchId ?? change.branch.id),
-        cost: estimate.after,
-      })),
+      ...live.filter(({ compute }) => !changed.has(compute.id)).map(costOf),
+      ...costed.map((one) => ({ branchId: one.change.branch.id, expected: expectedAfter(one) })),
     ],
-    changes: estimated,
+    changes: costed,
   }
 }
 
-/** A refused change does not run, so it does not change the cost. */
-const estimateOf = (
-  change: Change,
-  steps: readonly Step[],
-  current: LiveCost | undefined,
-  project: ObservedProject,
-  expiry: ReadonlyMap<string, string | undefined>,
-  now: number,
-): Estimate => {
-  if (change.refused !== undefined) {
-    const cost = current?.cost ?? ZERO
-    return { before: cost, after: cost, delta: ZERO, flags: current?.usage?.flags ?? [] }
-  }
-  const hours = hoursToCome(expiry.get(change.branch.id), now)
-  const settings = settingsAfter(change, steps, current?.compute, project.settings?.computeDefaults)
-  if (settings === undefined) return current === undefined ? NOTHING : estimateDelete(current)
-  if (change.kind === 'create' || current === undefined) return estimateCreate({ settings, hours })
-  if (change.kind === 'replace') return estimateReplace(current, { settings, hours })
-  return estimateUpdate(current, { settings, hours }, change.kind === 'move')
+const expectedAfter = ({ current, after, use: { hours }, delta }: CostedChange): number | null => {
+  const certain = costEffect(undefined, after, { hours }).expected
+  const before = current === undefined ? 0 : current.cost.expected
+  return certain ?? (before === null || delta.expected === null ? null : before + delta.expected)
 }
 
-const NOTHING: Estimate = { before: ZERO, after: ZERO, delta: ZERO, flags: [] }
+/** Splits the effect of a change. What it introduces comes on top of the drift. */
+const partsOf = (
+  { change, current, after, use, delta }: CostedChange,
+  drift: readonly AttributeChange[] | undefined,
+): { readonly introduced: CostRange; readonly drift: CostRange } => {
+  if (drift === undefined) return { introduced: delta, drift: FREE }
+  if (current === undefined || drift.length === change.attributes.length) return { introduced: FREE, drift: delta }
+  const driftOf = (path: string) => drift.find((attribute) => attribute.path === path)?.after
+  const between: ComputeSettings = {
+    size: (driftOf('size') as Size | undefined) ?? current.settings.size,
+    scaleToZero: (driftOf('scaleToZero') as number | undefined) ?? current.settings.scaleToZero,
+    disabled: (driftOf('disabled') as boolean | undefined) ?? current.settings.disabled,
+  }
+  return { introduced: costEffect(between, after, use), drift: costEffect(current.settings, between, use) }
+}
 
-const toChangeCost = ({ change, current, estimate }: EstimatedChange): ChangeCost => {
-  const isNew = current === undefined || change.kind === 'create' || change.kind === 'replace'
+const toChangeCost = ({ change, current, delta }: CostedChange): ChangeCost => {
+  const isNew = current === undefined
   const basis = isNew
     ? { kind: 'settings' as const, activeHoursPerDay: null, since: null, averageCu: null, flags: [] }
-    : basisOf(current, estimate.flags)
+    : basisOf(current)
   return {
     change: change.id,
-    before: roundCost(estimate.before),
-    after: roundCost(estimate.after),
-    delta: roundCost(estimate.delta),
+    delta: roundCost(delta),
     basis,
     sentence: basisSentence(basis, {
       isNew,

@@ -1,7 +1,7 @@
 /** Formats cost figures and their basis. */
 
 import { formatDay } from '../base/index.ts'
-import type { CostBasis, CostRange, Price } from '../model/index.ts'
+import type { CostBasis, Price } from '../model/index.ts'
 
 /** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
 export const formatCuHours = (value: number | null): string => (value === null ? 'unknown' : grouped(value))
@@ -35,13 +35,6 @@ export const formatMoneyDifference = (value: number | null): string =>
 /** `0.222 USD a CU-hour`. */
 export const formatPrice = ({ cuHour, currency }: Price): string => `${cuHour} ${currency} a CU-hour`
 
-/** `292 → 365 CU-hours a month, at most 1,460`. */
-export const costSentence = (before: CostRange, after: CostRange): string => {
-  const [from, to] = [before.expected, after.expected].map(formatCuHours)
-  const isBounded = after.high !== null && after.high !== after.expected
-  return `${from} → ${to} CU-hours a month${isBounded ? `, at most ${formatCuHours(after.high)}` : ''}`
-}
-
 /** `active 6 h a day since 1 November, 1.6 CU on average`. */
 export const basisSentence = (
   basis: CostBasis,
@@ -67,9 +60,4 @@ const FLAG_WORDS = {
   'short-history': 'less than a week of history',
   clamped: 'more active hours than elapsed hours',
   'split-evenly': "the branch's hours split evenly among its computes",
-  'timeout-not-counted': 'how often it sleeps is unknown',
-  'at-minimum': 'it stayed at its minimum size',
-  'at-maximum': 'it stayed at its maximum size',
-  'over-new-maximum': 'it used more than the new maximum',
-  'was-fixed': 'what it needs below its fixed size is unknown',
 } as const satisfies Readonly<Record<CostBasis['flags'][number], string>>

@@ -6,6 +6,12 @@ export { declaredPolicies, parsePolicies } from './read/policies.ts'
 export type { LoadedManifests, ManifestFile } from './types.ts'
 export { NO_MANIFESTS_HINT } from './words/words.ts'
 export { type AdoptConflict, type Adopted, type AdoptOptions, adoptInto } from './write/adopt.ts'
-export { type Exported, type ExportOptions, exportProject, isChosen } from './write/export-project.ts'
+export {
+  type Exported,
+  type ExportOptions,
+  exportProject,
+  type InferredRule,
+  isChosen,
+} from './write/export-project.ts'
 export { formatManifest } from './write/format.ts'
 export { type ResolvedManifests, resolvedManifests, resolvedText } from './write/resolved.ts'

@@ -1,6 +1,7 @@
 /** The agent's state, as shown on its web page, in its API, metrics and events, and by `agent status`. */
+import type { Released } from './drift.ts'
 import type { Impact } from './impact.ts'
-import type { ChangeKind } from './plan.ts'
+import type { ChangeKind, Effect } from './plan.ts'
 
 /** In order of precedence, highest first. */
 export const AGENT_STATES = [
@@ -114,6 +115,8 @@ export interface ProjectView extends AgentStatus {
   /** Shown next to the state, because a suspended project can have differences too. */
   readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
   readonly differences: readonly DifferenceView[]
+  /** What the manifests declared before their last change, and no longer declare. Its live values stay. */
+  readonly released: readonly Released[]
   readonly scheduledSteps: number
   /** The commit, or the digest of the folder, for which the project was last planned. */
   readonly version?: string | undefined
@@ -143,6 +146,13 @@ export interface ApplyView {
   readonly done: readonly string[]
   /** How many of the completed steps disrupted connections. */
   readonly interruptions: number
+  /** What is different for users since then: `primary on main: temp disk 600 → 20 GiB`. */
+  readonly effects: readonly string[]
+}
+
+export interface EffectView extends Effect {
+  /** In words: `temp disk 600 → 20 GiB`. */
+  readonly text: string
 }
 
 export interface DifferenceView extends AgentStatus {
@@ -155,7 +165,13 @@ export interface DifferenceView extends AgentStatus {
   readonly live: string | null
   readonly want: string | null
   readonly impact: Impact
+  /** What would be different for the users of the compute. An effect of several attributes is given for the first. */
+  readonly effects: readonly EffectView[]
   readonly origin: DifferenceOrigin
   /** `file:line:col` of the declaration. */
   readonly declaredAt?: string | undefined
 }
+
+/** The differences that a person has to adopt, or to resolve, before the agent applies anything to their computes. */
+export const unrecordedIn = (differences: readonly DifferenceView[]): readonly DifferenceView[] =>
+  differences.filter(({ origin }) => origin === 'unrecorded')

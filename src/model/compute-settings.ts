@@ -19,7 +19,7 @@ export const settingsOfCompute = ({ size, scaleToZero, disabled = false }: Compu
 })
 
 /** The combined request fields of a change's steps. */
-export const requestOf = (steps: readonly Step[]): WireAttributes =>
+export const requestOf = (steps: readonly Pick<Step, 'request'>[]): WireAttributes =>
   // Fast path: nearly every change has one step, and a fleet has thousands of changes.
   steps.length <= 1
     ? (steps[0]?.request.body?.endpoint ?? {})
@@ -33,8 +33,8 @@ export const requestOf = (steps: readonly Step[]): WireAttributes =>
  * @param defaults the project's defaults for new computes
  */
 export const settingsAfter = (
-  change: Change,
-  steps: readonly Step[],
+  change: Pick<Change, 'kind'>,
+  steps: readonly Pick<Step, 'request'>[],
   live: ObservedCompute | undefined,
   defaults: ComputeAttributes = {},
 ): ComputeSettings | undefined => {

@@ -1,9 +1,9 @@
-/** The cost of computes in CU-hours per month (docs/cost.md). `null` means unknown, which is different from 0. */
+/** Costs in CU-hours per month (docs/cost.md). `null` means unknown, which is different from 0. */
 
 /** A month has 730 hours: a twelfth of a year. */
 export const HOURS_PER_MONTH = 730
 
-/** `low` and `high` are computed from the size limits, `expected` from measurements. */
+/** `low` and `high` are certain bounds, `expected` is estimated from measurements. */
 export interface CostRange {
   readonly low: number | null
   readonly expected: number | null
@@ -15,17 +15,8 @@ export interface CostTotal extends CostRange {
   readonly unknown: number
 }
 
-/** Reasons why an estimate may be inaccurate. */
-export const COST_FLAGS = [
-  'short-history',
-  'clamped',
-  'split-evenly',
-  'timeout-not-counted',
-  'at-minimum',
-  'at-maximum',
-  'over-new-maximum',
-  'was-fixed',
-] as const
+/** Reasons why the measured usage may be inaccurate. */
+export const COST_FLAGS = ['short-history', 'clamped', 'split-evenly'] as const
 
 export type CostFlag = (typeof COST_FLAGS)[number]
 
@@ -43,8 +34,7 @@ export interface CostBasis {
 export interface ChangeCost {
   /** The id of the change. */
   readonly change: string
-  readonly before: CostRange
-  readonly after: CostRange
+  /** How much more the compute costs after the change, at the same load in the same active hours. */
   readonly delta: CostRange
   readonly basis: CostBasis
   /** The basis in words: `active 6 h a day since 1 November, 1.6 CU on average`. */
@@ -59,18 +49,14 @@ export interface Price {
 }
 
 /** Amounts per month. */
-export interface Money {
+export interface Money extends CostRange {
   readonly price: Price
-  readonly before: number | null
-  readonly after: number | null
-  readonly delta: number | null
 }
 
+/** The sum of several effects. Their bounds are added separately. */
 export interface CostSummary {
-  readonly before: CostTotal
-  readonly after: CostTotal
   readonly delta: CostTotal
-  /** Absent if no price is known, and in totals of computes with different prices. */
+  /** `delta` in money. Absent if no price is known, and in totals of computes with different prices. */
   readonly money?: Money
 }
 
@@ -80,13 +66,16 @@ export interface ProjectCost extends CostSummary {
 
 export interface PlanCost {
   /** Version of the cost model, which changes if the same plan would get different numbers. */
-  readonly model: '1'
+  readonly model: '2'
   readonly hoursPerMonth: typeof HOURS_PER_MONTH
-  /** Total of all computes of the planned projects, including unmanaged ones. */
   readonly total: CostSummary
+  /** The part that the manifests introduce. Absent without a base, as is `drift`. */
+  readonly introduced?: CostSummary
+  /** The part that corrects existing drift. */
+  readonly drift?: CostSummary
   /** Projects with changes. */
   readonly projects: readonly ProjectCost[]
-  /** Costs of the changes, in the plan's order. */
+  /** Effects of the changes that are made, in the plan's order. */
   readonly computes: readonly ChangeCost[]
 }
 
@@ -123,39 +112,29 @@ export const toCents = <T extends number | null>(value: T): T => {
   return (cents === 0 ? 0 : (Math.sign(value) * cents) / 100) as T
 }
 
-/** @param price without it, no amounts of money are shown. */
-export const costSummary = (
-  { before, after, delta }: Pick<CostSummary, 'before' | 'after' | 'delta'>,
-  price?: Price,
-): CostSummary => ({
-  before: roundCost(before),
-  after: roundCost(after),
-  delta: roundCost(delta),
-  ...(price === undefined ? {} : { money: moneyOf(price, before, after, delta) }),
-})
-
-const moneyOf = (price: Price, before: CostTotal, after: CostTotal, delta: CostTotal): Money => ({
-  price,
-  before: amountOf(before.expected, price),
-  after: amountOf(after.expected, price),
-  delta: amountOf(delta.expected, price),
-})
+/** @param price without it, no amount of money is known. */
+export const costSummary = (delta: CostTotal, price: Price | undefined): CostSummary => {
+  if (price === undefined) return { delta: roundCost(delta) }
+  const [low, expected, high] = [
+    amountOf(delta.low, price),
+    amountOf(delta.expected, price),
+    amountOf(delta.high, price),
+  ]
+  return { delta: roundCost(delta), money: { price, low, expected, high } }
+}
 
 export const amountOf = (cuHours: number | null, { cuHour }: Price): number | null =>
   cuHours === null ? null : toCents(cuHours * cuHour)
 
-/** The expected cost. If a part of it is unknown, the maximum. */
+/**
+ * What counts where a single number is needed, as in a limit: the expected cost, or the upper bound if a part of the
+ * expected cost is unknown. `null` if there is no bound.
+ */
 export const likelyOf = ({ expected, high, unknown }: CostTotal): number | null => (unknown === 0 ? expected : high)
 
 /** Does not add amounts at different prices. */
-export const totalCost = (parts: readonly CostSummary[]): CostSummary => {
-  const price = commonPrice(parts.map(({ money }) => money?.price))
-  const sum = (pick: (part: CostSummary) => CostTotal): CostTotal => addCosts(parts.map(pick))
-  return costSummary(
-    { before: sum(({ before }) => before), after: sum(({ after }) => after), delta: sum(({ delta }) => delta) },
-    price,
-  )
-}
+export const totalCost = (parts: readonly CostSummary[]): CostSummary =>
+  costSummary(addCosts(parts.map(({ delta }) => delta)), commonPrice(parts.map(({ money }) => money?.price)))
 
 /** The price, if it is the same for all. */
 export const commonPrice = ([first, ...others]: readonly (Price | undefined)[]): Price | undefined =>

@@ -112,12 +112,21 @@ export interface Desired {
 /** The keys of positions in files. */
 const PLACES: ReadonlySet<string> = new Set(['source', 'sources', 'protectSource'])
 
-/** A part of {@link Desired} without positions, so that moving lines does not count as a change. */
-export const withoutPlaces = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutPlaces)
+/** Where a declaration is, at the end of a clause in parentheses. {@link withoutPlaces} removes it. */
+export const placeWords = ({ file, line }: Source): string => ` at ${file}:${line}`
+
+const PLACE_WORDS = / at [^()]*:\d+(?=\))/g
+
+/**
+ * A part of {@link Desired} or of a plan without positions, so that moving lines does not count as a change. The only
+ * sentence of a plan with a position is the one that says why a change is refused.
+ */
+export const withoutPlaces = (value: unknown, key?: string): unknown => {
+  if (typeof value === 'string' && key === 'refused') return value.replace(PLACE_WORDS, '')
+  if (Array.isArray(value)) return value.map((one) => withoutPlaces(one))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one)]])),
+    Object.entries(value).flatMap(([name, one]) => (PLACES.has(name) ? [] : [[name, withoutPlaces(one, name)]])),
   )
 }
 

@@ -1,6 +1,6 @@
 /** Differences between the manifests and the live project, and which side changed. */
 import type { Source } from './diagnostic.ts'
-import type { AttributeChange, Change, UnmanagedCompute } from './plan.ts'
+import type { AttributeChange, AttributeValue, Change, PlannedCompute, UnmanagedCompute } from './plan.ts'
 
 export const MOVERS = ['manifest', 'live', 'both'] as const
 
@@ -36,9 +36,40 @@ export interface DriftOperation {
 
 /** A live compute that the base's manifests declare and the head's do not. It stays as it is. */
 export interface ReleasedCompute extends UnmanagedCompute {
+  readonly kind: 'compute'
   /** Where the manifests on the base branch declare it. */
   readonly source: Source
 }
+
+/** An attribute that the base sets and the head does not, of a compute that both declare. Its live value stays. */
+export interface ReleasedAttribute extends Pick<UnmanagedCompute, 'project' | 'branch' | 'compute'> {
+  readonly kind: 'attribute'
+  /** Each entry of a map has its own path, as in a change. */
+  readonly path: string
+  /** `another value` for an entry of a map whose live value the base does not declare either. */
+  readonly live: AttributeValue
+  readonly liveText: string
+  /** The lines that set the default of the service or the project: `disabled: false`. Absent if it is unknown. */
+  readonly undo?: string
+  /** Set if the live value is the default. Such an attribute is in JSON only. */
+  readonly isDefault?: true
+  /** Where the manifests on the base branch set it. */
+  readonly source: Source
+}
+
+/** A safeguard that the head removes, or a restart window that it opens at more times. */
+export interface ReleasedSafeguard extends Pick<UnmanagedCompute, 'project' | 'branch'> {
+  readonly kind: 'safeguard'
+  readonly safeguard: 'protect' | 'prune' | 'restartWindow'
+  /** The compute that a restart window applies to. */
+  readonly compute?: PlannedCompute
+  /** `true`, or the window in words. */
+  readonly before: string
+  readonly after: string
+}
+
+/** What the base's manifests declare and the head's do not. */
+export type Released = ReleasedCompute | ReleasedAttribute | ReleasedSafeguard
 
 export interface Origin {
   /** Changes caused by differences between the manifests of base and head, in the plan's order. */
@@ -47,8 +78,8 @@ export interface Origin {
   readonly drift: readonly Change[]
   /** Changes that the base would make and the head does not: the head accepts the live state. */
   readonly settled: readonly Change[]
-  /** Sorted by project, then branch name, then primary before replicas. */
-  readonly released: readonly ReleasedCompute[]
+  /** Computes, then attributes, then safeguards; each sorted by project, branch name, and primary before replicas. */
+  readonly released: readonly Released[]
   /** What could not be compared with the base, one sentence each. Absent if everything was compared. */
   readonly gaps?: readonly string[]
 }

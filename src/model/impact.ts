@@ -35,12 +35,12 @@ export const IMPACT_NAMES: Readonly<Record<Impact, string>> = {
 /** Phrases for use in sentences. */
 export const IMPACT_WORDS: Readonly<Record<Impact, string>> = {
   none: 'no one is interrupted',
-  'may-restart': 'may restart: existing connections may drop',
+  'may-restart': 'may restart: existing connections may drop, only some settings can be reloaded',
   restart: 'restarts: existing connections drop',
   disconnect: 'disconnects: existing connections end',
   move: 'moves: connections drop, same host, other data',
   replace: 'replaced: connections end, new host',
-  delete: 'deleted: connections end, the host is lost',
+  delete: 'deleted: connections end, the host is lost, the branch and its data stay',
 }
 
 export const worstImpact = (impacts: readonly Impact[]): Impact =>

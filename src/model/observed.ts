@@ -1,5 +1,6 @@
 /** A snapshot: the state that the API showed at one point in time. */
 import type { ComputeAttributes, WireSettings } from './attributes/index.ts'
+import type { Settlement } from './settlement.ts'
 
 export type ComputeType = 'read_write' | 'read_only'
 
@@ -82,6 +83,17 @@ export interface ProjectSettings {
   readonly period?: { readonly start: string; readonly end: string }
 }
 
+const DAY_MS = 86_400_000
+
+/** When the next service update is due, in milliseconds since the epoch. Ignores one that is over a day overdue. */
+export const updateDue = (settings: ProjectSettings | undefined, now: number): number | undefined => {
+  const due = settings?.maintenanceScheduledFor === undefined ? Number.NaN : parseUtc(settings.maintenanceScheduledFor)
+  return Number.isNaN(due) || due < now - DAY_MS ? undefined : due
+}
+
+/** The service may return times without a zone, which are then in UTC. */
+const parseUtc = (text: string): number => Date.parse(/(Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`)
+
 /** All times are in UTC. The window starts and ends on the same day. */
 export interface MaintenanceWindow {
   /** 1 is Monday, 7 is Sunday. */
@@ -101,6 +113,8 @@ export interface ObservedProject {
   readonly pastOperations?: readonly PastOperation[]
   /** The history of operations is complete from this time on (ISO 8601). */
   readonly operationsSince?: string
+  /** Absent if the operations were not read. */
+  readonly settlement?: Settlement
   /** Absent if the project itself was not read. */
   readonly settings?: ProjectSettings
 }

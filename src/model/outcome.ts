@@ -1,7 +1,9 @@
 /** The result of applying a plan, and the events that are reported while it is applied. */
 import { EXIT, type ExitCode } from '../base/index.ts'
+import type { Impact } from './impact.ts'
 import { leftOutIds, type Plan, type Step } from './plan.ts'
 import type { RestartWindow } from './restart-window.ts'
+import type { Repair } from './settlement.ts'
 
 /**
  * `stale`: something that the step relies on was changed after the plan was made, so nothing was sent.
@@ -31,6 +33,52 @@ export const FAILURE_REASONS = [
 
 export type FailureReason = (typeof FAILURE_REASONS)[number]
 
+/**
+ * What happened to the connections of a compute while a step changed it. `restarted` and `suspended` are caused by the
+ * step. `no-restart-seen` does not say that there was none, because a service may restart Postgres unseen.
+ */
+export const OBSERVED_EFFECTS = [
+  'restarted',
+  'restarted-cause-unknown',
+  'suspended',
+  'suspended-by-itself',
+  'woke',
+  'was-idle',
+  'no-restart-seen',
+  'unknown',
+] as const
+
+export type ObservedEffect = (typeof OBSERVED_EFFECTS)[number]
+
+export interface Observation {
+  /** The impact that was predicted right before the request was sent. */
+  readonly predicted: Impact
+  readonly observed: ObservedEffect
+  /** When the compute restarted or was suspended: a time of the service, ISO 8601. */
+  readonly at?: string
+}
+
+/** Whether a step interrupted users, although the prediction was that it interrupts no one. */
+export const isUnpredicted = ({ predicted, observed }: Observation): boolean =>
+  predicted === 'none' && (observed === 'restarted' || observed === 'suspended')
+
+const OBSERVED_WORDS: Readonly<Record<ObservedEffect, string>> = {
+  restarted: 'restarted',
+  'restarted-cause-unknown': 'restarted, cause unknown',
+  suspended: 'was suspended',
+  'suspended-by-itself': 'suspended by itself',
+  woke: 'woke',
+  'was-idle': 'was idle',
+  'no-restart-seen': 'no restart seen',
+  unknown: 'effect on connections unknown',
+}
+
+/** `restarted at 2026-03-01 12:00:00 UTC` */
+export const observedWords = ({ observed, at }: Observation): string => {
+  const when = at === undefined ? '' : ` at ${at.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')}`
+  return `${OBSERVED_WORDS[observed]}${when}`
+}
+
 export interface OperationProgress {
   readonly id: string
   readonly action: string
@@ -59,6 +107,10 @@ export interface StepOutcome {
   readonly operations: readonly OperationProgress[]
   /** The compute that the step created or changed. */
   readonly computeId?: string
+  /** The `espalier compute` command that settles the compute, if the step's operation failed and this is needed. */
+  readonly repair?: Repair
+  /** Absent if no request was sent, and for a create, because nobody is connected yet. */
+  readonly observation?: Observation
   /** If the step is stale, what changed. */
   readonly moved?: readonly Moved[]
   /** The latest operation on the same compute that this run did not start. It probably caused the change. */
@@ -113,6 +165,8 @@ export type ApplyEvent = { readonly time: string } & (
       readonly delayMs: number
     }
   | { readonly type: 'operation'; readonly step: string; readonly operation: OperationProgress }
+  /** The step interrupted users, although the prediction was that it interrupts no one. */
+  | { readonly type: 'unpredicted'; readonly step: string; readonly observation: Observation }
   | { readonly type: 'step-end'; readonly outcome: StepOutcome }
   | { readonly type: 'interrupt'; readonly message: string }
   | { readonly type: 'outcome'; readonly outcome: Outcome }

@@ -26,7 +26,7 @@ export const REASONS = {
 export type Reason = keyof typeof REASONS
 
 /** The major version is increased when a program that reads the old format would misread the new one. */
-export const PLAN_FORMAT_VERSION = '2.0'
+export const PLAN_FORMAT_VERSION = '3.0'
 
 /** In the order in which a summary counts them. */
 export const CHANGE_KINDS = ['create', 'update', 'move', 'replace', 'delete'] as const
@@ -69,6 +69,31 @@ export interface AttributeChange {
   readonly source?: Source
 }
 
+/** What a change can make different for the users of a compute. The rows are in effects.ts. */
+export const EFFECT_KINDS = [
+  'default-branch',
+  'disabled',
+  'sleep',
+  'max-connections',
+  'cache',
+  'temporary-disk',
+  'shared-compute',
+  'autoscaling',
+  'next-restart',
+] as const
+
+export type EffectKind = (typeof EFFECT_KINDS)[number]
+
+/** What is different after a change, at once or later. An impact is what the change itself interrupts. */
+export interface Effect {
+  readonly kind: EffectKind
+  readonly before: AttributeValue
+  readonly after: AttributeValue
+  readonly when: 'now' | 'later'
+  /** Set if the plan also warns about it. */
+  readonly warns?: true
+}
+
 /** What a compute of this size provides at the upper limit of the size: `max_connections`, and RAM in GB. */
 export interface Capacity {
   readonly size: Size
@@ -91,6 +116,8 @@ export interface Change {
   readonly from?: BranchName
   readonly compute: PlannedCompute
   readonly attributes: readonly AttributeChange[]
+  /** In the order of `EFFECT_KINDS`. */
+  readonly effects: readonly Effect[]
   readonly impact: Impact
   /** The impact that the change would have if the compute were not idle. Absent if it is the same as `impact`. */
   readonly unlessIdle?: Impact
@@ -98,6 +125,8 @@ export interface Change {
   readonly reasons: readonly Reason[]
   /** Why the change must not be made, as a sentence. No flag can override this. */
   readonly refused?: string
+  /** Set if it is refused because a policy denies it. */
+  readonly isDenied?: true
   /** The restart windows that its steps wait for. */
   readonly windows?: readonly RestartWindow[]
   readonly before?: Capacity
@@ -108,7 +137,10 @@ export interface Change {
 
 export type StepKind = 'create' | 'update' | 'move' | 'delete'
 
-/** An API request, exactly as it will be sent. */
+/**
+ * An API request. Its `settings` are only the declared ones. The live settings that are not declared, which the request
+ * must repeat, may be secret, so they are added from a new read when it is sent.
+ */
 export interface StepRequest {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   /** The path below the API root: `/projects/…`. */

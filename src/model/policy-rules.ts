@@ -3,13 +3,13 @@
  * words. The keys of the table are the names of the rules.
  */
 import { number, oneOf, only, type Schema, text } from '../base/index.ts'
+import { addCosts, type CostTotal, likelyOf } from './cost.ts'
 import type { Source } from './diagnostic.ts'
 import { DURATION_PATTERN, formatDuration, parseDuration } from './duration.ts'
 import { isDelete, isOrMayBeRestart } from './plan-counts.ts'
 import type { PolicyLevel } from './policy.ts'
 import type { CostedChange, ExpectedCuHours, PolicyBranch, PolicyCompute, PolicyProject } from './policy-state.ts'
-import { formatScaleToZero, SCALE_TO_ZERO_NEVER, scaleToZeroSeconds } from './scale-to-zero.ts'
-import { SIZE_TABLE } from './size.ts'
+import { formatScaleToZero, sleepSeconds } from './scale-to-zero.ts'
 
 export interface Measured {
   /** `undefined` if it is unknown. */
@@ -42,8 +42,8 @@ type Measuring =
     }
   | {
       readonly of: 'plan'
-      /** What one change adds. `undefined` if it is unknown. */
-      readonly use: (change: CostedChange) => number | undefined
+      /** What changes add. `undefined` if it is unknown. */
+      readonly use: (changes: readonly CostedChange[]) => number | undefined
       /** @param total what the plan adds. `undefined` if it is unknown. */
       readonly what: (total: number | undefined, changes: readonly CostedChange[]) => string
     }
@@ -87,18 +87,11 @@ const sizeOf =
     return { value: cu, what: `${size} for ${on(compute, branch)}`, source: compute.sources?.size }
   }
 
-/** After how many seconds the compute is suspended. Large computes never are, whatever their setting. */
-const sleepsAfter = ({ settings: { size, scaleToZero } }: PolicyCompute): number | undefined => {
-  if (size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu) return Number.POSITIVE_INFINITY
-  if (scaleToZero === undefined) return undefined
-  return scaleToZero === SCALE_TO_ZERO_NEVER ? Number.POSITIVE_INFINITY : scaleToZeroSeconds(scaleToZero)
-}
-
 const sleepOf =
   (measured: (seconds: number) => number) =>
   (compute: PolicyCompute, branch: PolicyBranch): Measured => {
     const { scaleToZero } = compute.settings
-    const seconds = sleepsAfter(compute)
+    const seconds = sleepSeconds(compute.settings)
     const setting =
       scaleToZero === undefined ? 'an unknown scale to zero' : `\`scaleToZero: ${formatScaleToZero(scaleToZero)}\``
     return {
@@ -115,6 +108,9 @@ const titleOf = ({ id, name }: PolicyProject): string => `project ${name ?? id}`
 const computes = (count: number): string => `${count} compute${count === 1 ? '' : 's'}`
 
 const decimals = (value: number): number => Math.round(value * 100) / 100
+
+const increaseOf = (changes: readonly CostedChange[]): CostTotal =>
+  addCosts(changes.flatMap(({ cost }) => cost?.delta ?? []))
 
 /** The rules in the order in which the schema lists them. */
 export const POLICY_RULES = {
@@ -227,7 +223,7 @@ export const POLICY_RULES = {
       { ...COUNT, example: 5 },
     ),
     of: 'plan',
-    use: ({ change }) => Number(isOrMayBeRestart(change)),
+    use: (changes) => changes.filter(({ change }) => isOrMayBeRestart(change)).length,
     what: (total = 0) => `restarting ${computes(total)}`,
   },
   maxDeletes: {
@@ -236,7 +232,7 @@ export const POLICY_RULES = {
       example: 0,
     }),
     of: 'plan',
-    use: ({ change }) => Number(isDelete(change)),
+    use: (changes) => changes.filter(({ change }) => isDelete(change)).length,
     what: (total = 0) => `deleting ${computes(total)}`,
   },
   maxCuIncrease: {
@@ -246,27 +242,27 @@ export const POLICY_RULES = {
     }),
     of: 'plan',
     // A compute that is created without a size gets the default of its project, which is unknown.
-    use: ({ change: { kind, before, after } }) =>
-      after === undefined && (kind === 'create' || kind === 'replace')
+    use: (changes) =>
+      changes.some(({ change: { kind, after } }) => after === undefined && (kind === 'create' || kind === 'replace'))
         ? undefined
-        : (after?.size.max ?? 0) - (before?.size.max ?? 0),
+        : changes.reduce(
+            (sum, { change: { before, after } }) => sum + (after?.size.max ?? 0) - (before?.size.max ?? 0),
+            0,
+          ),
     what: (total) => (total === undefined ? 'creating a compute without a size' : `adding ${decimals(total)} CU`),
   },
   maxCuHoursIncrease: {
     ...amount(
       'at most',
       ' a month',
-      'The maximum number of expected CU-hours per month that a plan adds. Unknown increases count at their maximum.',
+      'The maximum number of CU-hours per month that a plan adds: expected or, without history, at most.',
       { ...NOT_NEGATIVE, example: 1000 },
     ),
     of: 'plan',
-    use: ({ cost }) => cost?.delta.expected ?? cost?.delta.high ?? undefined,
+    use: (changes) => likelyOf(increaseOf(changes)) ?? undefined,
     what: (total, changes) => {
       if (total === undefined) return 'adding an unknown number of CU-hours'
-      const unknown = changes.filter(({ cost }) => cost?.delta.expected === null).length
-      return unknown === 0
-        ? `adding ${decimals(total)} CU-hours`
-        : `adding up to ${decimals(total)} CU-hours, because the usage of ${computes(unknown)} is unknown,`
+      return `adding ${increaseOf(changes).unknown === 0 ? '' : 'up to '}${decimals(total)} CU-hours`
     },
   },
 } as const satisfies Readonly<Record<string, PolicyRuleRow>>
@@ -313,6 +309,6 @@ export const planUseOf = (change: CostedChange): PlanUse =>
   Object.fromEntries(
     POLICY_RULE_NAMES.flatMap((name) => {
       const row = policyRuleRow(name)
-      return row.of === 'plan' ? [[name, row.use(change) ?? 0]] : []
+      return row.of === 'plan' ? [[name, row.use([change]) ?? 0]] : []
     }),
   )

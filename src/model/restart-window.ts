@@ -57,3 +57,49 @@ const formatDays = (days: readonly Weekday[]): string => {
 
 /** `Sun`. */
 export const weekdayTitle = (day: string | undefined): string => `${day?.charAt(0).toUpperCase()}${day?.slice(1)}`
+
+const WEEK_MINUTES = 7 * 24 * 60
+
+/** The minutes of the week, in UTC, at which a window in a zone with this offset is open. */
+const minutesOf = ({ days, from, to }: RestartWindow, offset: number): ReadonlySet<number> => {
+  const [start, end] = [from, to].map((time) => {
+    const [hours = 0, minutes = 0] = time.split(':').map(Number)
+    return hours * 60 + minutes
+  }) as [number, number]
+  const length = end > start ? end - start : end - start + 24 * 60
+  return new Set(
+    days.flatMap((day) => {
+      const first = WEEKDAYS.indexOf(day) * 24 * 60 + start - offset + WEEK_MINUTES
+      return Array.from({ length }, (_, minute) => (first + minute) % WEEK_MINUTES)
+    }),
+  )
+}
+
+/** The offsets of the time zones from UTC, in minutes, on each day of the year after `at`; without duplicates. */
+const offsetsOf = (zones: readonly [string, string], at: number): readonly (readonly [number, number])[] => {
+  const [one, other] = zones
+  if (one === other) return [[0, 0]]
+  const readers = zones.map((timeZone) => new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }))
+  const pairs = Array.from({ length: 366 }, (_, day) =>
+    readers.map((reader) => {
+      const text = reader.formatToParts(at + day * 86_400_000).find(({ type }) => type === 'timeZoneName')?.value ?? ''
+      const [, sign = '+', hours = '0', minutes = '0'] = /([+-])(\d\d):(\d\d)/.exec(text) ?? []
+      return Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes))
+    }),
+  )
+  return [...new Map(pairs.map((pair) => [pair.join(), pair as unknown as readonly [number, number]])).values()]
+}
+
+/**
+ * Whether `after` is open at a time at which `before` is closed. `undefined` is open at any time.
+ *
+ * @param at milliseconds since the epoch. Offsets between time zones are those of the following year.
+ */
+export const opensMore = (before: RestartWindow | undefined, after: RestartWindow | undefined, at: number): boolean => {
+  if (before === undefined) return false
+  if (after === undefined) return minutesOf(before, 0).size < WEEK_MINUTES
+  return offsetsOf([before.timezone, after.timezone], at).some(([was, is]) => {
+    const open = minutesOf(before, was)
+    return [...minutesOf(after, is)].some((minute) => !open.has(minute))
+  })
+}

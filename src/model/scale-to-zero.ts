@@ -3,6 +3,7 @@
  * seconds (public OpenAPI of the service).
  */
 import { formatDuration } from './duration.ts'
+import { canScaleToZero, type Size } from './size.ts'
 
 export const SCALE_TO_ZERO_DEFAULT = 0
 export const SCALE_TO_ZERO_NEVER = -1
@@ -25,3 +26,17 @@ export const formatScaleToZero = (seconds: number): string => {
 /** Resolves the default. Not for `never`. */
 export const scaleToZeroSeconds = (seconds: number): number =>
   seconds === SCALE_TO_ZERO_DEFAULT ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds
+
+/**
+ * After how many seconds without activity a compute is suspended. Infinity: never. Large computes never are, whatever
+ * their setting. `undefined`: unknown.
+ */
+export const sleepSeconds = (compute: {
+  readonly size?: Size | undefined
+  readonly scaleToZero?: number | undefined
+}): number | undefined => {
+  const { size, scaleToZero } = compute
+  if (size !== undefined && !canScaleToZero(size)) return Number.POSITIVE_INFINITY
+  if (scaleToZero === undefined) return undefined
+  return scaleToZero === SCALE_TO_ZERO_NEVER ? Number.POSITIVE_INFINITY : scaleToZeroSeconds(scaleToZero)
+}

@@ -42,6 +42,8 @@ const STEPS: readonly SizeStep[] = [0.25, 0.5, ...range(1, 16, 1), ...range(18, 
 export const SIZE_TABLE = {
   version: '2026-11',
   steps: STEPS,
+  /** Largest compute whose `max_connections` the public API reference lists, in CU. */
+  listedConnectionsCu: 38,
   /** Largest autoscaling limit, in CU. */
   autoscalingMaxCu: 16,
   /** Largest `max - min` of an autoscaling range, in CU. */
@@ -57,12 +59,25 @@ export const SIZES_IN_WORDS = '0.25, 0.5, whole numbers from 1 to 16 and even nu
 export const sizeStep = (cu: number): SizeStep | undefined => SIZE_TABLE.steps.find((candidate) => candidate.cu === cu)
 
 /** The step nearest to `cu`; the smaller one in a tie. */
-export const nearestStep = (cu: number): SizeStep | undefined =>
-  SIZE_TABLE.steps.reduce<SizeStep | undefined>(
+export const nearestStep = (cu: number): SizeStep | undefined => nearestOf(SIZE_TABLE.steps, cu)
+
+const nearestOf = (steps: readonly SizeStep[], cu: number): SizeStep | undefined =>
+  steps.reduce<SizeStep | undefined>(
     (best, candidate) =>
       best === undefined || Math.abs(candidate.cu - cu) < Math.abs(best.cu - cu) ? candidate : best,
     undefined,
   )
+
+/** The valid autoscaling range that is nearest to these limits. The minimum is adapted first. */
+export const nearestRange = (min: number, max: number): Size => {
+  const { autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
+  const low = nearestStep(Math.min(min, autoscalingMaxCu))?.cu ?? autoscalingMaxCu
+  const ends = SIZE_TABLE.steps.filter(({ cu }) => cu >= low && cu <= Math.min(low + maxSpreadCu, autoscalingMaxCu))
+  return { min: low, max: nearestOf(ends, max)?.cu ?? low }
+}
+
+/** Larger computes cannot scale to zero, whatever their setting. */
+export const canScaleToZero = ({ max }: Pick<Size, 'max'>): boolean => max <= SIZE_TABLE.scaleToZeroMaxCu
 
 export const isFixed = (size: Size): boolean => size.min === size.max
 
@@ -74,9 +89,20 @@ export const isKnownSize = ({ min, max }: Size): boolean => sizeStep(min) !== un
  * compatibility"), or the documented formula for sizes that are not in the table.
  */
 export const maxConnections = (size: Size): number => {
-  const cu = Math.min(size.max, 8 * size.min)
+  const cu = connectionsCu(size)
   return sizeStep(cu)?.maxConnections ?? connectionsOf(cu)
 }
+
+const connectionsCu = ({ min, max }: Size): number => Math.min(max, 8 * min)
+
+/** Whether `max_connections` is only known to be at least the value of {@link maxConnections}. */
+export const hasUnlistedConnections = (size: Size): boolean => connectionsCu(size) > SIZE_TABLE.listedConnectionsCu
+
+/** Local disk for temporary files, in GiB (the public API reference). */
+export const temporaryDiskGib = ({ max }: Size): number => Math.max(20, 15 * max)
+
+/** Whether the compute can be as small as a shared one: 0.25 or 0.5 CU (the public API reference). */
+export const isShared = ({ min }: Size): boolean => min < 1
 
 /** `0.5 CU` for a fixed size, `1–8 CU` for a range. */
 export const formatSize = (size: Size): string => (isFixed(size) ? `${size.min} CU` : `${size.min}–${size.max} CU`)

@@ -28,6 +28,7 @@ export const checkMerged = (
       project.id,
       claims.filter(({ branch }) => !crowded.has(branch.id)),
       staying,
+      new Set(declarations.branches.flatMap(({ branch, shape }) => (shape.protect ? [branch.id] : []))),
     ),
     ...checkNames(claims, staying),
     ...checkRenames(claims, staying),
@@ -79,6 +80,7 @@ const checkPrimaries = (
   project: string,
   claims: readonly Claim[],
   staying: readonly ObservedCompute[],
+  protectedIds: ReadonlySet<string>,
 ): readonly Diagnostic[] => {
   const primaryOn = new Map(
     staying.filter(({ type }) => type === 'read_write').map((live) => [live.branchId, live] as const),
@@ -88,7 +90,8 @@ const checkPrimaries = (
     if (id === undefined) return []
     const own = claim.observed?.id ?? 'a new compute'
     const message = `Branch \`${claim.branch.name}\` already has the primary ${id}, so ${own} cannot be its primary.`
-    const hint = `Pin ${id} on another branch (\`id: ${id}\`), or delete it: \`espalier compute delete ${id} --project ${project}\`.`
+    const isProtected = claim.branch.isProtected === true || protectedIds.has(claim.branch.id)
+    const hint = `${isProtected ? 'Remove the protection of the branch first. ' : ''}Pin ${id} on another branch (\`id: ${id}\`), or delete it: \`espalier compute delete ${id} --project ${project}\`.`
     return [problem('E_PRIMARY_TAKEN', message, hint, claim.desired.sources.id ?? claim.desired.source)]
   })
 }

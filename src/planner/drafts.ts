@@ -6,6 +6,7 @@ import {
   type Change,
   type ChangeKind,
   differingKeys,
+  effectsOf,
   type Impact,
   isIdle,
   maxConnections,
@@ -14,6 +15,8 @@ import {
   ramGb,
   rowOf,
   type Size,
+  settingsAfter,
+  settingsOfCompute,
   worstImpact,
 } from '../model/index.ts'
 import { attributeChanges, managedKeys } from './attribute-changes.ts'
@@ -52,10 +55,28 @@ export const refuse = (draft: Draft, why: string | undefined): Draft =>
 export const draftClaim = (claim: Claim, context: DraftContext): Draft | undefined => {
   const { observed: live, desired, slot } = claim
   if (live === undefined) return { ...draftCreate(claim, context), slot }
-  if (live.type !== claim.type) return { ...draftReplace(claim, live, context), slot }
+  if (live.type !== claim.type) return { ...withEffects(draftReplace(claim, live, context), live, context), slot }
   const keys = differingKeys(desired.attributes, live.attributes)
   const moved = live.branchId !== claim.branch.id
-  return moved || keys.length > 0 ? { ...draftPatch(claim, live, keys, context), slot } : undefined
+  if (!moved && keys.length === 0) return undefined
+  return { ...withEffects(draftPatch(claim, live, keys, context), live, context), slot }
+}
+
+const withEffects = ({ change, steps }: Draft, live: ObservedCompute, context: DraftContext): Draft => {
+  const isOn = (test: (branch: string) => boolean): boolean => test(live.branchId) || test(change.branch.id)
+  const effects = effectsOf({
+    change,
+    before: settingsOfCompute(live.attributes),
+    after: settingsAfter(
+      change,
+      steps.map(({ step }) => step),
+      live,
+      context.defaults,
+    ),
+    isImportant: isOn(context.isDefault) || isOn(context.isProtected),
+    isDefaultPrimary: live.type === 'read_write' && context.isDefault(live.branchId),
+  })
+  return { steps, change: { ...change, effects } }
 }
 
 const draftCreate = (claim: Claim, context: DraftContext): Draft => {
@@ -80,8 +101,7 @@ const draftReplace = (claim: Claim, live: ObservedCompute, context: DraftContext
     ...capacities({ before: live.attributes.size, after: desired.attributes.size }),
   }
   const deletion = deleteStep(live, change, context.branchName(live.branchId), 'replace')
-  const { settings } = live
-  return { change, steps: [deletion, createStep(claim, change, { deletion, ...(settings && { settings }) })] }
+  return { change, steps: [deletion, createStep(claim, change, deletion)] }
 }
 
 const draftPatch = (
@@ -119,8 +139,9 @@ const draftPatch = (
 /** Deletes a compute that the manifest declares absent, or that no declaration claims. */
 export const draftDelete = (
   { live, reason, resolved: { branch }, source }: Departure,
-  { project }: DraftContext,
+  context: DraftContext,
 ): Draft => {
+  const { project } = context
   const change: Change = {
     id: `${project}/${branch.id}/${live.id}`,
     kind: 'delete',
@@ -128,12 +149,13 @@ export const draftDelete = (
     branch: { id: branch.id, name: branch.name },
     compute: livePlanned(live),
     attributes: [],
+    effects: [],
     impact: 'delete',
     reasons: [reason],
     ...capacities({ before: live.attributes.size }),
     ...defined({ source }),
   }
-  return { change, steps: [deleteStep(live, change, change.branch, 'delete')] }
+  return withEffects({ change, steps: [deleteStep(live, change, change.branch, 'delete')] }, live, context)
 }
 
 const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => ({
@@ -142,6 +164,7 @@ const changeOf = (claim: Claim, kind: ChangeKind, { project }: DraftContext) => 
   project,
   branch: { id: claim.branch.id, name: claim.branch.name },
   compute: plannedCompute(claim, claim.observed),
+  effects: [],
   source: claim.desired.source,
 })
 

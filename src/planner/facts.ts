@@ -4,6 +4,7 @@ import {
   type Change,
   type ComputeAttributes,
   type Desired,
+  type DesiredRule,
   differingKeys,
   type ObservedProject,
   rowOf,
@@ -21,6 +22,16 @@ export interface Fact {
   /** The live value, as text. `null` if there is none. */
   readonly live: string | null
   readonly agrees: boolean
+  /** The live compute that a declaration claims. */
+  readonly claimed?: Claimed
+}
+
+interface Claimed {
+  readonly id: string
+  /** Same as the id of the change that creates the compute. */
+  readonly slot: string
+  /** If a rule declares it on a branch that is neither the default branch nor protected. */
+  readonly byRule?: { readonly rule: string; readonly branchCreatedAt: string }
 }
 
 /** Key of the fact that a change resolves: one attribute, or the compute as a whole. */
@@ -31,8 +42,25 @@ export const differenceKey = ({ id, kind, compute }: Change, attribute?: Attribu
 
 export const factsOf = (desired: Desired, project: ObservedProject, options: MatchOptions = {}): readonly Fact[] => {
   const declarations = declarationsOf(desired, project, options)
-  return [...declarations.claims.flatMap((claim) => claimFacts(claim, project.id)), ...unclaimedFacts(declarations)]
+  const rules = new Map(
+    declarations.branches.flatMap(({ branch, rule }) =>
+      rule === undefined ? [] : [[branch.id, ruleKey(rule)] as const],
+    ),
+  )
+  const facts = (claim: Claim): readonly Fact[] => {
+    const { observed, branch } = claim
+    const all = claimFacts(claim, project.id)
+    if (observed === undefined) return all
+    const rule = branch.isDefault || branch.isProtected ? undefined : rules.get(branch.id)
+    const byRule = rule === undefined ? {} : { byRule: { rule, branchCreatedAt: branch.createdAt ?? '' } }
+    const claimed: Claimed = { id: observed.id, slot: `${project.id}/${claim.slot}`, ...byRule }
+    return all.map((fact) => ({ ...fact, claimed }))
+  }
+  return [...declarations.claims.flatMap(facts), ...unclaimedFacts(declarations)]
 }
+
+/** Identifies a rule by the branches that it matches. */
+export const ruleKey = ({ match, except, expires }: DesiredRule): string => JSON.stringify([match, except, expires])
 
 const claimFacts = ({ slot, branch, type, desired, observed: live }: Claim, project: string): readonly Fact[] => {
   const exists = { key: `${project}/${slot}/exists`, want: 'yes', live: live === undefined ? null : 'yes' }

@@ -3,6 +3,7 @@ import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeAttributes,
   type ComputeType,
+  canScaleToZero,
   type DesiredAbsence,
   type DesiredCompute,
   type DesiredShape,
@@ -17,7 +18,6 @@ import {
   problem,
   rowOf,
   SCALE_TO_ZERO_NEVER,
-  SIZE_TABLE,
   warning,
   worstImpact,
 } from '../model/index.ts'
@@ -195,5 +195,5 @@ export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes): 
   if (!changed.includes('size') && !changed.includes('scaleToZero')) return true
   const size = desired.size ?? live.size
   const scaleToZero = desired.scaleToZero ?? live.scaleToZero
-  return size === undefined || size.max <= SIZE_TABLE.scaleToZeroMaxCu || scaleToZero === SCALE_TO_ZERO_NEVER
+  return size === undefined || canScaleToZero(size) || scaleToZero === SCALE_TO_ZERO_NEVER
 }

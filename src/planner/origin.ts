@@ -1,18 +1,14 @@
 /** Determines whether the manifests on the head branch introduce a change, or the change resolves existing drift. */
-import { compare } from '../base/index.ts'
 import {
   type AttributeChange,
   type Change,
-  type Desired,
   type Difference,
-  type Observed,
+  effectsFrom,
   type Origin,
   type Plan,
-  type ReleasedCompute,
+  type Released,
   worstImpact,
 } from '../model/index.ts'
-import { declarationsOf } from './declarations.ts'
-import { branchNamer, unmanagedCompute } from './steps.ts'
 
 /**
  * Splits the changes of the head's plan by whether the base's plan contains them as well. Both plans use the same
@@ -20,9 +16,9 @@ import { branchNamer, unmanagedCompute } from './steps.ts'
  * attributes.
  *
  * @param base `undefined` if there is none, in which case every change counts as introduced.
- * @param released computes that the head no longer manages, whose drift is ignored rather than resolved.
+ * @param released the drift of computes that the head no longer manages is ignored rather than resolved.
  */
-export const originOf = (base: Plan | undefined, head: Plan, released: readonly ReleasedCompute[] = []): Origin => {
+export const originOf = (base: Plan | undefined, head: Plan, released: readonly Released[] = []): Origin => {
   const before = changesByCompute(base)
   const introduced: Change[] = []
   const drift: Change[] = []
@@ -44,7 +40,7 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
   }
   const after = new Set([
     ...head.changes.map(keyOf),
-    ...released.map(({ project, compute }) => keyOf({ project, compute, id: '' })),
+    ...released.flatMap((one) => (one.kind === 'compute' ? [keyOf({ ...one, id: '' })] : [])),
   ])
   const settled = [...before].filter(([key]) => !after.has(key)).map(([, change]) => change)
   return { introduced, drift, settled, released }
@@ -93,30 +89,7 @@ const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): b
 const withOnly = (change: Change, attributes: readonly AttributeChange[]): Change => ({
   ...change,
   attributes,
+  effects: effectsFrom(change, attributes),
   impact: worstImpact(attributes.map(({ impact }) => impact)),
   reasons: ['VALUE_DIFFERS'],
 })
-
-/**
- * Live computes that the base declares and the head does not. Excludes computes that the head deletes (declared absent or
- * pruned), because its plan contains those changes.
- */
-export const releasedSince = (base: Desired, head: Desired, { projects }: Observed): readonly ReleasedCompute[] =>
-  projects
-    .flatMap((project) => {
-      const { claims, departures } = declarationsOf(head, project)
-      const known = new Set([...claims.map(({ observed }) => observed?.id), ...departures.map(({ live }) => live.id)])
-      const branchName = branchNamer(project)
-      return declarationsOf(base, project).claims.flatMap(({ observed: live, desired }) =>
-        live === undefined || known.has(live.id)
-          ? []
-          : [{ ...unmanagedCompute({ project: project.id, branchName }, live), source: desired.source }],
-      )
-    })
-    .sort(
-      (a, b) =>
-        compare(a.project, b.project) ||
-        compare(a.branch.name, b.branch.name) ||
-        compare(b.compute.type, a.compute.type) ||
-        compare(a.compute.id ?? '', b.compute.id ?? ''),
-    )

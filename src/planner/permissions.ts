@@ -2,13 +2,11 @@
 import {
   type DeclaredWindow,
   type Desired,
-  type Diagnostic,
-  type Observed,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
+  placeWords,
   type RestartWindow,
-  warning,
 } from '../model/index.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Draft } from './drafts.ts'
@@ -102,9 +100,7 @@ export const protectionOf = (head: Safeguards, base?: Safeguards): Protection =>
     [...(safeguards?.branches.values() ?? [])].filter(({ shape }) => shape.protect)
   return new Map([
     ...protectedBy(base).map(({ branch }) => [branch.id, 'the base manifest says `protect: true`'] as const),
-    ...protectedBy(head).map(
-      ({ branch, source }) => [branch.id, `\`protect: true\` at ${source.file}:${source.line}`] as const,
-    ),
+    ...protectedBy(head).map(({ branch, source }) => [branch.id, `\`protect: true\`${placeWords(source)}`] as const),
   ])
 }
 
@@ -131,38 +127,3 @@ const protectedByManifest = (branch: string, why: string, verb: string): string 
 
 const protectedByService = (branch: string, verb: string): string =>
   `the service protects branch \`${branch}\`: its computes cannot be ${verb}`
-
-/** Warns about each protection that the head's manifests remove, and about each branch that they newly prune. */
-export const removalWarnings = (
-  project: string,
-  head: Safeguards,
-  base: Safeguards,
-  isBranch: (branch: ObservedBranch) => boolean = () => true,
-): readonly Diagnostic[] => {
-  const removed = (branch: ObservedBranch, what: string): Diagnostic =>
-    warning(
-      'W_SAFEGUARD_REMOVED',
-      `Branch \`${branch.name}\` of project \`${project}\` is ${what}.`,
-      'The safeguards of the base manifests still apply to this plan, but not after the merge.',
-      head.branches.get(branch.id)?.source,
-    )
-  return [
-    ...[...base.branches.values()]
-      .filter(({ branch, shape }) => isBranch(branch) && shape.protect && !head.protects(branch.id))
-      .map(({ branch }) => removed(branch, 'no longer protected')),
-    ...[...head.branches.values()]
-      .filter(({ branch, prune }) => isBranch(branch) && prune && !base.prunes(branch.id))
-      .map(({ branch }) => removed(branch, 'now pruned')),
-  ]
-}
-
-/** {@link removalWarnings} of every observed project, including projects that `head` no longer declares. */
-export const removedSafeguards = (
-  base: Desired,
-  head: Desired,
-  { projects }: Observed,
-  isBranch?: (branch: ObservedBranch) => boolean,
-): readonly Diagnostic[] =>
-  projects.flatMap((project) =>
-    removalWarnings(project.id, safeguardsIn(head, project), safeguardsIn(base, project), isBranch),
-  )

@@ -5,8 +5,10 @@ import {
   type Desired,
   type Diagnostic,
   type ExpiringChange,
+  effectWarnings,
   formatSize,
   isKnownSize,
+  isRefused,
   type ObservedCompute,
   type ObservedProject,
   type PlanSelection,
@@ -22,16 +24,16 @@ import { type Draft, draftClaim, draftDelete, refuse } from './drafts.ts'
 import { expiringChanges, expiryWarnings, withoutExpiring } from './expiring.ts'
 import type { MatchOptions } from './match.ts'
 import { order } from './order.ts'
-import { protectionAgainst, protectionOf, removalWarnings, safeguardsIn, safeguardsOf } from './permissions.ts'
+import { protectionAgainst, protectionOf, safeguardsIn, safeguardsOf } from './permissions.ts'
 import { coupleSteps, parkingPlaces, primarySlotsOf } from './primary-slots.ts'
 import { type Selected, type SelectedDrafts, selectDrafts } from './select-drafts.ts'
-import { branchNamer, unmanagedCompute } from './steps.ts'
+import { branchNamer, type DraftContext, unmanagedCompute } from './steps.ts'
 import { assignWindows } from './windows.ts'
 
 export interface PlanOptions extends MatchOptions {
   /**
    * Another version of the manifests (that of the base branch) whose safeguards apply too: its protection, restart
-   * windows and lack of `prune` stay in force. Each weaker setting in the planned manifests causes a warning.
+   * windows and lack of `prune` stay in force.
    */
   readonly baseSafeguards?: Desired | undefined
   /** Which part of each change to plan. Other parts are left unchanged. Default: everything. */
@@ -69,13 +71,19 @@ export const planProject = (
   options: PlanOptions,
   now: number,
 ): ProjectPlan => {
-  const context = { project: project.id, branchName: branchNamer(project) }
   const branches = new Map(project.branches.map((branch) => [branch.id, branch]))
   const declarations = declarationsOf(desired, project, options)
   const { claims, unclaimed, ambiguous, departures } = declarations
   const head = safeguardsOf(declarations)
   const base = options.baseSafeguards && safeguardsIn(options.baseSafeguards, project)
   const protection = protectionOf(head, base)
+  const context: DraftContext = {
+    project: project.id,
+    branchName: branchNamer(project),
+    defaults: project.settings?.computeDefaults,
+    isDefault: (branch) => branches.get(branch)?.isDefault === true,
+    isProtected: (branch) => protection.has(branch) || branches.get(branch)?.isProtected === true,
+  }
 
   const protect = (draft: Draft): Draft => refuse(draft, protectionAgainst(draft, branches, protection))
   const deletions = departures.map((departure) => {
@@ -111,8 +119,7 @@ export const planProject = (
   const found = selected.drafts
 
   const slots = primarySlotsOf(found.flatMap(({ steps }) => steps))
-  const windowed = assignWindows(coupleSteps(found), slots, { head, base })
-  const { drafts } = windowed
+  const drafts = assignWindows(coupleSteps(found), slots, { head, base })
   const parking = parkingPlaces(project, declarations, protection)
   const ordered = order(
     drafts.flatMap(({ steps }) => steps),
@@ -133,22 +140,14 @@ export const planProject = (
     included: selected.included,
     diagnostics: [
       ...declarations.diagnostics,
-      ...(base === undefined ? [] : removalWarnings(project.id, head, base)),
       ...checkMerged(project, declarations, staying),
       ...parking.diagnostics,
       ...ordered.diagnostics,
-      ...windowed.diagnostics,
       ...expiryWarnings(changes, project, declarations),
       ...project.computes.flatMap((compute) => unknownSize(project, compute)),
-      ...drafts.flatMap(({ change }) => [...connectionsShrink(change), ...pinReplaced(change)]),
+      ...drafts.flatMap(({ change }) => [...(isRefused(change) ? [] : effectWarnings(change)), ...pinReplaced(change)]),
     ],
   }
-}
-
-const connectionsShrink = ({ before, after, compute, branch, project, source }: Change): readonly Diagnostic[] => {
-  if (before === undefined || after === undefined || after.maxConnections >= before.maxConnections) return []
-  const message = `max_connections of ${compute.id} on branch \`${branch.name}\` of project \`${project}\` shrinks from ${before.maxConnections} to ${after.maxConnections}.`
-  return [warning('W_CONNECTIONS_SHRINK', message, 'Check that its clients need at most that many.', source)]
 }
 
 /** The service may have sizes that this version does not know. Such a size is shown, and kept if none is declared. */

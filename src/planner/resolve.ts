@@ -20,6 +20,8 @@ import {
 export interface ResolvedBranch {
   readonly branch: ObservedBranch
   readonly shape: DesiredShape
+  /** Absent if the branch is listed by name or id. */
+  readonly rule?: DesiredRule
   readonly prune: boolean
   /** The window from the document's defaults. Applies to undeclared computes. */
   readonly restartWindow?: DeclaredWindow
@@ -39,13 +41,17 @@ export interface ResolvedProject {
 export const resolve = (project: ObservedProject, documents: readonly DesiredDocument[]): ResolvedProject => {
   const diagnostics: Diagnostic[] = []
   const resolved = new Map<string, ResolvedBranch>()
-  const add = (branch: ObservedBranch, shape: DesiredShape & { readonly source: Source }, from: DesiredDocument) => {
-    const { prune, restartWindow, skipExpiring } = from
+  const add = (
+    branch: ObservedBranch,
+    shape: DesiredShape & { readonly source: Source },
+    { prune, restartWindow, skipExpiring }: DesiredDocument,
+    rule?: DesiredRule,
+  ) => {
     resolved.set(branch.id, {
       branch,
       shape,
       prune,
-      ...defined({ restartWindow, skipExpiring }),
+      ...defined({ rule, restartWindow, skipExpiring }),
       source: shape.source,
     })
   }
@@ -62,14 +68,16 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
         continue
       }
       const message = `Branch \`${branch.name}\` (${branch.id}) is declared twice: here and at ${other.file}:${other.line}.`
-      diagnostics.push(problem('E_DUPLICATE', message, 'Keep one of the two.', declared.source))
+      diagnostics.push(
+        problem('E_DUPLICATE', message, 'Move the content of one entry into the other.', declared.source),
+      )
     }
   }
 
   // A rule never matches a branch listed by name or id.
   const unlisted = project.branches.filter(({ id }) => !resolved.has(id))
   for (const { document, rule, matching, own } of applyRules(documents, unlisted)) {
-    for (const branch of own) add(branch, rule, document)
+    for (const branch of own) add(branch, rule, document, rule)
     if (own.length > 0 || (rule.isShared === true && matching.length === 0)) continue
     diagnostics.push(matching.length === 0 ? unusedRule(rule, project) : shadowedRule(rule))
   }

@@ -1,4 +1,4 @@
-/** Builds the API calls that make the changes, exactly as they will be sent. */
+/** Builds the API calls that make the changes. They contain only declared values; `apply` adds live settings. */
 import { defined } from '../base/index.ts'
 import {
   type AttributeKey,
@@ -7,6 +7,7 @@ import {
   type BranchName,
   type Change,
   CONSENT_OF,
+  type ComputeAttributes,
   type Consent,
   type Impact,
   isIdle,
@@ -17,7 +18,6 @@ import {
   type StepWithSlots,
   slotsOfStep,
   type UnmanagedCompute,
-  type WireSettings,
 } from '../model/index.ts'
 import { managedKeys } from './attribute-changes.ts'
 import type { Claim } from './match.ts'
@@ -31,6 +31,11 @@ export interface StepDraft extends StepWithSlots<Omit<Step, 'after'>> {
 export interface DraftContext {
   readonly project: string
   readonly branchName: (id: string) => BranchName
+  /** Defaults for new computes. */
+  readonly defaults: ComputeAttributes | undefined
+  isDefault(branch: string): boolean
+  /** Whether the service or a manifest protects the branch. */
+  isProtected(branch: string): boolean
 }
 
 export const branchNamer = ({ branches }: ObservedProject): DraftContext['branchName'] => {
@@ -62,34 +67,22 @@ const draftOf = (change: Change, position: number, { kind, request, rule, ...res
   return { step, ...slotsOfStep(step, change.from) }
 }
 
-/** @param replaced the compute whose `settings` the new one keeps, except where the manifest declares others. */
-export const createStep = (
-  { branch, type, desired }: Claim,
-  change: Change,
-  replaced?: { readonly settings?: WireSettings; readonly deletion: StepDraft },
-): StepDraft => {
-  const { settings, deletion } = replaced ?? {}
-  const attributes = attributesToWire(desired.attributes, managedKeys(desired), { attributes: {}, settings })
-  const carried = isEmptySettings(settings) ? {} : { settings: { pg_settings: {}, ...settings } }
-  return {
-    ...draftOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
-      kind: 'create',
-      request: {
-        method: 'POST',
-        path: apiPath(change.project, 'endpoints'),
-        body: { endpoint: { branch_id: branch.id, type, ...carried, ...attributes } },
-      },
-      rule: CREATE_RULE,
-      impact: 'none',
-      consents: [],
-      actions: ['start_compute'],
-    }),
-    ...(deletion && { follows: deletion.step.id }),
-  }
-}
-
-const isEmptySettings = (settings: WireSettings = {}): boolean =>
-  Object.values(settings).every((part) => typeof part === 'object' && part !== null && Object.keys(part).length === 0)
+/** @param deletion the deletion of the compute that the new one replaces. */
+export const createStep = ({ branch, type, desired }: Claim, change: Change, deletion?: StepDraft): StepDraft => ({
+  ...draftOf({ ...change, compute: plannedCompute({ type, desired }) }, deletion === undefined ? 1 : 2, {
+    kind: 'create',
+    request: {
+      method: 'POST',
+      path: apiPath(change.project, 'endpoints'),
+      body: { endpoint: { branch_id: branch.id, type, ...attributesToWire(desired.attributes, managedKeys(desired)) } },
+    },
+    rule: CREATE_RULE,
+    impact: 'none',
+    consents: [],
+    actions: ['start_compute'],
+  }),
+  ...(deletion && { follows: deletion.step.id }),
+})
 
 /** Deletes a compute that is no longer wanted, or that is replaced by one with a new host. */
 export const deleteStep = (
@@ -116,7 +109,7 @@ export const patchStep = (
 ): StepDraft => {
   const { keys, impacts, rule } = differs
   const moved = branch.id !== live.branchId
-  const attributes = attributesToWire(desired.attributes, keys, live)
+  const attributes = attributesToWire(desired.attributes, keys, { attributes: live.attributes, settings: {} })
   return draftOf(change, 1, {
     kind: moved ? 'move' : 'update',
     request: {

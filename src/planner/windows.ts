@@ -1,6 +1,6 @@
 /** Determines when disruptive steps may run: in the windows of their compute and of the computes they make room for. */
 import { compare } from '../base/index.ts'
-import { type Diagnostic, formatWindow, type RestartWindow, warning } from '../model/index.ts'
+import { formatWindow, type RestartWindow } from '../model/index.ts'
 import type { Draft } from './drafts.ts'
 import type { Safeguards } from './permissions.ts'
 import { chain, type PrimarySlots } from './primary-slots.ts'
@@ -19,23 +19,19 @@ export const assignWindows = (
   drafts: readonly Draft[],
   slots: PrimarySlots,
   { head, base }: { readonly head: Safeguards; readonly base?: Safeguards | undefined },
-): { readonly drafts: readonly Draft[]; readonly diagnostics: readonly Diagnostic[] } => {
+): readonly Draft[] => {
   const windows = new Map<string, Windows>()
-  const diagnostics: Diagnostic[] = []
   for (const { change, steps, slot } of drafts) {
     const place = { id: change.compute.id, slot, branch: change.branch.id }
     const [own, before] = [head.windowOf(place), base?.windowOf(place)]
     const window = before ?? own
     if (window === undefined || !steps.some(mayInterrupt)) continue
-    if (before !== undefined && (own === undefined || formatWindow(own) !== formatWindow(before))) {
-      diagnostics.push(windowChanged(change, before, own))
-    }
     // The slot of a replacement may have to be freed first, and only then is its predecessor deleted.
     for (const { step } of steps.flatMap((one) => chain(one, slots)).filter(mayInterrupt)) {
       windows.set(step.id, new Map([...(windows.get(step.id) ?? []), [formatWindow(window), window]]))
     }
   }
-  return { drafts: drafts.map((draft) => withWindows(draft, windows)), diagnostics }
+  return drafts.map((draft) => withWindows(draft, windows))
 }
 
 const mayInterrupt = ({ step }: StepDraft): boolean => step.impact !== 'none' || step.unlessIdle !== undefined
@@ -56,15 +52,3 @@ const withWindows = (draft: Draft, windows: ReadonlyMap<string, Windows>): Draft
 /** Deterministic, regardless of the order in which the windows were found. */
 const sorted = (windows: Windows): readonly RestartWindow[] =>
   [...windows].sort(([a], [b]) => compare(a, b)).map(([, window]) => window)
-
-const windowChanged = (
-  { compute, branch, project, source }: Draft['change'],
-  before: RestartWindow,
-  now: RestartWindow | undefined,
-): Diagnostic =>
-  warning(
-    'W_WINDOW_CHANGED',
-    `${compute.id} on branch \`${branch.name}\` of project \`${project}\` has the restart window ${formatWindow(before)} in the base manifest and ${now === undefined ? 'none' : formatWindow(now)} here.`,
-    'The plan uses the window of the base manifest until the change is merged.',
-    source,
-  )

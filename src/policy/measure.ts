@@ -86,11 +86,9 @@ export const measurePlan = (policy: Policy, { changes, names, used }: PolicyPlan
   const row = policyRuleRow(policy.rule.kind)
   if (row.of !== 'plan') return undefined
   const own = changes.filter(({ change: { project } }) => concernsProject(policy, project, names[project]))
+  const added = row.use(own)
   const before = policy.per === undefined ? 0 : (used[policy.rule.kind] ?? 0)
-  const value = own.reduce<number | undefined>((sum, one) => {
-    const use = row.use(one)
-    return sum === undefined || use === undefined ? undefined : sum + use
-  }, before)
+  const value = added === undefined ? undefined : before + added
   // A plan without changes is not to blame for what was used up before it.
   if (own.length === 0) return undefined
   return toMeasure(policy, { key: '', isNew: true }, { value, what: row.what(value, own) })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { costSentence, formatCuHours, formatDifference, formatMoney, planCost } from '../../src/cost/index.ts'
+import { formatCuHours, formatDifference, formatMoney, planCost } from '../../src/cost/index.ts'
 import type { Observed } from '../../src/model/index.ts'
+import { originOf } from '../../src/planner/index.ts'
 import { type DeclaredDocument, type LiveBranch, PROJECT, planOf, world } from '../planner/world.ts'
 
 /** A project on 21 November, with the usage of its branches. */
@@ -34,26 +35,20 @@ const live = used({
   staging: { primary: { size: 1 }, used: [120, 120] },
 })
 
-test('a resize is estimated from its size and active hours, and unchanged computes count in the totals', () => {
+test('a resize has its effect, the expected one from its active hours, and only changes count in the sums', () => {
   const cost = costOf({ branches: { main: { primary: { size: { min: 2, max: 8 } } } } }, live)
   expect(cost.computes).toEqual([
     {
       change: `${PROJECT}/br-main/primary`,
-      before: { low: 182.5, expected: 292, high: 730 },
-      after: { low: 365, expected: 365, high: 1460 },
-      delta: { low: 73, expected: 73, high: 1168 },
+      delta: { low: 0, expected: 73, high: 730 },
       basis: { kind: 'measured', activeHoursPerDay: 6, since: '2026-11-01T00:00:00.000Z', averageCu: 1.6, flags: [] },
       sentence: 'active 6 h a day since 1 November, 1.6 CU on average',
     },
   ])
-  expect(cost.total).toEqual({
-    before: { low: 365, expected: 474.5, high: 912.5, unknown: 0 },
-    after: { low: 547.5, expected: 547.5, high: 1642.5, unknown: 0 },
-    delta: { low: 73, expected: 73, high: 1168, unknown: 0 },
-  })
+  expect(cost.total).toEqual({ delta: { low: 0, expected: 73, high: 730, unknown: 0 } })
 })
 
-test('a new compute is estimated from its settings, and a deleted one costs nothing', () => {
+test('a new compute is estimated from its settings, a deleted one saves what it costs', () => {
   const cost = costOf(
     {
       branches: {
@@ -63,16 +58,16 @@ test('a new compute is estimated from its settings, and a deleted one costs noth
     },
     live,
   )
-  expect(cost.computes.map(({ after, delta, sentence }) => [after, delta.expected, sentence])).toEqual([
-    [{ low: 0, expected: null, high: 1460 }, null, 'an estimate from its settings'],
-    [{ low: 0, expected: 0, high: 0 }, -182.5, 'active 6 h a day since 1 November, 1 CU on average'],
+  expect(cost.computes.map(({ delta, sentence }) => [delta, sentence])).toEqual([
+    [{ low: 0, expected: null, high: 1460 }, 'an estimate from its settings'],
+    [{ low: -182.5, expected: -182.5, high: -182.5 }, 'active 6 h a day since 1 November, 1 CU on average'],
   ])
   expect(cost.total.delta).toEqual({ low: -182.5, expected: -182.5, high: 1277.5, unknown: 1 })
 })
 
 test("a new compute without a size uses the project's default size, or its cost is unknown", () => {
   const declared = { branches: { main: { replicas: { reports: {} } } } }
-  expect(costOf(declared, live).computes[0]?.after).toEqual({ low: null, expected: null, high: null })
+  expect(costOf(declared, live).computes[0]?.delta).toEqual({ low: null, expected: null, high: null })
   const withDefaults = {
     ...live,
     projects: live.projects.map((project) => ({
@@ -80,23 +75,36 @@ test("a new compute without a size uses the project's default size, or its cost 
       settings: { ...project.settings, computeDefaults: { size: { min: 0.25, max: 2 }, scaleToZero: 300 } },
     })),
   }
-  expect(costOf(declared, withDefaults).computes[0]?.after).toEqual({ low: 0, expected: null, high: 1460 })
+  expect(costOf(declared, withDefaults).computes[0]?.delta).toEqual({ low: 0, expected: null, high: 1460 })
 })
 
-test('a refused change does not affect the cost', () => {
+test('a refused change counts nowhere', () => {
   const cost = costOf({ branches: { staging: { protect: true, primary: 'absent' } } }, live)
-  expect(cost.total.delta).toEqual({ low: 0, expected: 0, high: 0, unknown: 0 })
+  expect(cost).toMatchObject({ total: { delta: { low: 0, expected: 0, high: 0, unknown: 0 } }, projects: [] })
+  expect(cost.computes).toEqual([])
 })
 
-test('the cost of a compute without history is unknown, never zero', () => {
-  const cost = costOf({ branches: { main: { primary: { size: 2 } } } }, world({ main: { primary: { size: 1 } } }))
-  expect(cost.computes[0]).toMatchObject({
-    before: { low: 0, expected: null, high: 730 },
-    after: { low: 0, expected: null, high: 1460 },
-    delta: { low: 0, expected: null, high: 730 },
-    sentence: 'no usage history',
+test('a move costs nothing, and a resize on the way only the resize', () => {
+  const observed = world({ main: { primary: { id: 'ep-moved', size: { min: 1, max: 4 } } }, fresh: {} })
+  const moved = (size: number | { min: number; max: number }) =>
+    costOf({ branches: { fresh: { primary: { id: 'ep-moved', size } } } }, observed).total.delta
+  expect(moved({ min: 1, max: 4 })).toEqual({ low: 0, expected: 0, high: 0, unknown: 0 })
+  expect(moved({ min: 1, max: 2 })).toMatchObject({ low: -1460, high: 0 })
+})
+
+test('what the manifests introduce and existing drift have separate sums', () => {
+  const observed = world({ main: { primary: { size: 1, scaleToZero: -1 } }, staging: { primary: { size: 1 } } })
+  const base = planOf({ branches: { main: { primary: { size: 2 } } } }, observed)
+  const declared = {
+    branches: { main: { primary: { size: 2, scaleToZero: 300 } }, staging: { primary: { size: 2 } } },
+  }
+  const plan = planOf(declared, observed)
+  const { drift } = originOf(base, plan)
+  expect(planCost(plan, observed, { drift })).toMatchObject({
+    total: { delta: { low: -730, high: 1460 } },
+    introduced: { delta: { low: -1460, high: 730 } },
+    drift: { delta: { low: 730, expected: 730, high: 730, unknown: 0 } },
   })
-  expect(cost.total.before).toEqual({ low: 0, expected: null, high: 730, unknown: 1 })
 })
 
 test('amounts of money appear only if a price is given', () => {
@@ -104,9 +112,9 @@ test('amounts of money appear only if a price is given', () => {
   expect(costOf(declared, live).total.money).toBeUndefined()
   expect(costOf(declared, live, 0.222).total.money).toEqual({
     price: { cuHour: 0.222, currency: 'USD' },
-    before: 105.34,
-    after: 121.55,
-    delta: 16.21,
+    low: 0,
+    expected: 16.21,
+    high: 162.06,
   })
 })
 
@@ -122,8 +130,4 @@ test('figures below 10 have one decimal place, and larger ones have none', () =>
   ])
   expect([73, -109.5, 0.01, null].map(formatDifference)).toEqual(['+73', '−110', '±0', 'unknown'])
   expect([1204.5, -3, null].map(formatMoney)).toEqual(['1,204.50', '−3.00', 'unknown'])
-  const before = { low: 182.5, expected: 292, high: 730 }
-  expect(costSentence(before, { low: 365, expected: 365, high: 1460 })).toBe(
-    '292 → 365 CU-hours a month, at most 1,460',
-  )
 })

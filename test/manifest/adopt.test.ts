@@ -16,7 +16,11 @@ const planOf = (text: string, observed: Observed) => {
   return result.plan
 }
 
-const adopt = (text: string, observed: Observed, more: { branches?: readonly string[]; pin?: boolean } = {}) => {
+const adopt = (
+  text: string,
+  observed: Observed,
+  more: { branches?: readonly string[]; pin?: boolean; infersRules?: boolean } = {},
+) => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
   const file = { path: 'espalier.yaml', text }
@@ -117,6 +121,39 @@ describe('adoptInto', () => {
   it('writes the ids of added computes when `pin` is set', () => {
     const text = textOf(adopt(WRITTEN, world(LIVE), { branches: ['ne?'], pin: true }))
     expect(changes(WRITTEN, text)).toBe('+    new:\n+        primary: { id: ep-br-new, size: 0.5 }\n')
+  })
+
+  it.each([
+    ['which has none', '', ''],
+    [
+      'after a rule',
+      '\n\nrules:\n    - match: preview/*   # short\n      primary: {size: 0.25}\n      # the end\n',
+      '    ',
+    ],
+    ['on several lines', '\n\nrules:\n- match: preview/*\n  primary:\n    size: 0.25\n', ''],
+  ])('declares new branches that come and go by a new rule in a manifest %s', (_what, ruled, indent) => {
+    const team = { primary: { size: 0.5, scaleToZero: 300 } }
+    const observed = world({
+      main: { primary: { size: 1, scaleToZero: 300 } },
+      // A branch that the manifest lists counts as one with the same prefix.
+      'old/1': team,
+      'old/2': team,
+      'team/a': team,
+      'team/b': team,
+      'team/bare': {},
+      'preview/1': { primary: { size: 0.25 } },
+    })
+    const before = `version: 1\nproject: ${PROJECT}\nbranches: { main: { primary: {} }, old/1: { primary: {} } }${ruled}${ruled === '' ? '\n' : ''}`
+    const adopted = adopt(before, observed, { infersRules: true })
+    const text = textOf(adopted)
+    expect(isEmptyPlan(planOf(text, observed)), text).toBe(true)
+    expect(text).toContain(
+      `${indent}- match: old/*\n${indent}  primary: { size: 0.5, scaleToZero: 5m }\n${indent}- match: team/*\n${indent}  except: [ team/bare ]\n`
+        .replace(/^/gm, ruled === '' ? '  ' : '')
+        .trimEnd(),
+    )
+    expect(text).not.toMatch(/team\/a|old\/2/)
+    expect(adopt(text, observed, { infersRules: true })).toMatchObject({ text, added: 0 })
   })
 
   it('copies the settings of a rule to a branch that gets its own entry', () => {
@@ -235,6 +272,21 @@ rules:
     expect(adopted).toMatchObject({
       conflicts: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(why) })]),
     })
+  })
+
+  // hint: Remove this declaration from the manifest, then import again. Nothing was written.
+  it.each([
+    ['main: { primary: { postgres: { settings: { a: b } } } }', 'main: { primary: {} }'],
+    ['main: { primary: absent }', 'main: {}'],
+    ['main: { replicas: { r: { id: ep-br-main } } }', 'main: {}'],
+    ['free: { primary: { id: ep-br-main } }', 'free: {}'],
+  ])('imports again when the conflicting declaration in `%s` is removed', (declared, corrected) => {
+    const live = world({ main: { primary: { size: 2, scaleToZero: 300 } }, free: {} })
+    const manifest = (branch: string): string => `version: 1\nproject: ${PROJECT}\nbranches:\n  ${branch}\n`
+    const hint = 'Remove this declaration from the manifest, then import again. Nothing was written.'
+    expect(adopt(manifest(declared), live)).toMatchObject({ conflicts: [{ hint, source: { file: 'espalier.yaml' } }] })
+    const imported = planOf(textOf(adopt(manifest(corrected), live)), live)
+    expect(isEmptyPlan(imported)).toBe(true)
   })
 
   it('keeps a declared compute that is not live and imports the others', () => {

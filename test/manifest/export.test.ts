@@ -95,9 +95,9 @@ test('an export of 200 branches has an empty plan and one rule for the preview b
     },
   ])
   const observed = world(Object.fromEntries([...teams, ...previews]))
-  const { text, computes, inferred } = exported(observed)
+  const { text, computes, rules } = exported(observed)
   expect(computes).toBe(400)
-  expect(inferred).toContain('rule `preview/*` for branches with this prefix (150 now). It also applies to future ones')
+  expect(rules).toMatchObject([{ match: 'preview/*', branches: 150, differing: [] }])
   expect(planOf(text, observed)).toEqual([])
   expect(text).toContain('\n  - match: preview/*\n')
   expect(text).not.toContain('preview/7')
@@ -111,27 +111,27 @@ describe('branches that come and go are declared by a rule, never by name', () =
       { main, 'preview/1': { primary: { size: 0.25 } }, 'preview/2': { primary: { size: 0.5, settings: { a: 'b' } } } },
       () => false,
       '  - match: preview/*\n    primary: { scaleToZero: default }\n',
-      'they differ in `size`, `postgres`, so this is not managed',
+      { match: 'preview/*', branches: 2, differing: ['`size`', '`postgres`'] },
     ],
     [
       'one that has no compute, for which the rule must create none',
       { main, 'preview/1': main, 'preview/2': main, 'preview/bare': {} },
       () => false,
       '  - match: preview/*\n    except: [ preview/bare ]\n    primary: { size: 1, scaleToZero: 5m }\n',
-      'rule `preview/*` for branches with this prefix (2 now)',
+      { match: 'preview/*', branches: 2 },
     ],
     [
       'a single branch that expires',
       { main, trial: { primary: { size: 1, name: 'mine' }, replicas: [{ name: 'r', size: 1 }] } },
       (name: string) => name === 'trial',
       '  - match: "**"\n    expires: true\n    primary: { size: 1, scaleToZero: default }\n',
-      'rule `**` for branches that expire (1 now)',
+      { match: '**', expires: true, branches: 1 },
     ],
-  ])('%s', (_what, branches: Parameters<typeof world>[0], expires, rule, why) => {
+  ])('%s', (_what, branches: Parameters<typeof world>[0], expires, rule, inferred) => {
     const observed = withExpiry(world(branches), expires)
-    const { text, inferred } = exported(observed)
+    const { text, rules } = exported(observed)
     expect(text).toContain(rule)
-    expect(inferred.join()).toContain(why)
+    expect(rules).toMatchObject([inferred])
     expect(planOf(text, observed), text).toEqual([])
     // One of them is deleted: the manifest stays valid.
     const left = observed.projects.map((project) => ({
@@ -166,9 +166,9 @@ test('the default branch is first and preview branches are last, and the report 
     ...project,
     branches: project.branches.map((branch) => ({ ...branch, isDefault: branch.name === 'main' })),
   }))
-  const { text, inferred } = exported({ ...observed, projects })
+  const { text, reasons } = exported({ ...observed, projects })
   expect(text.match(/^ {2}[\w/]+(?=:)/gm)).toEqual(['  main', '  alpha', '  zeta', '  preview/1'])
-  expect(inferred).toContain('defaults: `size: 1`, which 4 of 4 computes have')
+  expect(reasons).toContain('defaults: `size: 1`, which 4 of 4 computes have')
 })
 
 test('values that a manifest cannot express are listed in the result and in the manifest', () => {

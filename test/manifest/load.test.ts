@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -170,6 +170,22 @@ describe('symbolic links', () => {
       expect(loaded.files).not.toContain('link.yaml')
       expect(JSON.stringify(loaded)).not.toContain('hunter2')
     }
+  })
+
+  // hint: Replace the link with a copy of the file.
+  test.each([
+    ['a manifest', 'link.yaml', manifest('a')],
+    ['a shared file', 'm.yaml', 'defaults: { size: 2 }\n'],
+  ])('a copy of %s in place of such a link is read', async (_what, path, text) => {
+    await write({ 'outside.yaml': text, 'tree/m.yaml': `${manifest('a')}extends: link.yaml\n` })
+    const link = join(root, 'tree/link.yaml')
+    await symlink(join(root, 'outside.yaml'), link)
+    expect((await load(path)).diagnostics).toMatchObject([{ hint: 'Replace the link with a copy of the file.' }])
+    await rm(link)
+    await copyFile(join(root, 'outside.yaml'), link)
+    const copied = await load(path)
+    expect(copied.diagnostics).toEqual([])
+    expect(branchesOf(copied)).toEqual(['a'])
   })
 
   test('a linked folder is not searched', async () => {

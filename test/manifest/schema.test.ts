@@ -21,6 +21,12 @@ test('an editor offers all sizes, and no map as a value, and explains patterns a
     examples: ['5m', '1h30m', 'never', 'default'],
     patternErrorMessage: expect.stringContaining('from 1m to 7d'),
   })
+  const unexplained: unknown[] = []
+  JSON.stringify(manifestSchema(), (_key, value) => {
+    if (typeof value?.pattern === 'string' && value.patternErrorMessage === undefined) unexplained.push(value)
+    return value
+  })
+  expect(unexplained).toEqual([])
   const text = JSON.stringify(manifestSchema())
   expect(text).not.toMatch(/"examples":\[[^\]]*[{[]/)
   expect(text).toContain('"errorMessage":"Write attributes such as `size: 1` on the lines below, or `absent`."')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parseManifests } from '../../src/manifest/index.ts'
-import { EXPLANATIONS, FAILURE_REASONS, IMPACTS, REASONS } from '../../src/model/index.ts'
+import { EFFECT_KINDS, EXPLANATIONS, FAILURE_REASONS, IMPACTS, REASONS } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { startInProcess } from '../in-process.ts'
 import { PROJECT, world } from '../planner/world.ts'
@@ -18,7 +18,7 @@ test('every code that the program can print is explained, and no other code is',
     // The manifest definition names rules the same way.
     .replaceAll(/\$comment: '\w+'/g, '')
   const printed = [...sources.matchAll(/'([EW]_[A-Z_]+)'/g)].map(([, code = '']) => code)
-  const known = new Set([...printed, ...IMPACTS, ...FAILURE_REASONS, ...Object.keys(REASONS)])
+  const known = new Set([...printed, '53100', ...IMPACTS, ...EFFECT_KINDS, ...FAILURE_REASONS, ...Object.keys(REASONS)])
   expect(Object.keys(EXPLANATIONS).sort()).toEqual([...known].sort())
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Observed, PlanResult } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { type DeclaredDocument, desired, planOf, world } from './world.ts'
+import { type DeclaredDocument, desired, PROJECT, planOf, world } from './world.ts'
 
 const resultOf = (branches: DeclaredDocument['branches'], observed: Observed): PlanResult =>
   plan(desired({ branches: branches ?? {} }), observed)
@@ -35,7 +35,19 @@ describe('a primary on a branch that keeps another one', () => {
   test('is rejected with the names of both', () => {
     expect(problemsIn(resultOf({ b: { primary: { id: 'ep-a' } } }, live))).toEqual([
       'E_PRIMARY_TAKEN: Branch `b` already has the primary ep-b, so ep-a cannot be its primary.',
+      `W_DEFAULT_BRANCH: ep-a on branch \`a\` of project \`${PROJECT}\`: a is the default branch.`,
     ])
+  })
+
+  test.each([
+    ['the manifest', { protect: true }, {}],
+    ['the service', {}, { protected: true }],
+  ])('is to be unprotected first if %s protects the branch', (_who, declared, seen) => {
+    const guarded = world({ a: { primary: { id: 'ep-a' } }, b: { primary: { id: 'ep-b' }, ...seen } })
+    const result = resultOf({ b: { ...declared, primary: { id: 'ep-a' } } }, guarded)
+    expect(result.ok ? [] : result.diagnostics.map(({ hint }) => hint)).toContainEqual(
+      expect.stringMatching(/^Remove the protection of the branch first\. Pin ep-b /),
+    )
   })
 
   test('does not affect a replica on that branch', () => {

@@ -43,43 +43,6 @@ describe('requests', () => {
     ])
   })
 
-  const shown = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
-  test.each([
-    ['no setting is declared', {}, shown, {}],
-    [
-      'a setting is declared',
-      { settings: { work_mem: '8MB' } },
-      shown,
-      { pg_settings: { jit: 'off', work_mem: '8MB' } },
-    ],
-    ['it has no Postgres settings', {}, { preload_libraries: { enabled_libraries: ['a'] } }, { pg_settings: {} }],
-  ])('a replacement keeps the settings of the old compute when %s', (_name, declared, settings, changed) => {
-    const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
-    const observed: Observed = {
-      ...seen,
-      projects: seen.projects.map((project) => ({
-        ...project,
-        computes: project.computes.map((compute) => ({ ...compute, settings })),
-      })),
-    }
-    const { steps } = planOf({ branches: { main: { primary: { id: 'ep-old', ...declared } } } }, observed)
-    expect(steps.map(({ kind }) => kind)).toEqual(['delete', 'create'])
-    expect(steps[1]?.request.body?.endpoint.settings).toEqual({ ...settings, ...changed })
-  })
-
-  test('a replacement sends no settings when the old compute has none', () => {
-    const seen = world({ main: { replicas: [{ id: 'ep-old' }] } })
-    const observed: Observed = {
-      ...seen,
-      projects: seen.projects.map((project) => ({
-        ...project,
-        computes: project.computes.map((compute) => ({ ...compute, settings: { pg_settings: {} } })),
-      })),
-    }
-    const { steps } = planOf({ branches: { main: { primary: { id: 'ep-old' } } } }, observed)
-    expect(steps[1]?.request.body?.endpoint).not.toHaveProperty('settings')
-  })
-
   test('a change to an attribute other than the size does not change the capacity', () => {
     const { changes, summary } = planOf(
       { branches: { main: { primary: { scaleToZero: 600 } } } },

@@ -71,7 +71,7 @@ test.each([
 test('the plan lists skipped changes and shows the expiry of a branch', () => {
   const skipped = terminalPlan(planned(RESIZE, live({ 'preview/x': 40 })), { color: false, width: 100 })
   expect(skipped).toContain('Skipped: 1 change\n  update primary on preview/x: preview/x expires in 40 min\n')
-  expect(skipped).toContain('No changes.')
+  expect(skipped).toContain('No changes to apply: 1 change skipped.')
   const shown = terminalPlan(planned(RESIZE, live({ 'preview/x': 600 })), { color: false, width: 100 })
   expect(shown).toContain('expires Thu 1 Jan 10:00 UTC (in 10 h)')
 })

@@ -213,7 +213,6 @@ describe('`prune` without `prune` in the base', () => {
     expect(change).toMatchObject({ kind: 'delete', compute: { id: 'ep-2' } })
     expect(change?.refused).toEqual(refused)
     expect(made.steps.map((step) => step.refused)).toEqual([refused])
-    expect(made.warnings.map(({ code }) => code)).toEqual(refused === undefined ? [] : ['W_SAFEGUARD_REMOVED'])
   })
 
   test('is rejected on a branch that the base does not declare', () => {

@@ -60,7 +60,7 @@ describe('changes', () => {
     )
     expect(plan.steps).toHaveLength(1)
     expect(plan.steps[0]?.request.body?.endpoint.settings).toEqual({
-      pg_settings: { jit: 'off', work_mem: '64MB' },
+      pg_settings: { work_mem: '64MB' },
       preload_libraries: { enabled_libraries: ['pg_cron'] },
     })
     expect(plan.summary.restarts).toBe(1)
@@ -89,7 +89,7 @@ describe('changes', () => {
     expect(plan.steps).toMatchObject([{ impact, consents }])
   })
 
-  test('a setting that is not declared is kept and included in the request', () => {
+  test('a setting that is not declared is not in the plan: `apply` adds it to the request', () => {
     const plan = planOf(
       { branches: { main: { primary: { settings: { work_mem: '64MB' } } } } },
       world({ main: { primary: { settings: { jit: 'off', work_mem: '4MB' } } } }),
@@ -97,7 +97,7 @@ describe('changes', () => {
     expect(plan.changes[0]?.attributes).toMatchObject([
       { path: 'postgres.settings.work_mem', before: '4MB', after: '64MB', beforeText: '4MB', afterText: '64MB' },
     ])
-    expect(plan.steps[0]?.request.body?.endpoint.settings?.pg_settings).toEqual({ jit: 'off', work_mem: '64MB' })
+    expect(plan.steps[0]?.request.body?.endpoint.settings?.pg_settings).toEqual({ work_mem: '64MB' })
   })
 })
 
@@ -424,7 +424,7 @@ test('capacity covers all computes before and after, and a smaller connection li
     before: { computes: 2, minCu: 10, maxCu: 10, ramGb: 40, maxConnections: 3357 + 839 },
     after: { computes: 2, minCu: 3, maxCu: 3, ramGb: 12, maxConnections: 419 + 839 },
   })
-  expect(plan.warnings.map(({ code }) => code)).toEqual(['W_CONNECTIONS_SHRINK'])
+  expect(plan.warnings.map(({ code }) => code)).toEqual(['W_SHRINKS'])
 })
 
 test('a live size that is not in the size table is kept with a warning, and can be changed', () => {

@@ -1,7 +1,6 @@
 /** `protect: true`: which changes a plan refuses because of it, and which it still makes. */
 import { expect, test } from 'vitest'
 import type { Plan } from '../../src/model/index.ts'
-import { removedSafeguards } from '../../src/planner/index.ts'
 import { type DeclaredDocument, desired, planOf, world } from './world.ts'
 
 const live = world({
@@ -43,47 +42,10 @@ test.each<readonly [string, DeclaredDocument['branches'], string]>([
   expect(refusals(planOf({ branches: branches ?? {} }, live))).toEqual([[kind, undefined]])
 })
 
-test('a branch stays protected by the base, with a warning, when the head removes `protect: true`', () => {
+test('a branch stays protected by the base when the head removes `protect: true`', () => {
   const baseSafeguards = desired({ branches: { main: { protect: true, primary: {} } } })
   const made = planOf({ branches: { main: { primary: 'absent' } } }, live, { baseSafeguards })
   expect(refusals(made)).toEqual([
     ['delete', 'branch `main` is protected (the base manifest says `protect: true`): nothing on it may be deleted'],
   ])
-  expect(made.warnings).toMatchObject([
-    { code: 'W_SAFEGUARD_REMOVED', message: expect.stringMatching(/^Branch `main` of .* is no longer protected\.$/) },
-  ])
-})
-
-test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[]]>([
-  [
-    'a head without `protect: true`',
-    { branches: { main: { protect: true } } },
-    { branches: { main: {} } },
-    ['main is no longer protected'],
-  ],
-  ['a head without the branch', { branches: { main: { protect: true } } }, {}, ['main is no longer protected']],
-  [
-    'a head that keeps `protect: true`',
-    { branches: { main: { protect: true } } },
-    { branches: { main: { protect: true } } },
-    [],
-  ],
-  ['a head without `protect: true`, like the base,', { branches: { main: {} } }, { branches: { main: {} } }, []],
-  [
-    'a head that newly prunes',
-    { branches: { main: {}, empty: {} } },
-    { prune: true, branches: { main: {} } },
-    ['main is now pruned'],
-  ],
-  [
-    'a head that prunes, like the base,',
-    { prune: true, branches: { main: {} } },
-    { prune: true, branches: { main: {} } },
-    [],
-  ],
-])('removedSafeguards lists exactly the policies that %s removes', (_what, base, head, expected) => {
-  const removed = removedSafeguards(desired(base), desired(head), live).map(({ message }) =>
-    message.replace(/^Branch `(.*)` of project `.*` (is .*)\.$/, '$1 $2'),
-  )
-  expect(removed).toEqual(expected)
 })

@@ -159,7 +159,6 @@ describe('the restart windows of the base', () => {
   ])('apply to a compute that %s', (_what, declared) => {
     const plan = planOf(declared, LIVE, { baseSafeguards: baseSafeguards(SUN) })
     expect(Object.values(daysOf(plan))).toEqual(['Sun'])
-    expect(plan.warnings.map(({ code }) => code)).toContain('W_WINDOW_CHANGED')
   })
 
   it('apply to the branch that another compute moves to', () => {
@@ -169,20 +168,11 @@ describe('the restart windows of the base', () => {
   })
 
   it.each([
-    ['apply when the head removes a window', baseSafeguards(SUN), head('always'), 'Sun', ['W_WINDOW_CHANGED']],
-    ['apply when the head changes a window', baseSafeguards(SUN), head(MON), 'Sun', ['W_WINDOW_CHANGED']],
-    ['do not override a window that the head adds', baseSafeguards(), head(MON), 'Mon', []],
-    ['cause no warning when the head keeps a window', baseSafeguards(SUN), head(SUN), 'Sun', []],
-  ])('%s', (_what, base, declared, day, warnings) => {
+    ['apply when the head removes a window', baseSafeguards(SUN), head('always'), 'Sun'],
+    ['apply when the head changes a window', baseSafeguards(SUN), head(MON), 'Sun'],
+    ['do not override a window that the head adds', baseSafeguards(), head(MON), 'Mon'],
+  ])('%s', (_what, base, declared, day) => {
     const plan = planOf(declared, LIVE, { baseSafeguards: base })
     expect(daysOf(plan)).toEqual({ 'update main primary': day })
-    expect(plan.warnings.map(({ code }) => code)).toEqual(warnings)
-  })
-
-  it.each([
-    ['a different window', head(MON), 'Sun 02:00–04:00 UTC in the base manifest and Mon 02:00–04:00 UTC here.'],
-    ['no window', head(), 'Sun 02:00–04:00 UTC in the base manifest and none here.'],
-  ])('are named in the warning next to %s', (_what, declared, words) => {
-    expect(planOf(declared, LIVE, { baseSafeguards: baseSafeguards(SUN) }).warnings[0]?.message).toContain(words)
   })
 })

@@ -109,7 +109,8 @@ class NodeReader {
       const first = entries.get(key)?.key
       if (first !== undefined) {
         const message = `The key \`${key}\` is already set on line ${this.#lines.linePos(first.start).line}.`
-        this.#report('duplicate', keyNode, message, 'Keep one of the two.')
+        const hint = isMap(pair.value) ? 'Move the content of one entry into the other.' : 'Keep one of the two.'
+        this.#report('duplicate', keyNode, message, hint)
         continue
       }
       const value = this.#follow(pair.value)

@@ -73,8 +73,12 @@ const primary = <T>(definition: Schema<T>) =>
   })
 
 const replicas = <T>(definition: Schema<T>) =>
-  named(orAbsent(definition), {
-    propertyNames: { pattern: COMPUTE_NAME_PATTERN, $comment: 'E_NAME' },
+  named(orAbsent(definition, { examples: [{ size: 1 }, 'absent'] }), {
+    propertyNames: {
+      pattern: COMPUTE_NAME_PATTERN,
+      description: 'A name of 1 to 64 characters without control characters.',
+      $comment: 'E_NAME',
+    },
     description: 'The read replicas, by name: the attributes of each, or `absent` if it must not exist.',
     examples: [{ reporting: { size: 2 } }, { reporting: 'absent' }],
   })
@@ -110,7 +114,13 @@ const rule = map(
 
 const version = only(1, { description: 'The version of this format.', examples: [1], $comment: 'E_VERSION' })
 
-const projectId = (more: JsonSchema = {}) => text({ pattern: '^[a-z0-9-]{1,60}$', $comment: 'E_PROJECT', ...more })
+const projectId = (more: JsonSchema = {}) =>
+  text({
+    pattern: '^[a-z0-9-]{1,60}$',
+    description: 'A project id: 1 to 60 lowercase letters, digits and hyphens.',
+    $comment: 'E_PROJECT',
+    ...more,
+  })
 const EXAMPLE_PROJECT = 'quiet-river-12345678'
 
 const waves = list(

@@ -17,7 +17,13 @@ export const checkClaims = (documents: readonly DesiredDocument[]): readonly Dia
 
 const claimConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] => {
   const diagnostics: Diagnostic[] = []
-  const claim = (known: Map<string, Source>, key: string, source: Source, what: string): void => {
+  const claim = (
+    known: Map<string, Source>,
+    key: string,
+    source: Source,
+    what: string,
+    whatToDo = 'Keep one of the two.',
+  ): void => {
     const first = known.get(key)
     if (first === undefined) {
       known.set(key, source)
@@ -26,14 +32,14 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
     const isShared = compareSource(first, source) === 0
     const [message, hint] = isShared
       ? [`${what} because two documents of the project extend this file.`, 'Merge the two documents.']
-      : [`${what}: here and at ${first.file}:${first.line}.`, 'Keep one of the two.']
+      : [`${what}: here and at ${first.file}:${first.line}.`, whatToDo]
     diagnostics.push(problem('E_DUPLICATE', message, hint, source))
   }
   const branches = new Map<string, Source>()
   const pins = new Map<string, Source>()
   for (const branch of documents.flatMap((document) => document.branches)) {
     const what = `Branch \`${branch.ref}\` of project \`${project}\` is declared twice`
-    claim(branches, branch.ref, branch.source, what)
+    claim(branches, branch.ref, branch.source, what, 'Move the content of one entry into the other.')
     for (const { id, source, sources } of computesDeclaredBy(branch)) {
       if (id !== undefined) claim(pins, id, sources.id ?? source, `Compute \`${id}\` is pinned twice`)
     }

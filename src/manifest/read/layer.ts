@@ -2,6 +2,7 @@
 import { defined, didYouMean } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,
+  canScaleToZero,
   type DesiredAbsence,
   type DesiredAbsentReplica,
   type DesiredBranch,
@@ -14,7 +15,6 @@ import {
   type Price,
   rowOf,
   SCALE_TO_ZERO_NEVER,
-  SIZE_TABLE,
   type Source,
 } from '../../model/index.ts'
 import { scaleToZeroProblem } from '../words/specific.ts'
@@ -236,7 +236,7 @@ const checkScaleToZero = (
   report: Report,
 ): void => {
   if (size === undefined || scaleToZero === undefined || scaleToZero === SCALE_TO_ZERO_NEVER) return
-  if (size.max <= SIZE_TABLE.scaleToZeroMaxCu) return
+  if (canScaleToZero(size)) return
   const { code, message, hint } = scaleToZeroProblem(size.max)
   const place = sources.scaleToZero?.file === source.file ? sources.scaleToZero : sources.size
   report(code, place ?? source, message, hint)

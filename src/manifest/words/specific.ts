@@ -2,6 +2,7 @@
 import { didYouMean, globProblem } from '../../base/index.ts'
 import {
   formatDuration,
+  nearestRange,
   nearestStep,
   SCALE_TO_ZERO_MAX_SECONDS,
   SCALE_TO_ZERO_MIN_SECONDS,
@@ -56,11 +57,14 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
       isNone ? `Write \`${key}: absent\` if the compute must not exist.` : undefined,
     )
   },
-  E_SIZE_STEP: (value, { key }) => {
+  E_SIZE_STEP: (value, { key, parent: { min, max } }) => {
     if (typeof value !== 'number') {
       return words('E_VALUE', `\`${key}\` must be a number of compute units, not ${nameOf(value)}.`, unquoted(value))
     }
     const message = `${value} CU is not a valid compute size. Valid sizes: ${SIZES_IN_WORDS}.`
+    if (key !== 'size' && typeof min === 'number' && typeof max === 'number') {
+      return words('E_SIZE', message, `To get the nearest valid range, write ${rangeEdit(min, max)}.`)
+    }
     const near = nearestStep(value)
     return words('E_SIZE', message, near && `The nearest valid size is \`${near.cu}\`.`)
   },
@@ -73,12 +77,12 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     if (typeof value === 'number') {
       return words('E_DURATION', `\`scaleToZero: ${value}\` has no unit.`, withUnits(value))
     }
-    if (typeof value !== 'string') return 'generic'
-    return words(
-      'E_DURATION',
-      '`scaleToZero` must be `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.',
-      /^\d+$/.test(value) ? withUnits(Number(value)) : UNITS,
-    )
+    if (typeof value !== 'string' && value !== false) return 'generic'
+    const message = '`scaleToZero` must be `default`, `never` or a duration such as `90s`, `5m` or `1h30m`.'
+    if (NONE.test(String(value))) {
+      return words('E_DURATION', message, 'Write `scaleToZero: never` to keep the compute active.')
+    }
+    return words('E_DURATION', message, /^\d+$/.test(String(value)) ? withUnits(Number(value)) : UNITS)
   },
   E_SETTING: (value, { key }) =>
     words('E_VALUE', `\`${key}\` must be a string, a number or a boolean, not ${nameOf(value)}.`),
@@ -164,20 +168,27 @@ export const scaleToZeroProblem = (cu: number): Words => {
   )
 }
 
+/** The edit that makes the nearest valid range of these limits: `max: 8`, or `{ min: 1, max: 8 }`. */
+const rangeEdit = (min: number, max: number): string => {
+  const near = nearestRange(Math.min(min, max), Math.max(min, max))
+  if (near.min === min) return `\`max: ${near.max}\``
+  return near.max === max ? `\`min: ${near.min}\`` : `\`{ min: ${near.min}, max: ${near.max} }\``
+}
+
 const rangeProblem = (min: number, max: number): Words => {
   const { autoscalingMaxCu, maxSpreadCu } = SIZE_TABLE
   if (min > max) {
     const message = `\`min\` (${min} CU) is above \`max\` (${max} CU).`
-    return { ...words('E_SIZE', message, `Write \`{ min: ${max}, max: ${min} }\`.`), at: 'min' }
+    return { ...words('E_SIZE', message, `Write ${rangeEdit(min, max)}.`), at: 'min' }
   }
   if (max > autoscalingMaxCu) {
-    const hint = `Write \`max: ${autoscalingMaxCu}\`, or the fixed size \`size: ${max}\`.`
+    const hint = `Write ${rangeEdit(min, max)}, or the fixed size \`size: ${max}\`.`
     return words('E_SIZE', `Autoscaling is limited to ${autoscalingMaxCu} CU, but \`max\` is ${max}.`, hint)
   }
   return words(
     'E_SIZE',
     `\`max\` can be at most ${maxSpreadCu} CU above \`min\`, but ${max} is ${max - min} CU above ${min}.`,
-    `The nearest valid range has \`max: ${nearestStep(min + maxSpreadCu)?.cu ?? min + maxSpreadCu}\`.`,
+    `To get the nearest valid range, write ${rangeEdit(min, max)}.`,
   )
 }
 

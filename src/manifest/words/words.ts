@@ -1,7 +1,7 @@
 /** The text of diagnostics. Most messages are derived from the schema. */
 import { stringify } from 'yaml'
 import { defined, didYouMean, type JsonSchema } from '../../base/index.ts'
-import type { DiagnosticCode } from '../../model/index.ts'
+import { type DiagnosticCode, nearestRange } from '../../model/index.ts'
 import type { Refusal } from '../generated/validator.js'
 
 /** The text of a diagnostic. */
@@ -52,7 +52,7 @@ export const genericWords = (refusal: Refusal, value: unknown, what: string): Wo
     return words('E_VALUE', `${what} has no value.`, hint)
   }
   if (keyword === 'minItems') return words('E_VALUE', `${what} must have at least one entry.`)
-  if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema)
+  if (keyword === 'required') return missingKey(what, String(params.missingProperty), parentSchema, value)
   if (keyword === 'enum' || keyword === 'const') return notOneOf(what, value, parentSchema)
   if (keyword === 'type') return wrongType(what, value, params.type, parentSchema)
   if (BOUNDS.includes(keyword)) return words('E_VALUE', `${what} must be ${boundsOf(parentSchema)}.`)
@@ -72,6 +72,7 @@ const boundsOf = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
 const unknownKey = (what: string, key: string, schema: JsonSchema): Words => {
   const known = Object.keys(propertiesOf(schema))
   const message = `${what} cannot contain the key \`${key}\`. Valid keys: ${enumeration(known)}.`
+  if (key === '<<') return words('E_UNKNOWN_KEY', message, 'To share attributes, define them under `profiles`.')
   return words('E_UNKNOWN_KEY', message, didYouMean(key, known) ?? UNKNOWN[String(schema.$comment)]?.(key))
 }
 
@@ -87,10 +88,17 @@ const UNKNOWN: Readonly<Record<string, (key: string) => string | undefined>> = {
       : undefined,
 }
 
-const missingKey = (what: string, key: string, schema: JsonSchema): Words => {
-  const example = exampleOf(propertiesOf(schema)[key])
+const missingKey = (what: string, key: string, schema: JsonSchema, value: unknown): Words => {
+  const example = otherEnd(key, value) ?? exampleOf(propertiesOf(schema)[key])
   const hint = example === undefined ? `Add \`${key}\`.` : `Add \`${key}\`, for example \`${key}: ${example}\`.`
   return words('E_REQUIRED', `${what} requires \`${key}\`.`, hint)
+}
+
+/** The missing end of an autoscaling range, to fit the one that is given. */
+const otherEnd = (key: string, value: unknown): string | undefined => {
+  const { min, max } = value as { readonly min?: unknown; readonly max?: unknown }
+  if (key === 'max' && typeof min === 'number') return String(nearestRange(min, 2 * min).max)
+  return key === 'min' && typeof max === 'number' ? String(nearestRange(max / 2, max).min) : undefined
 }
 
 const notOneOf = (what: string, value: unknown, schema: JsonSchema): Words => {
@@ -137,4 +145,4 @@ const exampleOf = ({ examples = [] }: JsonSchema = {}): string | undefined => {
 
 /** Where manifests come from, if there are none. */
 export const NO_MANIFESTS_HINT =
-  'To write manifests for your live projects, run: espalier init. If they are elsewhere, pass files, folders or globs.'
+  'To write manifests for your live projects, run `espalier init`. If they are elsewhere, pass files, folders or globs.'

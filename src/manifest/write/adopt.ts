@@ -1,9 +1,11 @@
 /** Updates a manifest to match the live project. */
 import { defined } from '../../base/index.ts'
 import {
+  applyRules,
   type Change,
   type Desired,
   type DesiredCompute,
+  type DesiredDocument,
   type DesiredRule,
   isAbsence,
   type ObservedBranch,
@@ -16,7 +18,7 @@ import {
 import { parseManifests } from '../parse.ts'
 import type { ManifestFile } from '../types.ts'
 import { COMPUTE, rankOf } from './canonical.ts'
-import { type ExportOptions, isChosen } from './export-project.ts'
+import { type ExportOptions, type InferredRule, isChosen, takeRules } from './export-project.ts'
 import {
   bodyOf,
   computesOf,
@@ -31,12 +33,16 @@ import {
 } from './from-live.ts'
 import { MergeBlocked, mergeIntoManifest } from './merge.ts'
 
-export type AdoptOptions = Pick<ExportOptions, 'branches' | 'pin'>
+export type AdoptOptions = Pick<ExportOptions, 'branches' | 'pin'> & {
+  /** Whether new branches that probably come and go are declared by new rules, as in a new manifest. */
+  readonly infersRules?: boolean
+}
 
 export interface Adopted {
   readonly text: string
   readonly added: number
   readonly updated: number
+  readonly rules: readonly InferredRule[]
   readonly leftOut: readonly string[]
   /** Declared computes that do not exist, for example because they were deleted manually. They stay declared. */
   readonly notLive: readonly string[]
@@ -73,8 +79,8 @@ export const adoptInto = (
     const given = givenBy(parseManifests([{ ...file, text: bare }, ...shared]).desired, project.id)
     const isNeeded: IsNeeded = (ref, replica, key, value) => !same(given(ref, replica, key), value)
     const text = mergeIntoManifest(file.text, project.id, adopting.values(isNeeded))
-    const { added, updated, leftOut, notLive, toRename } = adopting
-    return { text, added, updated, leftOut, notLive, toRename }
+    const { added, updated, rules, leftOut, notLive, toRename } = adopting
+    return { text, added, updated, rules, leftOut, notLive, toRename }
   } catch (error) {
     if (!(error instanceof MergeBlocked)) throw error
     const message = `\`${error.path.join('.')}\` cannot be written: ${error.message}.`
@@ -113,6 +119,7 @@ const givenBy = (desired: Desired, project: string): ((ref: string, replica: str
 
 class Adopting {
   readonly conflicts: AdoptConflict[] = []
+  readonly rules: readonly InferredRule[]
   readonly leftOut: string[] = []
   readonly notLive: string[] = []
   readonly toRename: string[] = []
@@ -141,7 +148,12 @@ class Adopting {
         replicas.map(({ key, renamedFrom }) => [`${ref}\0${key}`, renamedFrom] as const),
       ),
     )
-    for (const branch of project.branches.filter(({ name }) => isChosen(name, options))) {
+    const inferred = this.#inferRules(documents, options)
+    this.rules = inferred.rules
+    this.added += inferred.rules.reduce((sum, { branches }) => sum + branches, 0)
+    for (const branch of project.branches.filter(
+      ({ id, name }) => isChosen(name, options) && !inferred.covers.has(id),
+    )) {
       const changes = plan.changes.filter((change) => change.branch.id === branch.id)
       const loose = new Set([
         ...plan.unmanaged.filter((one) => one.branch.id === branch.id).map(({ compute }) => compute.id),
@@ -171,7 +183,26 @@ class Adopting {
     for (const [ref, body] of this.#changed) {
       branches.set(ref, laid((branches.get(ref) as Written | undefined) ?? new Map(), body))
     }
-    return branches.size === 0 ? new Map() : new Map([['branches', branches]])
+    return new Map<string, unknown>([
+      ...(branches.size === 0 ? [] : [['branches', branches] as const]),
+      ...(this.rules.length === 0 ? [] : [['rules', this.rules.map(({ body }) => body)] as const]),
+    ])
+  }
+
+  #inferRules(documents: readonly DesiredDocument[], options: AdoptOptions) {
+    const isListed = ({ id, name }: ObservedBranch): boolean => this.#listed.has(name) || this.#listed.has(id)
+    const listed = this.#project.branches.filter(isListed)
+    const others = this.#project.branches.filter((branch) => !isListed(branch))
+    const ruled = new Set(applyRules(documents, others).flatMap(({ own }) => own))
+    const open = others.filter((branch) => !ruled.has(branch))
+    const shapes = open
+      .filter(({ name }) => options.infersRules === true && isChosen(name, options))
+      .map((branch) => shapeOf(branch, this.#project.computes, { pin: options.pin, taken: new Set() }))
+      .filter((shape) => computesOf(shape).length > 0)
+    const taken = takeRules(shapes, open, options, listed)
+    const covered = shapes.filter((shape) => !taken.listed.includes(shape))
+    this.leftOut.push(...covered.flatMap(({ leftOut }) => leftOut))
+    return { rules: taken.rules, covers: new Set(covered.map(({ branch }) => branch.id)) }
   }
 
   #declare(
@@ -216,7 +247,7 @@ class Adopting {
   }
 
   #conflict(what: string, change: Change, source: Source | undefined): void {
-    const hint = 'Apply the manifest or remove this declaration from it, then import again. Nothing was written.'
+    const hint = 'Remove this declaration from the manifest, then import again. Nothing was written.'
     this.conflicts.push({ message: `${titleOf(change)}: ${what}.`, hint, ...defined({ source }) })
   }
 }

@@ -1,7 +1,7 @@
 /** Writes a manifest for a live project, as a person would write it. */
 import { Document } from 'yaml'
 import { globMatches, groupBy, plainText } from '../../base/index.ts'
-import { byBranch, type ObservedProject, ruleFilter } from '../../model/index.ts'
+import { byBranch, type ObservedBranch, type ObservedProject, ruleFilter } from '../../model/index.ts'
 import { type BranchShape, bodyOf, computesOf, refOf, shapeOf, textOf, type Written } from './from-live.ts'
 import { compactBelow, toText } from './style.ts'
 
@@ -18,8 +18,8 @@ export interface Exported {
   readonly text: string
   /** What manifests cannot express, one sentence each. */
   readonly leftOut: readonly string[]
-  /** What the text contains beyond live values, and why: one sentence each. */
-  readonly inferred: readonly string[]
+  /** The `defaults` in the text, and why: one sentence each. */
+  readonly reasons: readonly string[]
   readonly rules: readonly InferredRule[]
   /** Number of declared computes. */
   readonly computes: number
@@ -32,10 +32,7 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   const chosen = project.branches.filter(({ name }) => isChosen(name, options)).toSorted(byBranch)
   const shapes = chosen.map((branch) => shapeOf(branch, project.computes, { pin: options.pin, taken: new Set() }))
   const declared = shapes.filter((shape) => computesOf(shape).length > 0)
-  const { rules, listed } = takeRules(declared, project, {
-    pin: options.pin,
-    isChosen: (branch) => isChosen(branch, options),
-  })
+  const { rules, listed } = takeRules(declared, project.branches, options)
   const { defaults, rest, rules: ruleBodies, reasons } = takeDefaults(listed, rules)
   const bare = shapes.length - declared.length
   const leftOut = [
@@ -50,7 +47,7 @@ export const exportProject = (project: ObservedProject, options: ExportOptions):
   return {
     text: render(root, options.schema, leftOut),
     leftOut,
-    inferred: [...reasons, ...rules.map(({ reason }) => reason)],
+    reasons,
     rules,
     computes: listed.flatMap(computesOf).length + rules.reduce((sum, { branches }) => sum + branches, 0),
   }
@@ -113,36 +110,42 @@ const mostAlike = (all: readonly Written[], key: string): readonly Written[] => 
 const inline = (value: unknown): string =>
   value instanceof Map ? `{ ${[...value].map(([key, one]) => `${key}: ${String(one)}`).join(', ')} }` : String(value)
 
-interface InferredRule {
+export interface InferredRule {
   readonly match: string
+  readonly expires?: true
   readonly body: Written
   /** The number of branches that it declares. */
   readonly branches: number
-  readonly reason: string
+  /** The attributes that the rule does not declare, because these branches differ in them. */
+  readonly differing: readonly string[]
 }
 
 /**
  * Declares branches that probably come and go by rules. If they were listed, the manifest would be wrong as soon as one
  * of them is deleted. These are branches that expire, and branches with the same prefix such as `preview/`. Branches
  * with a sign of permanence are listed: the default branch, protected ones, and ones that have replicas or a name.
+ *
+ * @param branches the branches that a new rule would match, if its pattern does.
+ * @param listedBefore branches that an existing manifest lists. They count as branches with the same prefix.
  */
-const takeRules = (
+export const takeRules = (
   shapes: readonly BranchShape[],
-  project: ObservedProject,
-  options: { readonly pin: boolean; readonly isChosen: (branch: string) => boolean },
+  branches: readonly ObservedBranch[],
+  options: Pick<ExportOptions, 'branches' | 'pin'>,
+  listedBefore: readonly ObservedBranch[] = [],
 ): { readonly rules: readonly InferredRule[]; readonly listed: readonly BranchShape[] } => {
-  const groups = options.pin ? [] : temporaryGroups(shapes)
+  const groups = options.pin ? [] : temporaryGroups(shapes, listedBefore)
   const inGroups = new Set(groups.flatMap(({ members }) => members.map(({ branch }) => branch.id)))
   const withComputes = new Set(shapes.map(({ branch }) => branch.id))
   const rules: InferredRule[] = []
   const covered = new Set<BranchShape>()
-  for (const { selector, members, why } of groups) {
+  for (const { selector, members } of groups) {
     const isMatch = ruleFilter({ except: [], ...selector })
-    const others = project.branches.filter((branch) => isMatch(branch) && !inGroups.has(branch.id))
+    const others = branches.filter((branch) => isMatch(branch) && !inGroups.has(branch.id))
     // The rule would create a primary on these branches.
     const except = others.filter(({ id }) => !withComputes.has(id)).map(({ name }) => name)
-    if (!others.every(({ name }) => options.isChosen(name)) || except.some(isGlobLike)) continue
-    rules.push(ruleOf(selector, except, members, why))
+    if (!others.every(({ name }) => isChosen(name, options)) || except.some(isGlobLike)) continue
+    rules.push(ruleOf(selector, except, members))
     for (const shape of members) covered.add(shape)
   }
   return { rules, listed: shapes.filter((shape) => !covered.has(shape)) }
@@ -151,20 +154,20 @@ const takeRules = (
 interface Group {
   readonly selector: { readonly match: string; readonly expires?: true }
   readonly members: readonly BranchShape[]
-  readonly why: string
 }
 
-const temporaryGroups = (shapes: readonly BranchShape[]): readonly Group[] => {
+const temporaryGroups = (shapes: readonly BranchShape[], listedBefore: readonly ObservedBranch[]): readonly Group[] => {
   const temporary = shapes.filter(mayBeTemporary)
   const byPrefix = groupBy(temporary, ({ branch }) => /^([\w.-]+\/)+(?=[^/]+$)/.exec(branch.name)?.[0] ?? '')
-  const alike = [...byPrefix].filter(([prefix, members]) => prefix !== '' && members.length > 1)
+  const others = listedBefore.filter(({ isDefault, isProtected }) => !isDefault && !isProtected)
+  const countOf = (prefix: string, { length }: readonly BranchShape[]): number =>
+    length + others.filter(({ name }) => name.startsWith(prefix)).length
+  const alike = [...byPrefix].filter(([prefix, members]) => prefix !== '' && countOf(prefix, members) > 1)
   const inAlike = new Set(alike.flatMap(([, members]) => members))
   const expiring = temporary.filter((shape) => shape.branch.expiresAt !== undefined && !inAlike.has(shape))
   return [
-    ...alike.map(([prefix, members]) => ({ selector: { match: `${prefix}*` }, members, why: 'with this prefix' })),
-    ...(expiring.length === 0
-      ? []
-      : [{ selector: { match: '**', expires: true as const }, members: expiring, why: 'that expire' }]),
+    ...alike.map(([prefix, members]) => ({ selector: { match: `${prefix}*` }, members })),
+    ...(expiring.length === 0 ? [] : [{ selector: { match: '**', expires: true as const }, members: expiring }]),
   ]
 }
 
@@ -180,7 +183,6 @@ const ruleOf = (
   selector: Group['selector'],
   except: readonly string[],
   members: readonly BranchShape[],
-  why: string,
 ): InferredRule => {
   const primaries = members.map(({ primary }) => primary ?? new Map<string, unknown>())
   const keys = [...new Set(primaries.flatMap((primary) => [...primary.keys()]))].filter((key) => !OWN.includes(key))
@@ -191,9 +193,8 @@ const ruleOf = (
   ]
   const { match, expires } = selector
   const common = new Map([...(primaries[0] ?? [])].filter(([key]) => keys.includes(key) && !differing.includes(key)))
-  const differ = unmanaged.length === 0 ? '' : `; they differ in ${unmanaged.join(', ')}, so this is not managed`
   return {
-    match,
+    ...selector,
     body: new Map<string, unknown>([
       ['match', match],
       ...(except.length > 0 ? [['except', except] as const] : []),
@@ -201,7 +202,7 @@ const ruleOf = (
       ['primary', common],
     ]),
     branches: members.length,
-    reason: `rule \`${match}\` for branches ${why} (${members.length} now). It also applies to future ones${differ}`,
+    differing: unmanaged,
   }
 }
 

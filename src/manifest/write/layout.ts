@@ -41,7 +41,7 @@ export const blockChunks = (text: string, map: ParsedMap, isRoot: boolean): read
     // Comments above a document's first key belong to the document. Editors look for the schema there.
     const hasOwnComments = isAlone && !(isRoot && index === 0)
     const start = hasOwnComments ? commentsAbove(text, line, indent, chunks.at(-1)?.end ?? 0) + indent : key
-    chunks.push({ key: keyOf(pair.key), pair, start, end: endOfBlock(text, pair, indent) })
+    chunks.push({ key: keyOf(pair.key), pair, start, end: endOfBlock(text, pair.value ?? pair.key, indent) })
   }
   return chunks
 }
@@ -71,8 +71,9 @@ export const contentEnd = (node: Node): number => {
   return node.range?.[1] ?? 0
 }
 
-const endOfBlock = (text: string, { key, value }: Pair<Node, Node | null>, indent: number): number => {
-  const content = value === null ? (key.range?.[1] ?? 0) : contentEnd(value)
+/** End of an entry's last line. @param last the last node of the entry. @param indent column of the entry. */
+export const endOfBlock = (text: string, last: Node, indent: number): number => {
+  const content = contentEnd(last)
   // A block scalar ends after its newline.
   let end = endOfLine(text, text[content - 1] === '\n' ? content - 1 : content)
   // Comments that are indented further than the keys belong to this entry, even below blank lines.

@@ -7,6 +7,7 @@ import {
   applyEdits,
   blockChunks,
   contentEnd,
+  endOfBlock,
   flowChunks,
   indentOf,
   keyOf,
@@ -96,7 +97,8 @@ class Merging {
       else if (isMap(pair.value) && value instanceof Map) {
         const below = shape.each ?? shape.values.get(key) ?? NO_SHAPE
         edits.push(...this.into(pair.value as ParsedMap, value, below, at))
-      } else edits.push(this.#replaced(map, pair.key, pair.value, value, at))
+      } else if (Array.isArray(value)) edits.push(this.#appended(pair.key, pair.value, value, at))
+      else edits.push(this.#replaced(map, pair.key, pair.value, value, at))
     }
     if (added.length === 0) return edits
     const sorted = added.toSorted(([a], [b]) => rankOf(shape, a) - rankOf(shape, b))
@@ -122,6 +124,21 @@ class Merging {
     return isBelow
       ? { start: keyEnd, end, text: `: ${inFlow(value)}` }
       : { start: startOf(before), end, text: inFlow(value) }
+  }
+
+  #appended(key: Node, list: Node | null, items: readonly unknown[], path: readonly string[]): TextEdit {
+    const last = isSeq(list) && list.flow !== true ? (list.items.at(-1) as Node | undefined) : undefined
+    const start = last === undefined ? 0 : startOf(last)
+    const line = this.#text.slice(this.#text.lastIndexOf('\n', start - 1) + 1, start)
+    const [, indent] = /^( *)- +$/.exec(line) ?? []
+    if (last === undefined || indent === undefined) {
+      throw new MergeBlocked('its items are not on separate lines', path, startOf(key))
+    }
+    const document = new Document(items)
+    compactBelow(document, 2)
+    const lines = toText(document).trimEnd().split('\n')
+    const end = endOfBlock(this.#text, last, indent.length)
+    return { start: end, end, text: lines.map((one) => `${this.#newline}${indent}${one}`).join('') }
   }
 
   #addBlock(

@@ -4,6 +4,7 @@ import { mergeSettings } from './postgres.ts'
 import type { AttributeRow, Fields, FieldType, ValueType, ValueTypes, Wire, WireSettings } from './row.ts'
 import { ATTRIBUTES } from './table.ts'
 
+export { mergeSettings, RESTART_ONLY_SETTINGS, undeclaredSettings } from './postgres.ts'
 export type { ManifestPlace, WireSettings } from './row.ts'
 export { ATTRIBUTE_GROUPS, COMPUTE_NAME_PATTERN } from './table.ts'
 
@@ -79,7 +80,9 @@ export const differingKeys = (desired: ComputeAttributes, observed: ComputeAttri
     return desired[key] !== undefined && !row.satisfied(desired[key], observed[key] ?? row.absent)
   })
 
-/** The request fields that change `live` to `desired` for these keys. `settings` includes the live settings. */
+/**
+ * The request fields that change `live` to `desired` for these keys. `settings` includes `live.settings`.
+ */
 export const attributesToWire = (
   desired: ComputeAttributes,
   keys: readonly AttributeKey[],
@@ -91,14 +94,13 @@ export const attributesToWire = (
   const changed = parts.map(({ settings }) => settings).filter((part) => part !== undefined)
   return {
     ...Object.assign({}, ...parts),
-    ...(changed.length === 0
-      ? {}
-      : { settings: changed.reduce(mergeSettings, live.settings ?? settingsOf(live.attributes)) }),
+    ...(changed.length === 0 ? {} : { settings: changed.reduce(mergeSettings, settingsOf(live)) }),
   }
 }
 
-/** `settings` derived from attributes, for a compute whose API fields are not known. */
-const settingsOf = (attributes: ComputeAttributes): WireSettings =>
+/** The `settings` of a compute, derived from its attributes if the API's field is not known. */
+export const settingsOf = ({ settings, attributes }: LiveValues): WireSettings =>
+  settings ??
   ATTRIBUTE_KEYS.flatMap((key) => (attributes[key] === undefined ? [] : [ROWS[key].toWire(attributes[key], undefined)]))
     .map(({ settings = {} }) => settings)
     .reduce(mergeSettings, {})

@@ -12,7 +12,6 @@ const SCALAR: Schema<string | number | boolean> = {
 export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField> = {
   type: 'map',
   path: 'postgres.settings',
-  isSecret: true,
   fields: { settings: 'settings' },
   schema: named(SCALAR, {
     description: 'Postgres settings (`pg_settings`). Settings that are not listed keep their values.',
@@ -38,6 +37,18 @@ export const POSTGRES_SETTINGS: AttributeRow<'map', SettingsField> = {
       .map(([name, value]) => `${name}=${value}`)
       .join(', '),
 }
+
+/** Settings that Postgres 14 to 17 read only when they start (`pg_settings.context` is `postmaster`). */
+export const RESTART_ONLY_SETTINGS: ReadonlySet<string> = new Set(
+  `archive_mode autovacuum_freeze_max_age autovacuum_max_workers autovacuum_multixact_freeze_max_age cluster_name
+  commit_timestamp_buffers dynamic_shared_memory_type hot_standby huge_page_size huge_pages jit_provider
+  logging_collector max_connections max_files_per_process max_locks_per_transaction max_logical_replication_workers
+  max_notify_queue_pages max_pred_locks_per_transaction max_prepared_transactions max_replication_slots max_wal_senders
+  max_worker_processes min_dynamic_shared_memory multixact_member_buffers multixact_offset_buffers notify_buffers
+  reserved_connections serializable_buffers shared_buffers shared_memory_type subtransaction_buffers
+  superuser_reserved_connections track_activity_query_size track_commit_timestamp transaction_buffers wal_buffers
+  wal_decode_buffer_size wal_level wal_log_hints`.split(/\s+/),
+)
 
 export const POSTGRES_PRELOAD: AttributeRow<'list', SettingsField> = {
   type: 'list',
@@ -73,3 +84,18 @@ export const mergeSettings = (live: WireSettings, changes: WireSettings): WireSe
     ? {}
     : { preload_libraries: { ...live.preload_libraries, ...changes.preload_libraries } }),
 })
+
+/** The part of the live `settings` that a request keeps, because it is not declared. `undefined` if there is none. */
+export const undeclaredSettings = (live: WireSettings, declared: WireSettings = {}): WireSettings | undefined => {
+  const { pg_settings = {}, preload_libraries: libraries, ...others } = live
+  const settings = Object.entries(pg_settings).filter(([name]) => declared.pg_settings?.[name] === undefined)
+  const { enabled_libraries: _, ...otherLibraries } = libraries ?? {}
+  const kept = {
+    ...others,
+    pg_settings: Object.fromEntries(settings),
+    preload_libraries: declared.preload_libraries === undefined ? (libraries ?? {}) : otherLibraries,
+  }
+  return Object.values(kept).every(isEmpty) ? undefined : kept
+}
+
+const isEmpty = (part: unknown): boolean => typeof part === 'object' && part !== null && Object.keys(part).length === 0

@@ -59,8 +59,6 @@ export interface AttributeRow<T extends ValueType = ValueType, F extends Fields 
   readonly path: string
   /** Whether the attribute is specific to each compute. If so, it is not allowed in defaults and profiles. */
   readonly isOwn?: true
-  /** Values may be passwords, so files that others can read contain only a fingerprint of them. */
-  readonly isSecret?: true
   /** The API's fields, with their types. */
   readonly fields: F
   /** Schema of the value in a manifest. Its description is also used in the reference. */

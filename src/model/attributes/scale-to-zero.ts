@@ -8,10 +8,10 @@ import {
   SCALE_TO_ZERO_NEVER,
   sameScaleToZero,
 } from '../scale-to-zero.ts'
-import { SIZE_TABLE, type Size } from '../size.ts'
+import { canScaleToZero, type Size } from '../size.ts'
 import { type ManifestPlace, oneField } from './row.ts'
 
-const isTooLarge = (size: Size | undefined): boolean => size !== undefined && size.max > SIZE_TABLE.scaleToZeroMaxCu
+const isTooLarge = (size: Size | undefined): boolean => size !== undefined && !canScaleToZero(size)
 
 const nearestAllowed = (seconds: number): number =>
   Math.min(Math.max(seconds, SCALE_TO_ZERO_MIN_SECONDS), SCALE_TO_ZERO_MAX_SECONDS)
