@@ -205,7 +205,10 @@ const reading = (connection: Connection): ReadApi => {
       const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
       return checkId(operationId, path, operation)
     },
-    close: () => transport.close(),
+    close: () => {
+      requester.close()
+      return transport.close()
+    },
   }
 }
 

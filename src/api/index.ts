@@ -14,6 +14,16 @@ export { hasEnded, OperationEnds } from './operation-ends.ts'
 export { countReads, type OnReading, type Reading } from './reading.ts'
 export type { RequestLimit } from './request-budget.ts'
 export type { BeforeAttempt, CallOptions, Turn, Wait } from './requester.ts'
-export { operationMs, pastOperations, projectsNamed, snapshot } from './snapshot.ts'
-export { checkKey, DEFAULT_BASE_URL, isLoopback, type RequestWatch, VERIFIED } from './transport.ts'
+export {
+  newestOperations,
+  operationMs,
+  operationsReader,
+  pastOperations,
+  projectsNamed,
+  type ReadOperations,
+  snapshot,
+  withOperations,
+  withSettlements,
+} from './snapshot.ts'
+export { checkKey, DEFAULT_BASE_URL, isLoopback, parseBaseUrl, type RequestWatch, VERIFIED } from './transport.ts'
 export type { Operation, Project } from './wire.ts'

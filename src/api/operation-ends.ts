@@ -1,22 +1,8 @@
 import type { Clock } from '../base/index.ts'
+import { operationEnd } from '../model/index.ts'
 import type { Operation } from './wire.ts'
 
-type OperationEnd = 'good' | 'bad'
-
-/** Final statuses (docs/control-api.md). Operations with any other status are still running. */
-const ENDS: ReadonlyMap<string, OperationEnd> = new Map([
-  ['finished', 'good'],
-  ['skipped', 'good'],
-  ['cancelled', 'bad'],
-  ['error', 'bad'],
-])
-/** How long to wait for the service to retry a failed operation. */
-const GRACE_MS = 30_000
-
-/**
- * Tracks how operations end. `failed` is not final, because the service may retry. It becomes final if nothing happens
- * for 30 s after the failure, or after the announced retry.
- */
+/** Tracks how operations end while they are polled. */
 export class OperationEnds {
   readonly #clock: Clock
   readonly #seen = new Map<string, { readonly operation: Operation; readonly since: number }>()
@@ -26,7 +12,7 @@ export class OperationEnds {
   }
 
   /** Call on every poll. Returns `undefined` until the operation has ended. */
-  see(operation: Operation): OperationEnd | undefined {
+  see(operation: Operation): ReturnType<typeof operationEnd> {
     const now = this.#clock.now()
     const before = this.#seen.get(operation.id)
     const hasMoved =
@@ -36,8 +22,7 @@ export class OperationEnds {
     // Changes between polls are timed by our clock. The service's timestamps only matter for the first poll.
     const since = before === undefined ? now - ageMs(operation, this.#clock) : hasMoved ? now : before.since
     this.#seen.set(operation.id, { operation, since })
-    if (operation.status !== 'failed') return ENDS.get(operation.status)
-    return now - since >= retryDelayMs(operation) + GRACE_MS ? 'bad' : undefined
+    return operationEnd(operation, now - since)
   }
 }
 
@@ -48,10 +33,6 @@ export const hasEnded = (operation: Operation, clock: Clock): boolean =>
 /** 0 if the service's clock is ahead of ours. */
 const ageMs = ({ updatedAt }: Operation, clock: Clock): number =>
   Math.max(0, (clock.date?.() ?? clock.now()) - Date.parse(updatedAt)) || 0
-
-/** Compares two times of the service, so its clock need not agree with ours. */
-const retryDelayMs = ({ retryAt = '', updatedAt }: Operation): number =>
-  Math.max(0, Date.parse(retryAt) - Date.parse(updatedAt)) || 0
 
 // Finds the operation that holds a project's lock.
 

@@ -1,6 +1,7 @@
 /** Sends a request until there is a final response. Waits for locks and rate limits, and retries only safe requests. */
+import { setMaxListeners } from 'node:events'
 import type { z } from 'zod'
-import type { Clock } from '../base/index.ts'
+import { abortWith, type Clock } from '../base/index.ts'
 import { formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import type { RequestBudget } from './request-budget.ts'
@@ -58,6 +59,9 @@ export class Requester {
   readonly #transport: Transport
   readonly #options: RequesterOptions
   #hasResponded = false
+  #firstRepeats = FIRST_REPEATS
+  /** Ends all waits. */
+  #stop = forAllRequests()
 
   constructor(transport: Transport, options: RequesterOptions) {
     this.#transport = transport
@@ -89,6 +93,11 @@ export class Requester {
     return this.#settle(method, path, schema, { before }, options)
   }
 
+  /** Ends all waits, so that requests that nobody needs any more do not keep the process alive. */
+  close(): void {
+    this.#stop.abort()
+  }
+
   async #settle<T, Instead>(
     method: string,
     path: string,
@@ -96,13 +105,32 @@ export class Requester {
     source: Source<Instead>,
     options: CallOptions,
   ): Promise<T | Instead> {
+    this.#stop.signal.throwIfAborted()
+    const waits = new AbortController()
+    const releases = [options.signal, this.#stop.signal].map((signal) => abortWith(waits, signal))
+    try {
+      return await this.#attempts(method, path, schema, source, options, waits.signal)
+    } finally {
+      for (const release of releases) release()
+    }
+  }
+
+  /** @param waits aborts the waits between attempts, but not a request that was sent. */
+  async #attempts<T, Instead>(
+    method: string,
+    path: string,
+    schema: z.ZodType<T>,
+    source: Source<Instead>,
+    options: CallOptions,
+    waits: AbortSignal,
+  ): Promise<T | Instead> {
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
     // One timeout for all attempts together, so that a slow server cannot use up the whole timeout in each.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
-      const turn = await this.#turn(path, source, options)
+      const turn = await this.#turn(path, source, waits)
       if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
       const mostRepeats = method !== 'GET' || options.once === true ? 0 : GET_REPEATS
@@ -110,7 +138,7 @@ export class Requester {
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
-        await clock.sleep(this.#backoff(attempt), options.signal)
+        await clock.sleep(this.#backoff(attempt), waits)
         continue
       }
       if (answer.status < 300) return parse(method, path, schema, answer)
@@ -128,16 +156,12 @@ export class Requester {
       const waitedMs = clock.now() - started
       if (waitedMs + delayMs > limit) throw refusal(method, path, answer, { why, waitedMs, delayMs, limitMs: limit })
       await options.onWait?.({ why, message: await describeWait(why, answer, options), delayMs })
-      await clock.sleep(delayMs, options.signal)
+      await clock.sleep(delayMs, waits)
     }
   }
 
   /** Waits for the rate limit first, so that the request is sent as soon as `before` has read the state. */
-  async #turn<Instead>(
-    path: string,
-    source: Source<Instead>,
-    { signal }: CallOptions,
-  ): Promise<Turn<unknown, Instead>> {
+  async #turn<Instead>(path: string, source: Source<Instead>, signal: AbortSignal): Promise<Turn<unknown, Instead>> {
     const { budget } = this.#options
     if ('body' in source) {
       await budget?.take(path, signal)
@@ -170,11 +194,20 @@ export class Requester {
       this.#hasResponded = true
       return repeatsLeft > 0 && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
-      const isFinal = isRefused(error) && !this.#hasResponded && repeatsLeft <= GET_REPEATS - FIRST_REPEATS
       const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
-      if (repeatsLeft > 0 && canHelp && !isFinal) return undefined
+      if (repeatsLeft === 0 || !canHelp) throw error
+      if (!isRefused(error) || this.#hasResponded || repeatsLeft > GET_REPEATS - this.#firstRepeats) return undefined
+      this.#giveUp(error)
       throw error
     }
+  }
+
+  /** Ends the waits of all requests with this error. Until there is a response, later ones are not retried either. */
+  #giveUp(error: ApiError): void {
+    this.#firstRepeats = 0
+    if (this.#stop.signal.aborted) return
+    this.#stop.abort(error)
+    this.#stop = forAllRequests()
   }
 
   /** Exponential backoff. The jitter keeps clients from colliding. */
@@ -182,6 +215,13 @@ export class Requester {
     const ceiling = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1))
     return Math.round(ceiling / 4 + this.#options.random() * ((ceiling * 3) / 4))
   }
+}
+
+/** Node warns of more than ten listeners. */
+const forAllRequests = (): AbortController => {
+  const stop = new AbortController()
+  setMaxListeners(0, stop.signal)
+  return stop
 }
 
 const parse = <T>(method: string, path: string, schema: z.ZodType<T>, answer: Answer): T => {
@@ -206,7 +246,7 @@ const describeWait = async (why: Wait['why'], answer: Answer, options: CallOptio
   try {
     const holder = await options.lockHolder?.()
     return holder === undefined
-      ? `the project is locked, but no operation is running: ${unnamed}`
+      ? `the project is locked, but the API lists no running operation: ${unnamed}`
       : `the project is locked by ${holder}`
   } catch {
     return `the project is locked: ${unnamed}`

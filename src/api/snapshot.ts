@@ -2,12 +2,15 @@
 import { type Clock, defined, mapConcurrently, systemClock } from '../base/index.ts'
 import {
   DEFAULT_CONCURRENCY,
+  hasRecentChange,
   type Observed,
   type ObservedProject,
   type PastOperation,
+  type Settlement,
+  settlementOf,
   type UnreadableProject,
 } from '../model/index.ts'
-import type { ReadApi } from './client.ts'
+import type { OperationsPage, ReadApi } from './client.ts'
 import { ApiError, isNotFound, optionalRead } from './errors.ts'
 import { countReads, type OnReading } from './reading.ts'
 import type { Operation, Project } from './wire.ts'
@@ -103,33 +106,108 @@ const readProject = async (api: ReadApi, id: string, refresh: boolean): Promise<
   }
 }
 
+/** Enough to estimate how long operations take. */
+const NEWEST = 200
+const LARGEST_PAGE = 1_000
+/** How many pages of operations to read at most, to find out whether computes are settled. */
+const MOST_PAGES = 3
+
+export const newestOperations = (api: ReadApi, projectId: string): Promise<OperationsPage> =>
+  api.listOperations(projectId, { limit: NEWEST })
+
+/** What is known of past operations. */
+type Past = Required<Pick<ObservedProject, 'pastOperations' | 'operationsSince'>>
+
+/** Reads the newest 200 operations. Returns the finished ones, and the time from which the list is complete. */
+export const pastOperations = async (api: ReadApi, projectId: string): Promise<Past> => {
+  const { operations } = await newestOperations(api, projectId)
+  return pastOf(operations, sinceOf(operations, NEWEST))
+}
+
+/** The time from which the list is complete, in milliseconds. If the last page is not full, that is the beginning. */
+const sinceOf = (operations: readonly Operation[], full: number): number => {
+  const oldest = operations.length < full ? undefined : operations.at(-1)
+  return oldest === undefined ? 0 : Date.parse(oldest.createdAt)
+}
+
+const pastOf = (operations: readonly Operation[], since: number): Past => ({
+  operationsSince: new Date(since).toISOString(),
+  pastOperations: operations
+    .filter(({ status }) => status === 'finished')
+    .map(
+      (operation): PastOperation => ({
+        action: operation.action,
+        durationMs: operationMs(operation),
+        ...(operation.endpointId !== undefined && STARTS_AND_SUSPENDS.has(operation.action)
+          ? { computeId: operation.endpointId, at: operation.createdAt }
+          : {}),
+      }),
+    )
+    // Invalid times must not prevent a plan.
+    .filter(({ durationMs }) => Number.isFinite(durationMs)),
+})
+
 /**
- * Reads the newest operations (default 200). Returns the finished ones, and the time from which the list is complete.
+ * The project with its past operations, and with what they say about its computes. Reads as many pages as that takes,
+ * but at most three.
+ *
+ * @param takenAt when the project was read, in milliseconds.
+ * @param first the newest operations, if they were already read.
  */
-export const pastOperations = async (
+export const withOperations = async (
   api: ReadApi,
-  projectId: string,
-  limit = 200,
-): Promise<Required<Pick<ObservedProject, 'pastOperations' | 'operationsSince'>>> => {
-  const { operations } = await api.listOperations(projectId, { limit })
-  const oldest = operations.at(-1)
-  return {
-    // If the page is not full, it contains all operations.
-    operationsSince: operations.length < limit || oldest === undefined ? new Date(0).toISOString() : oldest.createdAt,
-    pastOperations: operations
-      .filter(({ status }) => status === 'finished')
-      .map(
-        (operation): PastOperation => ({
-          action: operation.action,
-          durationMs: operationMs(operation),
-          ...(operation.endpointId !== undefined && STARTS_AND_SUSPENDS.has(operation.action)
-            ? { computeId: operation.endpointId, at: operation.createdAt }
-            : {}),
-        }),
-      )
-      // Invalid times must not prevent a plan.
-      .filter(({ durationMs }) => Number.isFinite(durationMs)),
+  project: ObservedProject,
+  takenAt: number,
+  first = newestOperations(api, project.id),
+): Promise<ObservedProject> => {
+  let page = await first
+  let { operations } = page
+  let full = NEWEST
+  for (let pages = 1; ; pages += 1) {
+    const since = sinceOf(operations, full)
+    // The service's clock may be ahead of ours.
+    const now = Math.max(takenAt, ...operations.slice(0, NEWEST).map(({ updatedAt }) => Date.parse(updatedAt) || 0))
+    const settlement = settlementOf(project.computes, operations, { now, since })
+    if (settlement.unknown.length === 0 || pages === MOST_PAGES || page.cursor === undefined)
+      return { ...project, ...pastOf(operations, since), settlement }
+    page = await api.listOperations(project.id, { limit: LARGEST_PAGE, cursor: page.cursor })
+    operations = [...operations, ...page.operations]
+    full += LARGEST_PAGE
   }
+}
+
+/** Reads the operations of a project. If they cannot be read, the project is returned without them. */
+export type ReadOperations = (
+  api: ReadApi,
+  project: ObservedProject,
+  takenAt: number,
+  first?: Promise<OperationsPage>,
+) => Promise<ObservedProject>
+
+/** Returns a reader that reads the operations of a project again only if one of its computes has changed since. */
+export const operationsReader = (): ReadOperations => {
+  const known = new Map<string, { readonly key: string; readonly settlement: Settlement }>()
+  return async (api, project, takenAt, first) => {
+    const shown = project.computes.map(({ id, updatedAt, startedAt, state }) => [id, updatedAt, startedAt, state])
+    const key = JSON.stringify(shown)
+    const before = known.get(project.id)
+    if (before?.key === key) return { ...project, settlement: before.settlement }
+    const read = await optionalRead(withOperations(api, project, takenAt, first))
+    // A failure may leave the compute as it is, so operations that have not ended are read again.
+    if (read?.settlement?.open.length === 0) known.set(project.id, { key, settlement: read.settlement })
+    return read ?? project
+  }
+}
+
+/** Adds to each project that has changed recently what its operations say about its computes. */
+export const withSettlements = async (api: ReadApi, observed: Observed, read: ReadOperations): Promise<Observed> => {
+  const takenAt = Date.parse(observed.takenAt)
+  const projects = await mapConcurrently(observed.projects, DEFAULT_CONCURRENCY, async (project) => {
+    if (!hasRecentChange(project.computes, takenAt)) return project
+    const { settlement } = await read(api, project, takenAt)
+    return { ...project, ...defined({ settlement }) }
+  })
+  return { ...observed, projects }
 }
 
 /** Used to determine how long each compute was active. */

@@ -6,6 +6,7 @@ import {
   type ApplyEvent,
   DEFAULT_CONCURRENCY,
   DEFAULT_TIMEOUT_MS,
+  isUnpredicted,
   type Observed,
   type Outcome,
   type Plan,
@@ -14,14 +15,14 @@ import {
   stepTitle,
 } from '../model/index.ts'
 import { converge, type Replan } from './after/converge.ts'
-import { lossNotes, overrideNotes, pinNotes, successors } from './after/notes.ts'
+import { lossNotes, overrideNotes, pinNotes, successors, unpredictedNotes, windowNotes } from './after/notes.ts'
 import { ExpectedState } from './before/expected-state.ts'
 import { openingsOf, scheduledStep } from './before/restart-windows.ts'
 import { type Consents, notStarted, type RunContext, type UntimedEvent } from './context.ts'
 import { type LostPrimaries, lostPrimariesOf } from './lost-primaries.ts'
 import { runStep } from './send/run-step.ts'
 import { Timings } from './wait/timings.ts'
-import { type Wave, waveBlockedBy, wavesOf } from './waves.ts'
+import { unsettledFinder, type Wave, waveBlockedBy, wavesOf } from './waves.ts'
 
 export interface ApplyOptions {
   readonly plan: Plan
@@ -59,7 +60,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const recorder = new Recorder(clock, onEvent)
   const outcomes = new Map<string, StepOutcome>()
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
-  const creates = new Map(plan.steps.flatMap((step) => (step.kind === 'create' ? [[step.change, step] as const] : [])))
+  const stepsOf = (kind: Step['kind']): ReadonlyMap<string, Step> =>
+    new Map(plan.steps.filter((step) => step.kind === kind).map((step) => [step.change, step]))
+  const [creates, deletes] = [stepsOf('create'), stepsOf('delete')]
   const openingOf = openingsOf(clock)
   const primaries = lostPrimariesOf(plan)
   const context: RunContext = {
@@ -71,6 +74,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     timings: new Timings(observed),
     abort: options.abort,
     successorOf: (step) => creates.get(step.change),
+    predecessorOf: (step) => deletes.get(step.change),
     openingOf: (step) => (primaries.restores(step, outcomes) ? { isOpen: true } : openingOf(step)),
     ignoreWindows: options.ignoreWindows === true,
     emit: (event) => recorder.emit(event),
@@ -83,6 +87,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const settle = async (step: Step, outcome: StepOutcome): Promise<void> => {
     outcomes.set(step.id, outcome)
     if (outcome.status === 'failed') failed += 1
+    const { observation } = outcome
+    if (observation !== undefined && isUnpredicted(observation))
+      await recorder.record({ type: 'unpredicted', step: step.id, observation })
     await recorder.record({ type: 'step-end', outcome })
   }
   const outcomeIfBlocked = (step: Step): StepOutcome | undefined => {
@@ -100,9 +107,9 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
       for (const step of queue) await settle(step, outcomeIfBlocked(step) ?? (await perform(step, context, recorder)))
     })
   }
-  const waves = wavesOf(plan)
-  for (const [at, wave] of waves.entries()) {
-    const blocked = isHalted() ? undefined : waveBlockedBy(plan, wave, waves.slice(0, at), outcomes)
+  const unsettled = unsettledFinder(plan, observed, context, outcomes)
+  for (const wave of wavesOf(plan)) {
+    const blocked = isHalted() ? undefined : await waveBlockedBy(plan, wave, outcomes, unsettled)
     if (blocked === undefined) await runWave(wave)
     else for (const step of wave.steps) await settle(step, blocked(step))
   }
@@ -114,16 +121,16 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const aliases = successors(plan, outcomes)
   const convergence =
     isInterrupted || options.replan === undefined ? {} : await converge(plan, ended, aliases, options.replan, context)
-  const overridden = recorder.overridden.size
   const outcome: Outcome = {
     steps: ended,
     interrupted: isInterrupted,
     ...convergence,
     notes: [
       ...overrideNotes(plan),
+      ...unpredictedNotes(plan, outcomes),
       ...lossNotes(plan, primaries, outcomes),
       ...pinNotes(plan, outcomes, aliases),
-      ...(overridden === 0 ? [] : [outsideWindows(overridden)]),
+      ...windowNotes(plan, recorder.overridden),
       ...(recorder.broken === undefined ? [] : [recorder.broken]),
     ],
   }
@@ -196,11 +203,6 @@ const blockedBy = (
       )
     : notStarted(step, 'skipped', 'depends-on-failed', `It depends on a step that was not done: ${titleOf(missing)}.`)
 }
-
-const outsideWindows = (count: number): string =>
-  count === 1
-    ? '--now: 1 step ran outside its restart window.'
-    : `--now: ${count} steps ran outside their restart windows.`
 
 const interrupted = (step: Step, why = 'Interrupted before it started: run `espalier apply` again.'): StepOutcome =>
   notStarted(step, 'skipped', 'interrupted', why)

@@ -27,6 +27,8 @@ export interface RunContext {
   readonly abort: AbortSignal | undefined
   /** Given the delete step of a replacement, returns its create step. */
   readonly successorOf: (step: Step) => Step | undefined
+  /** Given the create step of a replacement, returns its delete step. */
+  readonly predecessorOf: (step: Step) => Step | undefined
   /** Whether a step's restart windows are open. A step without windows counts as open. */
   readonly openingOf: (step: Step) => Opening
   readonly ignoreWindows: boolean

@@ -1,11 +1,17 @@
 /** Zod schemas for the events of an apply. */
 import { z } from 'zod'
-import { type ApplyEvent, FAILURE_REASONS, STEP_STATUSES } from '../model/index.ts'
+import { type ApplyEvent, FAILURE_REASONS, IMPACTS, OBSERVED_EFFECTS, REPAIRS, STEP_STATUSES } from '../model/index.ts'
 import { count, planShape, published, step, window } from './shapes.ts'
 
 const time = z.iso.datetime()
 
 const operation = z.strictObject({ id: z.string(), action: z.string(), status: z.string(), failuresCount: count })
+
+const observation = z.strictObject({
+  predicted: z.enum(IMPACTS),
+  observed: z.enum(OBSERVED_EFFECTS),
+  at: z.string().exactOptional(),
+})
 
 const stepOutcome = z.strictObject({
   step: z.string(),
@@ -15,6 +21,8 @@ const stepOutcome = z.strictObject({
   httpStatus: z.int().exactOptional(),
   operations: z.array(operation),
   computeId: z.string().exactOptional(),
+  repair: z.enum(REPAIRS).exactOptional(),
+  observation: observation.exactOptional(),
   moved: z.array(z.strictObject({ what: z.string(), before: z.string(), after: z.string() })).exactOptional(),
   movedBy: operation.exactOptional(),
   opensAt: time.exactOptional(),
@@ -44,6 +52,7 @@ const eventShape = z.discriminatedUnion('type', [
     delayMs: z.number(),
   }),
   event('operation', { step: z.string(), operation }),
+  event('unpredicted', { step: z.string(), observation }),
   event('step-end', { outcome: stepOutcome }),
   event('interrupt', { message: z.string() }),
   event('outcome', {

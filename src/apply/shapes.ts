@@ -5,6 +5,7 @@ import {
   CONSENTS,
   COST_FLAGS,
   type Diagnostic,
+  EFFECT_KINDS,
   HOURS_PER_MONTH,
   IMPACTS,
   PLAN_FORMAT_VERSION,
@@ -26,22 +27,20 @@ const costRange = { low: amount, expected: amount, high: amount }
 const costTotal = z.strictObject({ ...costRange, unknown: z.int().nonnegative() })
 const money = z.strictObject({
   price: z.strictObject({ cuHour: z.number(), currency: z.string() }),
-  before: amount,
-  after: amount,
-  delta: amount,
+  ...costRange,
 })
-const costs = { before: costTotal, after: costTotal, delta: costTotal, money: money.exactOptional() }
+const costs = { delta: costTotal, money: money.exactOptional() }
 
 const planCostShape = z.strictObject({
-  model: z.literal('1'),
+  model: z.literal('2'),
   hoursPerMonth: z.literal(HOURS_PER_MONTH),
   total: z.strictObject(costs),
+  introduced: z.strictObject(costs).exactOptional(),
+  drift: z.strictObject(costs).exactOptional(),
   projects: z.array(z.strictObject({ project: z.string(), ...costs })),
   computes: z.array(
     z.strictObject({
       change: z.string(),
-      before: z.strictObject(costRange),
-      after: z.strictObject(costRange),
       delta: z.strictObject(costRange),
       basis: z.strictObject({
         kind: z.enum(['measured', 'settings', 'unknown']),
@@ -127,6 +126,14 @@ const attribute = z.strictObject({
   source: source.exactOptional(),
 })
 
+const effect = z.strictObject({
+  kind: z.enum(EFFECT_KINDS),
+  before: attributeValue,
+  after: attributeValue,
+  when: z.enum(['now', 'later']),
+  warns: z.literal(true).exactOptional(),
+})
+
 const change = z.strictObject({
   id: z.string(),
   kind: z.enum(CHANGE_KINDS),
@@ -135,10 +142,12 @@ const change = z.strictObject({
   from: branch.exactOptional(),
   compute,
   attributes: z.array(attribute),
+  effects: z.array(effect),
   impact,
   unlessIdle: impact.exactOptional(),
   reasons: z.array(reason),
   refused: z.string().exactOptional(),
+  isDenied: z.literal(true).exactOptional(),
   windows: z.array(window).exactOptional(),
   before: capacity.exactOptional(),
   after: capacity.exactOptional(),
@@ -262,6 +271,8 @@ export const planFileShape = z.strictObject({
   manifests: z.array(z.string()).exactOptional(),
   /** The Action's input `label`, which distinguishes the plan from other plans of the same workflow. */
   label: z.string().exactOptional(),
+  /** A fingerprint of the live settings that the plan keeps because they are not declared. */
+  keptSettings: FINGERPRINT,
   /** What was recorded about the live projects when the plan was made, by project id. */
   seen: seenShape,
   plan: planShape,
@@ -290,7 +301,32 @@ const printedPlanShape = planShape.extend({
       introduced: changes,
       drift: changes,
       settled: changes,
-      released: z.array(unmanaged.extend({ source })),
+      released: z.array(
+        z.discriminatedUnion('kind', [
+          unmanaged.extend({ kind: z.literal('compute'), source }),
+          z.strictObject({
+            kind: z.literal('attribute'),
+            project: z.string(),
+            branch,
+            compute,
+            path: z.string(),
+            live: attributeValue,
+            liveText: z.string(),
+            undo: z.string().exactOptional(),
+            isDefault: z.literal(true).exactOptional(),
+            source,
+          }),
+          z.strictObject({
+            kind: z.literal('safeguard'),
+            project: z.string(),
+            branch,
+            safeguard: z.enum(['protect', 'prune', 'restartWindow']),
+            compute: compute.exactOptional(),
+            before: z.string(),
+            after: z.string(),
+          }),
+        ]),
+      ),
       gaps: z.array(z.string()).exactOptional(),
     })
     .exactOptional(),

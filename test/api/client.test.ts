@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import {
   type ApiError,
   createReadApi,
@@ -9,6 +9,7 @@ import {
   streamOperations,
   type WriteApi,
 } from '../../src/api/index.ts'
+import { systemClock } from '../../src/base/index.ts'
 import { fakeClock } from '../apply/fake-api.ts'
 import { type Answer, type Asked, type ScriptedServer, scriptedServer } from './server.ts'
 
@@ -331,7 +332,11 @@ describe('retries after a wait', () => {
   const FAILED = { ...operation, status: 'failed', failures_count: 3 }
 
   test.each([
-    ['has failed for good', { status: 200, json: { operations: [FAILED] } }, ', but no operation is running'],
+    [
+      'has failed for good',
+      { status: 200, json: { operations: [FAILED] } },
+      ', but the API lists no running operation',
+    ],
     [
       'should have been retried an hour ago',
       {
@@ -340,7 +345,7 @@ describe('retries after a wait', () => {
           operations: [{ ...FAILED, updated_at: '2025-12-31T23:00:00Z', retry_at: '2025-12-31T23:00:10Z' }],
         },
       },
-      ', but no operation is running',
+      ', but the API lists no running operation',
     ],
     ['cannot be read', { status: 404, json: { message: 'no' } }, ''],
   ])('an operation that %s is not named as the holder of a lock', async (_what, list, words) => {
@@ -461,6 +466,57 @@ describe('repeated requests', () => {
     const error = await failure(api.send(patch))
     expect(error).toMatchObject({ status, apiCode: 'SOME_CODE', requestId: 'r-1', ambiguous: false })
     expect(error.message).toContain('its own words')
+    expect(server.asked).toHaveLength(1)
+  })
+})
+
+describe('waits that end early', () => {
+  /** Waits never end by themselves while `isStopped`. */
+  const stoppable = async (answers: readonly Answer[]) => {
+    const server = await scriptedServer(answers)
+    const waits = { isStopped: true, count: 0 }
+    const clock = {
+      ...systemClock,
+      sleep: (_ms: number, signal?: AbortSignal) => {
+        waits.count += 1
+        return systemClock.sleep(waits.isStopped ? 60_000 : 0, signal)
+      },
+    }
+    const api = createReadApi({ baseUrl: server.url, apiKey: KEY, clock })
+    return { server, api, waits }
+  }
+
+  test('the first request that gives up on an address that refuses connections ends all others', async () => {
+    const { server, api, waits } = await stoppable([])
+    await server.close()
+    const others = ['a', 'b'].map((id) => failure(api.listComputes(id)))
+    await vi.waitFor(() => expect(waits.count).toBe(2))
+    waits.isStopped = false
+    const error = await failure(api.listComputes('c'))
+    expect(error.message).toContain(`The control API at ${server.url} refuses connections`)
+    expect(await Promise.all(others)).toEqual([error, error])
+    expect(waits.count, 'two repeats of the request that gave up').toBe(4)
+    expect((await failure(api.listComputes('later'))).code).toBe('E_NETWORK')
+    expect(waits.count, 'a later request is not repeated').toBe(4)
+  })
+
+  test('after a response, a refused connection is repeated as often as other failures', async () => {
+    const { server, api, waits } = await stoppable([{ status: 200, json: { endpoints: [] } }])
+    waits.isStopped = false
+    await api.listComputes('p')
+    await server.close()
+    expect((await failure(api.listComputes('p'))).code).toBe('E_NETWORK')
+    expect(waits.count).toBe(4)
+  })
+
+  test('closing the client ends the waits of its requests, and no request is sent afterwards', async () => {
+    const { server, api, waits } = await stoppable([{ status: 503, headers: { 'retry-after': '60' } }])
+    opened.push(server)
+    const waiting = failure(api.listComputes('p'))
+    await vi.waitFor(() => expect(waits.count).toBe(1))
+    await api.close()
+    expect((await waiting).name).toBe('AbortError')
+    expect((await failure(api.listComputes('p'))).name).toBe('AbortError')
     expect(server.asked).toHaveLength(1)
   })
 })

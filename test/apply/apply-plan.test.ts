@@ -18,6 +18,7 @@ const REPLACEMENT: Change = {
   branch: { id: 'br-main', name: 'main' },
   compute: { type: 'read_only', id: 'ep-1' },
   attributes: [],
+  effects: [],
   impact: 'replace',
   reasons: ['TYPE_DIFFERS'],
   source: { file: 'espalier.yaml', line: 7, column: 1, length: 1 },
@@ -641,6 +642,15 @@ describe('restart windows', () => {
       ignoreWindows: true,
     })
     expect(outcome.notes).toEqual(['--now: 2 steps ran outside their restart windows.'])
+  })
+
+  test('in a fleet, --now also names the projects whose windows it overrode', async () => {
+    const steps = Array.from({ length: 10 }, (_, at) => step(`s${at}`, { project: `p${at}`, windows: [FRIDAY] }))
+    const plan = { ...planWith(...steps), projects: steps.map(({ project }) => project), projectNames: { p0: 'ads' } }
+    const outcome = await apply({ plan, api: fakeApi({ computes: [compute('ep-1')] }), ignoreWindows: true })
+    expect(outcome.notes).toEqual([
+      '--now: 10 steps ran outside their restart windows in ads, p1, p2, p3, p4, p5, p6, p7 and 2 more.',
+    ])
   })
 
   test('a step without consent is reported as not allowed, even outside its window', async () => {

@@ -129,17 +129,17 @@ describe('a branch that is left without its primary is named, with the command t
     [
       'a swap',
       SWAP,
-      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was moved away, and ep-b was not moved to it. To give it one, fix the cause of the failure and run `espalier apply --allow move`.',
+      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was moved away, and ep-b was not moved to it. To give it one, fix the cause of the failure and run `espalier apply --project quiet-river-12345678 --allow move`.',
     ],
     [
       'a deletion',
       PRUNED,
-      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was deleted, and ep-b was not moved to it. To give it one, fix the cause of the failure and run `espalier apply --allow move`.',
+      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was deleted, and ep-b was not moved to it. To give it one, fix the cause of the failure and run `espalier apply --project quiet-river-12345678 --allow move`.',
     ],
     [
       'a move',
       NEW,
-      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was moved away, and its new primary was not created. To give it one, fix the cause of the failure and run `espalier apply`.',
+      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was moved away, and its new primary was not created. To give it one, fix the cause of the failure and run `espalier apply --project quiet-river-12345678`.',
     ],
   ]
 
@@ -168,7 +168,7 @@ describe('a branch that is left without its primary is named, with the command t
     })
     expect(statusesOf(outcome)).toEqual(['done', 'interrupted'])
     expect(outcome.notes).toEqual([
-      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was deleted, and ep-b was not moved to it. To give it one, run `espalier apply --allow move`.',
+      'Branch `main` of project `quiet-river-12345678` has no primary now: ep-a was deleted, and ep-b was not moved to it. To give it one, run `espalier apply --project quiet-river-12345678 --allow move`.',
     ])
   })
 

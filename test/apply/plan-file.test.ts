@@ -30,8 +30,8 @@ describe('a plan file', () => {
 
   test.each([
     ['text that is not JSON', '{', 'not JSON'],
-    ['a later format', saved().replaceAll('"2.0"', '"9.0"'), 'format 9.0; this program reads format 2.0'],
-    ['the format of version 1', saved().replaceAll('"2.0"', '"1.0"'), 'format 1.0; this program reads format 2.0'],
+    ['a later format', saved().replaceAll('"3.0"', '"9.0"'), 'format 9.0; this program reads format 3.0'],
+    ['the format of version 1', saved().replaceAll('"3.0"', '"1.0"'), 'format 1.0; this program reads format 3.0'],
     ['a path that leaves the API', saved().replace('"/projects/', '"/../evil/'), 'not a saved plan'],
     ['a path that leaves its project', saved().replace('/endpoints/ep-1', '/endpoints/..'), 'not a saved plan'],
     ['a missing part', saved().replace('"seen"', '"other"'), 'seen'],

@@ -363,8 +363,24 @@ describe('the message of a stale plan', () => {
       world({ main: { primary: { id: 'ep-1', settings: { work_mem: '4MB', 'app.secret': value } } } })
     const asked: DeclaredDocument = { branches: { main: { primary: { settings: { work_mem: '8MB' } } } } }
     const verdict = judge(save(asked, withSetting('one')), { observed: withSetting('two'), declared: asked })
-    expect(verdict).toEqual({ kind: 'stale', moved: ['ep-1 (primary on main): postgres.settings changed'] })
-    expect(save({ branches: {} }, withSetting('hush-hush'))).not.toContain('hush-hush')
+    const moved = ['Live settings that are not declared, and that the plan keeps, have changed.']
+    expect(verdict).toEqual({ kind: 'stale', moved })
+    const replaced: DeclaredDocument = { branches: { main: { primary: 'absent', replicas: { bi: { id: 'ep-1' } } } } }
+    for (const declared of [asked, replaced, { branches: {} }]) {
+      expect(save(declared, withSetting('hush-hush'))).not.toContain('hush-hush')
+    }
+    expect(judge(save(replaced, withSetting('one')), { observed: withSetting('two'), declared: replaced })).toEqual({
+      kind: 'stale',
+      moved,
+    })
+  })
+
+  test('a setting that the plan does not rely on may change', () => {
+    const withSetting = (value: string): Observed =>
+      world({ main: { primary: { id: 'ep-1', settings: { 'app.secret': value } } } })
+    const asked: DeclaredDocument = { branches: { main: { primary: { size: 8 } } } }
+    const verdict = judge(save(asked, withSetting('one')), { observed: withSetting('two'), declared: asked })
+    expect(verdict).toEqual({ kind: 'current' })
   })
 
   test('reports changed manifests', () => {

@@ -521,13 +521,18 @@ describe('a compute that was idle in the plan and may be active when its step ru
 })
 
 describe('replacing a compute', () => {
+  const SHOWN = { pg_settings: { jit: 'off' }, pgbouncer_settings: { pool_size: 5 } }
+  const LIBRARIES = { preload_libraries: { enabled_libraries: ['a'] } }
   const replaced = step('c#1', { ...deleting, change: 'c', consents: ['replace'] })
   const successor = step('c#2', { ...creating, change: 'c', after: ['c#1'] })
 
   test.each([
     [
       'the old compute’s settings, which its successor inherits, have changed',
-      change('ep-1', { settings: { pg_settings: { a: '1' } } }),
+      change('ep-1', {
+        attributes: { postgresSettings: { a: 'S3CRET' } },
+        settings: { pg_settings: { a: 'S3CRET' } },
+      }),
     ],
     ['the name of its successor is already in use', add('ep-9', replica)],
   ])('a replacement deletes nothing if %s', async (_name, rival) => {
@@ -535,6 +540,38 @@ describe('replacing a compute', () => {
     const outcome = await apply({ plan: planWith(replaced, successor), api, consent: allow('replace') })
     expect(outcome.steps.map(({ status }) => status)).toEqual(['stale', 'skipped'])
     expect(api.computes.has('ep-1')).toBe(true)
+    expect(JSON.stringify(outcome)).not.toContain('S3CRET')
+  })
+
+  test.each([
+    ['no setting is declared', SHOWN, undefined, SHOWN],
+    [
+      'a setting is declared',
+      SHOWN,
+      { pg_settings: { work_mem: '8MB' } },
+      { ...SHOWN, pg_settings: { jit: 'off', work_mem: '8MB' } },
+    ],
+    ['it has no Postgres settings', LIBRARIES, undefined, { pg_settings: {}, ...LIBRARIES }],
+    ['it has no settings at all', { pg_settings: {} }, undefined, undefined],
+  ])('the new compute keeps the settings of the old one if %s', async (_name, settings, declared, sent) => {
+    const api = fakeApi({ computes: [compute('ep-1', { settings })] })
+    const endpoint = { ...creating.request?.body?.endpoint, ...(declared && { settings: declared }) }
+    const request = { method: 'POST' as const, path: '/projects/p/endpoints', body: { endpoint } }
+    await apply({ plan: planWith(replaced, { ...successor, request }), api, consent: allow('replace') })
+    expect(api.sent[1]?.body?.endpoint.settings).toEqual(sent)
+  })
+
+  test('a setting that was not kept is reported without its value', async () => {
+    const api = fakeApi({
+      computes: [compute('ep-1', { settings: { pg_settings: { jit: 'S3CRET' } } })],
+      onSend: (_attempt, request, perform) => {
+        if (request.method === 'POST') delete (request.body?.endpoint as { settings?: unknown } | undefined)?.settings
+        return perform()
+      },
+    })
+    const outcome = await apply({ plan: planWith(replaced, successor), api, consent: allow('replace') })
+    expect(outcome.steps[1]?.message).toContain('settings that are not declared were not kept')
+    expect(JSON.stringify(outcome)).not.toContain('S3CRET')
   })
 })
 

@@ -117,8 +117,8 @@ test('a single wave can be applied, and the plan lists all waves', async () => {
   const api = createWriteApi({ baseUrl: stage.sandbox.apiUrl, apiKey: stage.sandbox.apiKey, clock: stage.clock })
   const { plan } = (await planLive(api, manifests(4))).result
   await api.close()
-  expect(terminalPlan(plan, { color: false, width: 100 })).toContain(
-    ['Waves', '  1. canary (2 projects, 2 steps)', '  2. shops (1 project, 1 step)'].join('\n'),
+  expect(terminalPlan(plan, { color: false, width: 120 })).toContain(
+    '\nWaves  canary (2 projects, 2 steps) → shops (1 project, 1 step) → projects in no wave (1 project, 1 step)\n',
   )
 })
 

@@ -89,6 +89,19 @@ test.each<readonly [string, Case]>([
       faults: [],
     },
   ],
+  ...(['active', 'idle'] as const).map((state): readonly [string, Case] => [
+    `a change of settings whose response is lost fails if its operation fails on an ${state} compute and is listed late`,
+    {
+      live: { main: { primary: { state } } },
+      manifest: { branches: { main: { primary: { settings: { work_mem: '64MB' } } } } },
+      faults: [
+        lost('PATCH'),
+        lag('operations', 8_001),
+        { on: 'operation', effect: { kind: 'fail', message: 'no host had room' }, times: 3 },
+      ],
+      status: 'failed',
+    },
+  ]),
 ])('%s', async (_name, { live, manifest, faults, status = 'done' }) => {
   const stage = await openStage({ onHandled: (method, path) => trial.watch(method, path) })
   const trial = new Trial(stage, world(live), manifest)

@@ -1,16 +1,17 @@
 /** One run of the model-based test: a live project, a manifest, and applies with injected faults. */
+import { isDeepStrictEqual } from 'node:util'
 import { type ApplyOptions, applyPlan, type ReadCompute } from '../../src/apply/index.ts'
 import {
   CONSENTS,
   type Consent,
   type Diagnostic,
+  mergeSettings,
   type Observed,
   type Outcome,
   type Plan,
   type PlanResult,
   type Step,
   type StepOutcome,
-  type StepRequest,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
 import { type Manifests, planLive } from '../../src/workflow/index.ts'
@@ -61,6 +62,7 @@ export class Trial {
   /** The computes in the plan's snapshot, and after the last request. */
   #planned: ReadonlyMap<string, string> = new Map()
   #last: ReadonlyMap<string, Live> = new Map()
+  #settings: ReadonlyMap<string, Live['settings']> = new Map()
 
   constructor(stage: Stage, live: Observed, manifest: DeclaredDocument) {
     this.#stage = stage
@@ -89,7 +91,7 @@ export class Trial {
     const api = connect({ lockTimeoutMs: TIMEOUT_MS })
     const manifests = manifestsOf(this.#manifest)
     const replan = (pinAliases: Readonly<Record<string, string>> = {}, read: readonly ReadCompute[] = []) =>
-      planLive(api, manifests, { concurrency: 8, estimate: false, pinAliases, read })
+      planLive(api, manifests, { concurrency: 8, readsOperations: false, pinAliases, read })
     const [stop, abort] = [new AbortController(), new AbortController()]
     let events = 0
     try {
@@ -104,6 +106,7 @@ export class Trial {
           computes.map(({ id, attributes: { size } }): [string, string] => [id, `${size?.min}-${size?.max}`]),
         ),
       )
+      this.#settings = new Map(livesOf(sandbox).map(({ id, settings }) => [id, settings]))
       if (this.#hasRival) this.rivals += 1
       sandbox.control.clearRequests()
       const options: ApplyOptions = {
@@ -189,7 +192,7 @@ export class Trial {
   #check(plan: Plan, allow: readonly Consent[]): void {
     const agreed = plan.steps.filter((step) => isCovered(step, allow))
     for (const sent of this.#stage.sandbox.control.requests()) {
-      if (sent.method === 'GET' || agreed.some(({ request }) => isOf(request, sent))) continue
+      if (sent.method === 'GET' || agreed.some((step) => isOf(step, sent, plan, this.#settings))) continue
       this.wrong.push(`${sent.method} ${sent.path} does not belong to a step with consent`)
     }
     const made = livesOf(this.#stage.sandbox).filter(({ id }) => !this.#before.has(id) && !this.#rivals.has(id))
@@ -204,7 +207,7 @@ export class Trial {
     if (status !== 'done' || step === undefined || step.kind === 'delete') return
     const { control } = this.#stage.sandbox
     const started = control.requests().flatMap((sent) => {
-      if (!isOf(step.request, sent)) return []
+      if (!isOf(step, sent, plan, this.#settings)) return []
       return (sent.answer as { readonly operations?: readonly { readonly id: string }[] } | undefined)?.operations ?? []
     })
     const ids = new Set(started.map((operation) => operation.id))
@@ -275,15 +278,25 @@ const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[])
 
 const sizeOf = ({ min, max }: Live): string => `${min}-${max}`
 
-/** The request matches the plan, except for fields that another client had already set. */
+/**
+ * The request matches the plan, except for fields that another client had already set. The live settings of the
+ * compute, or of the one that it replaces, are kept if they are not declared.
+ */
 const isOf = (
-  { method, path, body }: StepRequest,
+  { request: { method, path, body }, change, compute }: Step,
   sent: { readonly method: string; readonly path: string; readonly body?: string },
+  { steps }: Plan,
+  settings: ReadonlyMap<string, Live['settings']>,
 ): boolean => {
   if (method !== sent.method || path !== sent.path) return false
-  const planned = new Map(Object.entries(body?.endpoint ?? {}))
-  const fields = Object.entries(JSON.parse(sent.body ?? '{}').endpoint ?? {})
-  return fields.every(([name, value]) => JSON.stringify(value) === JSON.stringify(planned.get(name)))
+  const planned: Readonly<Record<string, unknown>> = body?.endpoint ?? {}
+  const replaced = steps.find((one) => one.change === change && one.kind === 'delete')
+  const live = settings.get(compute.id ?? replaced?.compute.id ?? '')
+  const kept = live && mergeSettings(live, body?.endpoint.settings ?? {})
+  return Object.entries(JSON.parse(sent.body ?? '{}').endpoint ?? {}).every(
+    ([name, value]) =>
+      isDeepStrictEqual(value, planned[name]) || (name === 'settings' && isDeepStrictEqual(value, kept)),
+  )
 }
 
 type Live = ReturnType<typeof livesOf>[number]

@@ -36,7 +36,7 @@ const together = async (...manifests: readonly DeclaredDocument[]) => {
     Promise.all(
       manifests.map(async (declared) => {
         const own = manifestsOf(declared)
-        const { result, observed } = await planLive(api, own, { concurrency: 8, estimate: false })
+        const { result, observed } = await planLive(api, own, { concurrency: 8, readsOperations: false })
         if (!result.ok) throw new Error('no plan')
         return { plan: result.plan, observed, own }
       }),
@@ -54,13 +54,13 @@ const together = async (...manifests: readonly DeclaredDocument[]) => {
           consent: { allow: new Set(CONSENTS) },
           onEvent: () => stage.busy(),
           replan: async (pinAliases, read) =>
-            (await planLive(api, own, { concurrency: 8, estimate: false, pinAliases, read })).result,
+            (await planLive(api, own, { concurrency: 8, readsOperations: false, pinAliases, read })).result,
         }),
       ),
     ),
   )
   const changes = sandbox.control.requests().filter(({ method, status }) => method !== 'GET' && status < 300)
-  const { observed } = await stage.during(planLive(api, manifestsOf({}), { concurrency: 1, estimate: false }))
+  const { observed } = await stage.during(planLive(api, manifestsOf({}), { concurrency: 1, readsOperations: false }))
   await api.close()
   await sandbox.close()
   return { outcomes, changes: changes.map(({ method, path }) => `${method} ${path}`), observed }
@@ -102,7 +102,7 @@ test('if the other create falls between the last read and the request, the newer
   sandbox.control.addFault({ on: 'request', method: 'POST', effect: { kind: 'rival-create', endpoint } })
   const api = stage.connect()
   const own = manifestsOf({ branches: { main: { replicas: { a: {} } } } })
-  const { result, observed } = await during(planLive(api, own, { concurrency: 8, estimate: false }))
+  const { result, observed } = await during(planLive(api, own, { concurrency: 8, readsOperations: false }))
   if (!result.ok) throw new Error('no plan')
   const consent = { allow: new Set(CONSENTS) }
   const outcome = await during(applyPlan({ plan: result.plan, observed, api, clock, consent, onEvent: () => busy() }))

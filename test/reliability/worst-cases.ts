@@ -25,6 +25,7 @@ const requestEffect: fc.Arbitrary<RequestEffect> = fc.constantFrom<RequestEffect
   { kind: 'status', status: 422, message: 'no' },
   { kind: 'lock' },
   { kind: 'ignore' },
+  { kind: 'suspend-on-delete' },
   { kind: 'rival-delete' },
 )
 

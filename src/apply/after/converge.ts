@@ -78,7 +78,8 @@ const readById = async ({ project, id }: Touched, { api, abort }: RunContext): P
 }
 
 const leftOf = (result: PlanResult, scheduled: ReadonlySet<string>): readonly string[] => {
-  if (!result.ok) return result.diagnostics.filter((one) => hasErrors([one])).map(({ message }) => message)
+  if (!result.ok)
+    return result.diagnostics.filter((one) => hasErrors([one])).map(({ message }) => message.replace(/\.$/, ''))
   const { changes, steps } = result.plan
   const open = new Set(steps.filter(({ id }) => !scheduled.has(id)).map(({ change }) => change))
   return changes.filter(({ id }) => open.has(id)).map(changeWords)

@@ -1,6 +1,13 @@
 /** What a user should know or do after a run: lost primaries, pins that are out of date, and overridden policies. */
-import { defined, groupBy } from '../../base/index.ts'
-import type { ApplyEvent, Plan, StepOutcome } from '../../model/index.ts'
+import { defined, groupBy, listed } from '../../base/index.ts'
+import {
+  type ApplyEvent,
+  isUnpredicted,
+  observedWords,
+  type Plan,
+  type StepOutcome,
+  stepTitle,
+} from '../../model/index.ts'
 import type { LostPrimaries, LostPrimary } from '../lost-primaries.ts'
 
 type Outcomes = ReadonlyMap<string, StepOutcome>
@@ -15,6 +22,16 @@ export const successors = (plan: Plan, outcomes: Outcomes): Readonly<Record<stri
       return old === undefined || made === undefined ? [] : [[old, made]]
     }),
   )
+}
+
+/** One note for each step that interrupted users, although the prediction was that it interrupts no one. */
+export const unpredictedNotes = ({ steps, changes }: Plan, outcomes: Outcomes): readonly string[] => {
+  const titles = new Map(changes.map((change) => [change.id, change]))
+  return steps.flatMap((step) => {
+    const observation = outcomes.get(step.id)?.observation
+    if (observation === undefined || !isUnpredicted(observation)) return []
+    return [`Not predicted: ${stepTitle(step, titles)} in project \`${step.project}\` ${observedWords(observation)}.`]
+  })
 }
 
 /** One note for each branch that the run leaves without its declared primary. */
@@ -35,7 +52,7 @@ const remedyOf = ({ fills }: LostPrimary, outcomes: Outcomes): string => {
   const consents = fills.consents.filter((consent) => consent !== 'restart')
   const allow = consents.length === 0 ? '' : ` --allow ${consents.join(',')}`
   const first = outcomes.get(fills.id)?.status === 'failed' ? 'fix the cause of the failure and ' : ''
-  return ` To give it one, ${first}run \`espalier apply${allow}\`.`
+  return ` To give it one, ${first}run \`espalier apply --project ${fills.project}${allow}\`.`
 }
 
 /** Whether a change has deleted its compute. */
@@ -82,3 +99,19 @@ export const overrideNotes = (plan: Pick<Plan, 'policies'>): readonly string[] =
     ({ policy, project, by, reason }) =>
       `${by} overrode policy \`${policy}\`${project === undefined ? '' : ` in ${project}`}: ${reason}`,
   )
+
+/** Counts the steps that --now ran outside their windows. In a fleet, also names the projects. */
+export const windowNotes = (
+  { steps, projects, projectNames = {} }: Plan,
+  overridden: ReadonlySet<string>,
+): readonly string[] => {
+  if (overridden.size === 0) return []
+  const own = new Set(steps.flatMap(({ id, project }) => (overridden.has(id) ? [project] : [])))
+  const names = [...own].map((project) => projectNames[project] ?? project)
+  const where = projects.length > 1 ? ` in ${listed(names, MOST_NAMED)}` : ''
+  return overridden.size === 1
+    ? [`--now: 1 step ran outside its restart window${where}.`]
+    : [`--now: ${overridden.size} steps ran outside their restart windows${where}.`]
+}
+
+const MOST_NAMED = 8

@@ -14,7 +14,7 @@ import {
   type WireAttributes,
 } from '../../model/index.ts'
 
-type Endpoint = NonNullable<StepRequest['body']>['endpoint']
+export type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 
 const NOTHING = 'nothing'
 
@@ -136,15 +136,12 @@ export const movedForDelete = (
   isReplaced: boolean,
 ): readonly Moved[] => [
   ...movedBranch(undefined, before, live),
-  ...(before.attributes.name === live.attributes.name ? [] : [movedWhole('name', before, live)]),
+  ...(before.attributes.name === live.attributes.name
+    ? []
+    : [{ what: 'name', before: before.attributes.name ?? NOTHING, after: live.attributes.name ?? NOTHING }]),
   // The successor gets the settings that the compute had when the plan was made, so newer settings would be lost.
   ...(!isReplaced || before.settings === undefined || isDeepStrictEqual(before.settings, live.settings)
     ? []
-    : [movedWhole('postgresSettings', before, live)]),
+    : // Their values may be secret.
+      [{ what: rowOf('postgresSettings').path, before: 'as planned', after: 'changed' }]),
 ]
-
-const movedWhole = (key: AttributeKey, before: ObservedCompute, live: ObservedCompute): Moved => ({
-  what: rowOf(key).path,
-  before: textOf(key, before.attributes) ?? NOTHING,
-  after: textOf(key, live.attributes) ?? NOTHING,
-})

@@ -1,13 +1,16 @@
 import {
   computeTitle,
   type Moved,
+  mergeSettings,
   type ObservedBranch,
   type ObservedCompute,
   type Step,
   type StepRequest,
+  settingsOf,
+  undeclaredSettings,
 } from '../../model/index.ts'
 import type { RunContext } from '../context.ts'
-import { compare, movedForDelete, unmetBy } from './compare.ts'
+import { compare, type Endpoint, movedForDelete, unmetBy } from './compare.ts'
 import { findInPlace, findOther, type Search } from './find-in-place.ts'
 
 export type Recheck =
@@ -45,6 +48,31 @@ export const recheck = async (step: Step, context: RunContext, trail: Trail): Pr
   }
 }
 
+type Reading = Pick<RunContext, 'api' | 'expected' | 'clock' | 'abort'>
+
+/** `name old → new`. */
+export const movedWords = ({ what, before, after }: Moved): string =>
+  after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
+
+/** What has changed about a compute and its branch, for a request that is not a step of a plan. Empty if nothing has. */
+export const movedCompute = async (project: string, id: string, context: Reading): Promise<readonly Moved[]> => {
+  for (let round = 0; ; round += 1) {
+    const moved = await movedComputeOnce(project, id, context)
+    const delayMs = CONFIRM_DELAYS_MS[round]
+    if (moved.length === 0 || delayMs === undefined) return moved
+    await context.clock.sleep(delayMs, context.abort)
+  }
+}
+
+const movedComputeOnce = async (project: string, id: string, context: Reading): Promise<readonly Moved[]> => {
+  const subject = await subjectOf({ project, compute: { id } }, context)
+  if (subject.kind === 'moved') return subject.moved
+  if (subject.kind === 'gone') return [{ what: 'compute', before: id, after: DELETED }]
+  const { before, live } = subject
+  const moved = movedForDelete(before, live, false)
+  return moved.length > 0 ? named(moved, context) : movedBranches(project, [live.branchId], context)
+}
+
 /** Whether a stale read may explain the result. A compute that this step has asked to delete is expected to be gone. */
 const isDoubtful = ({ kind }: Step, found: Recheck, { isLost }: Trail): boolean =>
   found.kind === 'moved' || (kind === 'delete' && found.kind === 'in-effect' && !isLost)
@@ -53,7 +81,9 @@ const recheckOnce = async (step: Step, context: RunContext, trail: Trail): Promi
   const found = await recheckComputes(step, context, trail)
   if (found.kind !== 'send' || found.live === undefined || !reliesOnBranches(step)) return found
   // Read last, right before the request, because nothing else makes the service refuse to act on a renamed branch.
-  const moved = await movedBranches(step, found.live, context)
+  const { branchId } = found.live
+  const target = (context.successorOf(step) ?? step).request.body?.endpoint.branch_id ?? branchId
+  const moved = await movedBranches(step.project, [branchId, target], context)
   return moved.length === 0 ? found : { kind: 'moved', moved, ids: [found.live.id] }
 }
 
@@ -75,13 +105,12 @@ const reliesOnBranches = ({ kind, request }: Step): boolean =>
 
 /** What has changed about the branch of the compute, and about the one that the compute or its successor will be on. */
 const movedBranches = async (
-  step: Step,
-  { branchId }: ObservedCompute,
-  { api, expected, successorOf, abort }: RunContext,
+  project: string,
+  ids: readonly string[],
+  { api, expected, abort }: Reading,
 ): Promise<readonly Moved[]> => {
-  const target = (successorOf(step) ?? step).request.body?.endpoint.branch_id ?? branchId
-  const live = new Map((await api.listBranches(step.project, { signal: abort })).map((branch) => [branch.id, branch]))
-  return [...new Set([branchId, target])].flatMap((id) => {
+  const live = new Map((await api.listBranches(project, { signal: abort })).map((branch) => [branch.id, branch]))
+  return [...new Set(ids)].flatMap((id) => {
     const before = expected.branch(id)
     return before === undefined ? [] : movedBranch(before, live.get(id))
   })
@@ -100,9 +129,21 @@ const movedBranch = (before: ObservedBranch, live: ObservedBranch | undefined): 
 
 const recheckCreate = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
   const found = await findInPlace(step, context, trail)
-  if (found === undefined) return { kind: 'send', body: step.request.body }
-  if (trail.isLost || unmetBy(found, step.request, undefined).length === 0) return { kind: 'in-effect', compute: found }
+  const request = completeCreate(step, context)
+  if (found === undefined) return { kind: 'send', body: request.body }
+  if (trail.isLost || unmetBy(found, request, undefined).length === 0) return { kind: 'in-effect', compute: found }
   return taken(step, found)
+}
+
+/** The request of a create. A compute that replaces another one keeps the settings of that one which are not declared. */
+export const completeCreate = (step: Step, { expected, predecessorOf }: RunContext): StepRequest => {
+  const endpoint: Endpoint = step.request.body?.endpoint ?? {}
+  const replaced = expected.of(predecessorOf(step)?.compute.id ?? '')
+  if (replaced === undefined || replaced.kind === 'made') return step.request
+  const kept = undeclaredSettings(settingsOf(replaced.compute), endpoint.settings)
+  if (kept === undefined) return step.request
+  const settings = mergeSettings(settingsOf(replaced.compute), endpoint.settings ?? {})
+  return { ...step.request, body: { endpoint: { ...endpoint, settings } } }
 }
 
 const taken = (step: Step, { id, type, attributes: { name } }: ObservedCompute): Recheck => {
@@ -153,8 +194,8 @@ type Subject =
 
 /** The compute that a step changes. */
 const subjectOf = async (
-  { project, compute: { id = '' } }: Step,
-  { api, expected, abort }: RunContext,
+  { project, compute: { id = '' } }: { readonly project: string; readonly compute: { readonly id?: string } },
+  { api, expected, abort }: Reading,
 ): Promise<Subject> => {
   const before = expected.before(id)
   if (before === undefined) {
@@ -166,7 +207,7 @@ const subjectOf = async (
 }
 
 /** Replaces the ids of branches with their names. */
-const named = (moved: readonly Moved[], { expected }: RunContext): readonly Moved[] => {
+const named = (moved: readonly Moved[], { expected }: Pick<RunContext, 'expected'>): readonly Moved[] => {
   const nameOf = (id: string): string => expected.branch(id)?.name ?? id
   return moved.map((one) =>
     one.what === 'branch' ? { ...one, before: nameOf(one.before), after: nameOf(one.after) } : one,

@@ -4,7 +4,7 @@ import { canonicalJson, EspalierError, EXIT, parseJson, plainJson } from '../../
 import { issueAt } from '../../base/issue-text.ts'
 import { type Observed, type Origin, PLAN_FORMAT_VERSION, type Plan } from '../../model/index.ts'
 import { type PlanFile, planFileShape } from '../shapes.ts'
-import { seenOf } from './recorded-state.ts'
+import { keptSettings, seenOf } from './recorded-state.ts'
 
 export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' | 'manifestDigest' | 'label'> {
   readonly plan: Plan
@@ -17,7 +17,8 @@ export interface PlanFileParts extends Pick<PlanFile, 'espalier' | 'createdAt' |
 export const encodePlanFile = (parts: PlanFileParts): string => {
   const { espalier, createdAt, observed, plan, ...rest } = parts
   const header = { kind: 'espalier-plan', formatVersion: PLAN_FORMAT_VERSION, espalier, createdAt }
-  const document = { ...header, ...rest, seen: seenOf(observed, plan.projects), plan }
+  const kept = keptSettings(observed, plan)
+  const document = { ...header, ...rest, keptSettings: kept, seen: seenOf(observed, plan.projects), plan }
   // The digest covers the document as JSON, without keys that are `undefined`.
   return encode({ ...document, digest: digestOf(JSON.parse(JSON.stringify(document))) })
 }

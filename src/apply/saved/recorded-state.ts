@@ -9,6 +9,8 @@ import {
   type ObservedCompute,
   type Plan,
   rowOf,
+  settingsOf,
+  undeclaredSettings,
 } from '../../model/index.ts'
 
 export const FINGERPRINT = z.string().regex(/^[0-9a-f]{64}$/)
@@ -25,7 +27,7 @@ const compute = z.strictObject({
 export const seenShape = z.record(
   z.string(),
   z.strictObject({
-    /** A fingerprint of the branches' ids, names, protection and expiry, and of the project's maintenance window. */
+    /** A fingerprint of the branches' ids, names, default, protection and expiry, and of the project's maintenance window. */
     branches: FINGERPRINT,
     computes: z.record(z.string(), compute),
   }),
@@ -45,7 +47,9 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
         id,
         {
           branches: fingerprint([
-            branches.map(({ id, name, isProtected, expiresAt }) => [id, name, isProtected, expiresAt]).sort(byId),
+            branches
+              .map(({ id, name, isDefault, isProtected, expiresAt }) => [id, name, isDefault, isProtected, expiresAt])
+              .sort(byId),
             settings?.maintenanceWindow,
           ]),
           computes: Object.fromEntries(computes.map((one) => [one.id, seenCompute(one)] as const).sort(byId)),
@@ -53,10 +57,26 @@ export const seenOf = ({ projects }: Observed, planned: readonly string[]): Seen
       ]),
   )
 
+/**
+ * A fingerprint of the live settings that the requests of a plan repeat because they are not declared. There is one for
+ * all computes, since a value could be guessed if it had its own.
+ */
+export const keptSettings = ({ projects }: Observed, { changes, steps }: Plan): string => {
+  const replaced = new Set(changes.filter(({ kind }) => kind === 'replace').map(({ id }) => id))
+  const declared = new Map(steps.map(({ change, request }) => [change, request.body?.endpoint.settings]))
+  const live = new Map(projects.flatMap(({ computes }) => computes.map((one) => [one.id, one])))
+  const kept = steps.flatMap(({ change, compute: { id = '' } }) => {
+    const [asked, compute] = [declared.get(change), live.get(id)]
+    if (compute === undefined || (asked === undefined && !replaced.has(change))) return []
+    return [[id, undeclaredSettings(settingsOf(compute), asked)]]
+  })
+  return fingerprint(kept.sort(byId))
+}
+
 const byId = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1)
 
 const seenCompute = (compute: ObservedCompute): SeenCompute => {
-  const { branchId, type, state, pendingState, attributes, settings } = compute
+  const { branchId, type, state, pendingState, attributes } = compute
   return {
     branch: branchId,
     type,
@@ -64,13 +84,9 @@ const seenCompute = (compute: ObservedCompute): SeenCompute => {
     ...(pendingState === undefined ? {} : { pendingState }),
     attributes: Object.fromEntries(
       ATTRIBUTE_KEYS.flatMap((key) => {
-        const value = attributes[key]
-        if (value === undefined) return []
-        // Settings may contain secrets, and other people may read the file, so only a fingerprint is recorded. It
-        // covers everything that a request with settings sends.
-        const row = rowOf(key)
-        const text = row.isSecret === true ? fingerprint([value, defined({ settings })]) : row.format(value)
-        return [[row.path, text] as const]
+        const [row, value] = [rowOf(key), attributes[key]]
+        // Settings may contain secrets, and other people may read the file.
+        return value === undefined || 'settings' in row.fields ? [] : [[row.path, row.format(value)] as const]
       }),
     ),
   }
@@ -172,10 +188,6 @@ const howMoved = (
   const to = mapOf({ branch: nameOf(is.branch), type: is.type, ...is.attributes })
   return [...new Set([...from.keys(), ...to.keys()])]
     .filter((path) => from.get(path) !== to.get(path))
-    .map((path) =>
-      path === 'postgres.settings'
-        ? `${path} changed`
-        : `${path} ${from.get(path) ?? 'unset'} → ${to.get(path) ?? 'unset'}`,
-    )
+    .map((path) => `${path} ${from.get(path) ?? 'unset'} → ${to.get(path) ?? 'unset'}`)
     .join(', ')
 }

@@ -10,7 +10,7 @@ import {
   withoutPlaces,
 } from '../../model/index.ts'
 import type { PlanFile } from '../shapes.ts'
-import { type Moved, type MovedCompute, movedSince, unseenIn } from './recorded-state.ts'
+import { keptSettings, type Moved, type MovedCompute, movedSince, unseenIn } from './recorded-state.ts'
 
 export type SavedPlanVerdict =
   | { readonly kind: 'current' }
@@ -76,6 +76,7 @@ export const judgeSavedPlan = (file: PlanFile, present: Present): SavedPlanVerdi
   }
   const renamed = renamedIn(file.plan, fresh.plan)
   if (renamed.length > 0) return { kind: 'stale', moved: renamed }
+  if (file.keptSettings !== keptSettings(observed, rewound.plan)) return { kind: 'stale', moved: [OTHER_SETTINGS] }
   // Which live compute a declared replica is matched with may depend on which computes are idle.
   const roles = differences(rolesOf(rewound.plan), rolesOf(fresh.plan))
   return roles.length > 0 ? { kind: 'stale', moved: [OTHER_ROLES, ...roles.map(inWords)] } : { kind: 'current' }
@@ -111,6 +112,8 @@ const otherwiseDenied = (saved: Plan, fresh: Plan): readonly string[] => {
 const deniedIn = ({ policies }: Plan): ReadonlySet<string> =>
   new Set(policies?.results.filter(({ outcome }) => outcome === 'denied').map(({ message }) => message))
 
+const OTHER_SETTINGS = 'Live settings that are not declared, and that the plan keeps, have changed.'
+
 const OTHER_ROLES = 'Other computes are idle now, so replicas would be matched differently.'
 
 /** The changes and steps of a plan, with everything that is displayed about them. */
@@ -126,10 +129,12 @@ const byId = <T extends { readonly id: string }>(items: readonly T[], partOf: (i
 
 /**
  * What a reader of the plan relies on, apart from changes and steps. Computes that the plan does not touch, such as
- * previews and unmanaged computes, may have changed since the plan was saved. Those that have changed are left out.
+ * previews and unmanaged computes, may have changed since the plan was saved. Those that have changed are left out, and
+ * so are unsettled computes, which depend on operations.
  */
 const shownOf = (plan: Plan, moved: Moved): unknown => {
-  const { formatVersion, projects, unmanaged, summary, warnings } = plan
+  const { formatVersion, projects, unmanaged, summary } = plan
+  const warnings = plan.warnings.filter(({ code }) => code !== 'W_UNSETTLED')
   const isStill = !moved.branches && moved.computes.length === 0
   if (isStill) return { formatVersion, projects, unmanaged, summary, warnings }
   const { unmanaged: _unmanaged, managed: _managed, capacity, ...counts } = summary

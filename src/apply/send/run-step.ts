@@ -1,18 +1,21 @@
 /** Runs one step: sends the request, waits for its operations, and checks the result. */
-import { ApiError } from '../../api/index.ts'
+import { ApiError, optionalRead } from '../../api/index.ts'
 import { compare, defined, EspalierError } from '../../base/index.ts'
-import type {
-  FailureReason,
-  Moved,
-  ObservedCompute,
-  OperationProgress,
-  Step,
-  StepOutcome,
-  StepStatus,
+import {
+  endedWell,
+  type FailureReason,
+  type Observation,
+  type ObservedCompute,
+  type OperationProgress,
+  repairOf,
+  type Step,
+  type StepOutcome,
+  type StepStatus,
 } from '../../model/index.ts'
+import { type Evidence, isAtRest, observe } from '../after/observe.ts'
 import { type Unmet, unmetBy } from '../before/compare.ts'
 import { findInPlace, findOther } from '../before/find-in-place.ts'
-import { DELETED } from '../before/recheck.ts'
+import { completeCreate, movedWords } from '../before/recheck.ts'
 import { scheduledStep } from '../before/restart-windows.ts'
 import type { RunContext } from '../context.ts'
 import { toProgress, waitForOperations } from '../wait/operations.ts'
@@ -27,11 +30,18 @@ interface Progress extends Sending {
   computeId: string | undefined
   operations: readonly OperationProgress[]
   accepted: boolean
+  /** What shows the effect on connections, once the operations have ended. */
+  evidence?: Evidence
 }
 
 export const runStep = async (step: Step, context: RunContext): Promise<StepOutcome> => {
   const began = context.clock.now()
   const progress: Progress = { sent: false, computeId: undefined, operations: [], lost: 0, accepted: false }
+  const observation = (): Observation | undefined => {
+    const { predicted, evidence } = progress
+    if (predicted === undefined) return undefined
+    return { predicted, ...(evidence === undefined ? { observed: 'unknown' } : observe(evidence)) }
+  }
   const end = (status: StepStatus, reason?: FailureReason, message?: string): StepOutcome =>
     defined({
       step: step.id,
@@ -40,6 +50,7 @@ export const runStep = async (step: Step, context: RunContext): Promise<StepOutc
       message,
       operations: progress.operations,
       computeId: progress.computeId,
+      observation: observation(),
       durationMs: context.clock.now() - began,
     })
   try {
@@ -107,16 +118,34 @@ const complete = async (
     () => read(started.computeId, step, context),
   )
   progress.operations = waited.operations
-  if (!waited.ok) return end('failed', waited.reason, waited.message)
+  if (!waited.ok) {
+    const live = await optionalRead(read(started.computeId, step, context))
+    const bad = waited.operations.filter((operation) => !endedWell(operation))
+    const [repair] = live === undefined ? [] : bad.flatMap(({ action }) => repairOf(live, action) ?? [])
+    const isOver = waited.reason === 'operation-failed'
+    return { ...end('failed', waited.reason, waited.message), ...(isOver && defined({ repair })) }
+  }
   const { verified } = waited
-  const isProven = verified !== undefined && unmet(step, verified.value, context).length === 0
-  const missing = isProven ? [] : await effect(step, started.computeId, context)
+  // The read is concurrent with the list of operations, so the compute may have been changing still.
+  const isFinal = verified !== undefined && (verified.value === undefined || isAtRest(verified.value))
+  const isProven = isFinal && unmet(step, verified.value, context).length === 0
+  const { live: after, missing } = isProven
+    ? { live: verified.value, missing: [] }
+    : await effect(step, started.computeId, context)
   if (missing.length > 0) return end('failed', 'not-effective', notEffective(missing, progress))
   const twin = step.kind === 'create' ? await findTwin(step, started.computeId, context, progress) : undefined
   const own = twin && (await read(started.computeId, step, context))
   if (twin !== undefined && own !== undefined)
     return end('failed', 'apply-failed', createdTwice(step, own, twin, progress))
   expected.done(step)
+  if (!progress.accepted) delete progress.predicted
+  else if (step.kind !== 'delete') {
+    const lost = progress.lost > 0 ? 'sent again' : sent.kind === 'found' ? 'yes' : 'no'
+    const { before } = progress
+    const own = started.operations.map(({ id }) => id)
+    const updateDueAt = expected.updateDue(step.project, context.clock)
+    progress.evidence = { before, after, own, listed: waited.listed, lost, updateDue: updateDueAt }
+  }
   return progress.accepted ? end('done') : end('done', undefined, alreadyDone(step, started.computeId))
 }
 
@@ -143,7 +172,7 @@ const createdTwice = ({ project }: Step, own: ObservedCompute, twin: ObservedCom
     lost > 0
       ? 'The request whose response was lost took effect after all'
       : 'Another client created the same compute at the same time'
-  return `${cause}: both ${older.id} and ${newer.id} exist. Neither was deleted. If ${newer.id}, the newer one, is not in use, run \`espalier compute delete ${newer.id} --project ${project}\`, then \`espalier apply\` again.`
+  return `${cause}: both ${older.id} and ${newer.id} exist. Neither was deleted. If ${newer.id}, the newer one, is not in use, run \`espalier compute delete ${newer.id} --project ${project}\`, then \`espalier apply\` again. On a protected branch, remove the protection first.`
 }
 
 const compareCreated = (one: ObservedCompute, other: ObservedCompute): number =>
@@ -180,22 +209,33 @@ const read = async (
 ): Promise<ObservedCompute | undefined> =>
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
-/** The requested values that the compute does not show even after several reads. */
-const effect = async (step: Step, computeId: string | undefined, context: RunContext): Promise<readonly Unmet[]> => {
+/** Reads the compute, and the requested values that it does not show even after several reads. */
+const effect = async (
+  step: Step,
+  computeId: string | undefined,
+  context: RunContext,
+): Promise<{ readonly live: ObservedCompute | undefined; readonly missing: readonly Unmet[] }> => {
   for (let round = 0; ; round += 1) {
-    const missing = unmet(step, await read(computeId, step, context), context)
+    const live = await read(computeId, step, context)
+    const missing = unmet(step, live, context)
     const delay = EFFECT_DELAYS_MS[round]
-    if (missing.length === 0 || delay === undefined) return missing
+    if (missing.length === 0 || delay === undefined) return { live, missing }
     await context.clock.sleep(delay, context.abort)
   }
 }
 
-const unmet = (step: Step, live: ObservedCompute | undefined, { expected }: RunContext): readonly Unmet[] => {
+const unmet = (step: Step, live: ObservedCompute | undefined, context: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]
   if (step.kind === 'delete') {
     return live === undefined ? [] : because('the compute still exists')
   }
-  if (live !== undefined) return unmetBy(live, step.request, expected.before(step.compute.id))
+  if (live !== undefined) {
+    const missing = unmetBy(live, step.request, context.expected.before(step.compute.id))
+    if (missing.length > 0 || step.kind !== 'create') return missing
+    // The values that the new compute keeps from the old one may be secret.
+    const kept = unmetBy(live, completeCreate(step, context), undefined)
+    return kept.length === 0 ? [] : because('settings that are not declared were not kept')
+  }
   return because(step.kind === 'create' ? 'the branch has no such compute' : 'the compute no longer exists')
 }
 
@@ -216,14 +256,11 @@ const staleStep = async (
     : 'Nothing was changed by this step.'
   return defined({
     reason: 'changed-meanwhile',
-    message: `${step.compute.id ?? step.branch.name} has changed since the plan was made: ${moved.map(wordsOf).join('; ')}.${by} ${fate}`,
+    message: `${step.compute.id ?? step.branch.name} has changed since the plan was made: ${moved.map(movedWords).join('; ')}.${by} ${fate}`,
     moved,
     movedBy,
   } as const)
 }
-
-const wordsOf = ({ what, before, after }: Moved): string =>
-  after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
 /** The latest operation that another client started on one of these computes. Used only to explain the outcome. */
 const latestOperation = async (

@@ -30,6 +30,9 @@ export type Sent =
 export interface Sending {
   /** Whether a request that may have taken effect was sent. */
   sent: boolean
+  /** The compute right before the last request, and the impact that was predicted for this state. */
+  before?: ObservedCompute
+  predicted?: Impact
   /** The number of requests whose responses were lost and whose effects have not been seen. */
   lost: number
 }
@@ -70,6 +73,10 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
     const { method, path } = step.request
     await context.emit({ type: 'call', step: step.id, method, path, attempt: attempts })
     sending.sent = true
+    if (found.live !== undefined) {
+      sending.before = found.live
+      sending.predicted = impactNow(step, found.live)
+    }
     sentAt = context.clock.now()
     return { send: found.body }
   }

@@ -19,6 +19,8 @@ type WaitResult<Verified> =
   | {
       readonly ok: true
       readonly operations: readonly OperationProgress[]
+      /** The project's newest operations, as last read. */
+      readonly listed?: readonly Operation[]
       /** The result of `verify`, if it was read in the round in which the operations were found to have ended. */
       readonly verified?: { readonly value: Verified }
     }
@@ -72,6 +74,7 @@ export const waitForOperations = async <Verified = never>(
   for (const operation of started) await take(operation)
   let { firstMs, round } = paceOf(unfinished(), options)
   let verified: { readonly value: Verified } | undefined
+  let listed: readonly Operation[] | undefined
   for (;;) {
     const readings = [...latest.values()]
     const operations = readings.map(({ operation }) => operation)
@@ -80,7 +83,7 @@ export const waitForOperations = async <Verified = never>(
     }
     const open = unfinished()
     if (open.length === 0) {
-      return defined({ ok: true, operations: operations.map(toProgress), verified } as const)
+      return defined({ ok: true, operations: operations.map(toProgress), listed, verified } as const)
     }
     if (clock.now() >= deadline) return failed(operations, 'operation-timeout', timedOut(open, timeoutMs))
     await clock.sleep(Math.min(firstMs ?? round, Math.max(1, deadline - clock.now())), signal)
@@ -90,7 +93,8 @@ export const waitForOperations = async <Verified = never>(
     const reading = isFirst && verify !== undefined ? verify().then((value) => ({ value })) : undefined
     const [shown, read] = await Promise.all([readOpen(open, options), reading && unlessTransient(reading, signal)])
     verified = read
-    for (const operation of shown) await take(operation)
+    listed = shown?.listed
+    for (const operation of shown?.found ?? []) await take(operation)
   }
 }
 
@@ -116,16 +120,16 @@ const paceOf = (
 const readOpen = async (
   open: readonly Operation[],
   { api, clock, project, signal, timings }: WaitOptions,
-): Promise<readonly Operation[]> => {
+): Promise<{ readonly listed: readonly Operation[]; readonly found: readonly Operation[] } | undefined> => {
   const began = clock.now()
   const page = await unlessTransient(api.listOperations(project, { limit: PAGE }, { signal }), signal)
-  if (page === undefined) return []
+  if (page === undefined) return undefined
   timings?.sawRoundTrip(clock.now() - began)
   const listed = new Map(page.operations.map((operation) => [operation.id, operation]))
   const found = await Promise.all(
     open.map(({ id }) => listed.get(id) ?? unlessTransient(api.getOperation(project, id, { signal }), signal)),
   )
-  return found.filter((operation) => operation !== undefined)
+  return { listed: page.operations, found: found.filter((operation) => operation !== undefined) }
 }
 
 /** Ignores a failed read, because it says nothing about the operation. The next round reads again. */
@@ -193,5 +197,5 @@ const timedOut = (open: readonly Operation[], timeoutMs: number): string => {
     ({ id, action, status, failuresCount, error }) =>
       `${id} (${action}, ${status}${failuresCount > 0 ? `, ${counted(failuresCount, 'failure')}` : ''}${error === undefined ? '' : `: ${oneLine(error)}`})`,
   )
-  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again to continue, or raise --timeout.`
+  return `Still not done after ${Math.round(timeoutMs / 1000)} s: operation ${names.join(', ')}. It may still finish: run \`espalier apply\` again later, or raise --timeout.`
 }

@@ -1,6 +1,6 @@
 /** Finds the compute and the operations that belong to an accepted request. */
 import { hasEnded, type Operation } from '../../api/index.ts'
-import { isIdle, type ObservedCompute, type Step } from '../../model/index.ts'
+import type { ObservedCompute, Step } from '../../model/index.ts'
 import { findInPlace } from '../before/find-in-place.ts'
 import type { RunContext } from '../context.ts'
 import { LONG_READ_BACK_DELAYS_MS, type Sent } from '../send/send-step.ts'
@@ -77,7 +77,7 @@ const operationsOf = async (
 ): Promise<readonly Operation[]> => {
   const isNew = ({ createdAt }: Operation): boolean =>
     since !== undefined && Date.parse(createdAt) >= since - CLOCK_SKEW_MS
-  const isExpected = since !== undefined && startsOperation(step, compute)
+  const isExpected = since !== undefined && startsOperation(step)
   let live: ObservedCompute | undefined = compute
   for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
     const operations = (await listed(step, context)).filter(
@@ -91,12 +91,10 @@ const operationsOf = async (
   return []
 }
 
-/** Whether the step starts an operation. A new compute starts, and a new size restarts a compute that is not idle. */
-const startsOperation = ({ kind, request }: Step, live: ObservedCompute): boolean => {
-  const endpoint = request.body?.endpoint
-  if (isIdle(live) || endpoint?.disabled === true) return false
-  if (kind === 'create') return true
-  return endpoint?.autoscaling_limit_min_cu !== undefined || endpoint?.autoscaling_limit_max_cu !== undefined
+/** Whether the request starts an operation. Only a new name or another branch does not (docs/control-api.md). */
+const startsOperation = ({ kind, request }: Step): boolean => {
+  const { name: _name, branch_id: _branch, ...config } = request.body?.endpoint ?? {}
+  return kind === 'create' ? config.disabled !== true : Object.keys(config).length > 0
 }
 
 const listed = async ({ project }: Step, { api, abort }: RunContext): Promise<readonly Operation[]> =>
