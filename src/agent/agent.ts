@@ -2,8 +2,8 @@
 import type { ApiOptions } from '../api/index.ts'
 import { compare, EspalierError, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import type { AgentView, Plan, ProjectView } from '../model/index.ts'
-import { type AgentControl, type RoundView, suspend } from './control.ts'
+import type { AgentStatus, AgentView, Plan, ProjectView } from '../model/index.ts'
+import { type AgentControl, type RoundView, type ShownDifference, suspend } from './control.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import type { AgentProject, ProjectHost } from './project.ts'
 import { Projects } from './projects.ts'
@@ -11,7 +11,7 @@ import { Scheduler } from './scheduler.ts'
 import { type Accounts, type AgentKey, openAccounts } from './source/accounts.ts'
 import { DesiredState } from './source/desired-state.ts'
 import type { Source } from './source/source.ts'
-import { logLines } from './tell/view.ts'
+import { gapWords, logLines } from './tell/view.ts'
 
 export interface AgentOptions
   extends Pick<
@@ -25,11 +25,14 @@ export interface AgentOptions
   readonly interval: number
   readonly gitInterval: number
   readonly concurrency: number
+  /** How long a branch that has no primary delays the end of the agent, in milliseconds. */
+  readonly stopTimeoutMs: number
   readonly log?: (line: string) => void
 }
 
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
+const CHAIN_RETRY_MS = 15_000
 const DAY_MS = 24 * 60 * 60_000
 const KEEP_JOURNALS_MS = 90 * DAY_MS
 
@@ -60,6 +63,9 @@ export class Agent implements AgentControl {
   /** Aborted to end the wait for the next poll. */
   #fetchAlarm = new AbortController()
   #lost: unknown
+  /** Aborted if everything has to stop immediately. */
+  readonly #aborting = new AbortController()
+  #stoppedAt = 0
 
   constructor(options: AgentOptions, desired: DesiredState, accounts: Accounts) {
     this.#options = options
@@ -80,6 +86,7 @@ export class Agent implements AgentControl {
       startedAt: this.#startedAt,
       now: this.#now,
       onSignal: (signal, handle) => (signal === 'SIGTERM' ? this.#signalled.add(handle) : () => undefined),
+      isAborting: () => this.#aborting.signal.aborted,
       isStopping: () => this.#stopping.signal.aborted,
       intervalOf: (project) => accounts.intervalOf(project, this.#projects.ids),
       isSettled: (project) => this.#projects.get(project)?.isSettled === true,
@@ -99,7 +106,7 @@ export class Agent implements AgentControl {
     const { data } = this.#options
     const removeJournals = (): Promise<void> => data.removeJournals(this.#now() - KEEP_JOURNALS_MS)
     return this.#whileHoldingLease([
-      this.#scheduler.run(),
+      this.#scheduler.run().then(() => this.#finishChains()),
       this.#orLost(this.#pollUntilStopped()),
       this.#orLost(this.#every(DAY_MS, removeJournals, this.#stopping.signal)),
     ])
@@ -115,12 +122,25 @@ export class Agent implements AgentControl {
     return this.#whileHoldingLease([rounds()])
   }
 
-  /** The first call lets running steps complete. The second call stops everything immediately. */
+  /**
+   * The first call lets running steps complete, and branches get their primaries back. The second call stops everything
+   * immediately.
+   */
   readonly stop = (): void => {
+    if (this.#stopping.signal.aborted) this.#aborting.abort()
+    else {
+      this.#stoppedAt = this.#now()
+      this.#logGaps()
+    }
     this.#stopping.abort()
     this.#fetchAlarm.abort()
     this.#scheduler.stop()
     this.#signalled.call()
+  }
+
+  /** Whether the agent has left a branch without its primary. */
+  get hasGap(): boolean {
+    return this.#projects.all.some(({ gap }) => gap !== undefined)
   }
 
   view(): AgentView {
@@ -152,6 +172,10 @@ export class Agent implements AgentControl {
     if (accept !== undefined && !(await this.#desired.accept(accept)))
       throw notAccepted(accept, this.#desired.view().version)
     await this.#changeEach(chosen, (project) => project.clearFailures())
+  }
+
+  async adopt(id: string, commit: string, shown: readonly ShownDifference[]): Promise<void> {
+    await this.#changeEach(this.#projects.named([id]), (project) => project.adopt(commit, shown))
   }
 
   async suspend(asked: readonly string[] | 'all', until: number, reason: string): Promise<void> {
@@ -189,6 +213,23 @@ export class Agent implements AgentControl {
     if (!project.isSettled) return
     for (const other of this.#projects.all)
       if (other.view.reason === 'Wave') this.#scheduler.wake(other.id, this.#now(), 'commit')
+  }
+
+  /** Gives branches their primaries back after the first signal, until the second signal or the timeout. */
+  async #finishChains(): Promise<void> {
+    const { clock, stopTimeoutMs } = this.#options
+    const { signal } = this.#aborting
+    while (!signal.aborted && this.#now() < this.#stoppedAt + stopTimeoutMs) {
+      const open = this.#projects.all.filter(({ gap, view }) => gap !== undefined && canProceed(view))
+      await Promise.all(open.map(({ id }) => this.#runRound(id, 'reconcile', this.#now())))
+      if (!open.some(({ gap, view }) => gap !== undefined && canProceed(view))) break
+      await clock.sleep(CHAIN_RETRY_MS, signal).catch(() => undefined)
+    }
+    this.#logGaps()
+  }
+
+  #logGaps(): void {
+    for (const { id, gap } of this.#projects.all) if (gap !== undefined) this.#log(`${id}  ${gapWords(gap)}`)
   }
 
   async #poll(): Promise<void> {
@@ -265,6 +306,8 @@ export class Agent implements AgentControl {
     this.#options.log?.(`${new Date(this.#now()).toISOString()}  ${line}`)
   }
 }
+
+const canProceed = ({ state, reason }: AgentStatus): boolean => state !== 'Invalid' && reason !== 'KeyRefused'
 
 const notAccepted = (commit: string, current: string | undefined): EspalierError =>
   current === undefined

@@ -1,6 +1,6 @@
 /** What the page, API, metrics and commands can see of a running agent and ask of it. Times are in milliseconds since the epoch. */
 import { EspalierError } from '../base/index.ts'
-import type { AgentView, Plan } from '../model/index.ts'
+import type { AgentView, DifferenceView, Observation, Plan } from '../model/index.ts'
 
 /** What is reported about a completed round. */
 export interface RoundView {
@@ -9,6 +9,8 @@ export interface RoundView {
   readonly durationMs: number
   /** How long after it was due the round started. */
   readonly delayMs: number
+  /** What the steps of the round did to connections. */
+  readonly observations: readonly Observation[]
 }
 
 /** The requests that the page, API and commands can make to a running agent. */
@@ -34,12 +36,21 @@ export interface AgentControl {
    * @param accept the commit to accept although the history of the branch was rewritten.
    */
   reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void>
+  /**
+   * Treats the unrecorded differences of a project as introduced by the commit.
+   *
+   * @param shown the differences as they were shown to whoever adopts them.
+   * @throws {EspalierError} `E_USAGE` if the commit or the differences have changed since.
+   */
+  adopt(project: string, commit: string, shown: readonly ShownDifference[]): Promise<void>
   /** @param until milliseconds since the epoch. */
   suspend(projects: readonly string[] | 'all', until: number, reason: string): Promise<void>
   resume(projects: readonly string[] | 'all'): Promise<void>
   /** Fetches the manifests now, or once 10 s have passed since the last fetch. */
   fetchSoon(): void
 }
+
+export type ShownDifference = Pick<DifferenceView, 'compute' | 'path' | 'live' | 'want'>
 
 /** A suspended project is refreshed and reported on, but nothing is applied to it. */
 export interface Suspension {

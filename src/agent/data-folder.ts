@@ -7,7 +7,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, readIfExists, replaceFile } from '../base/index.ts'
-import { AGENT_STATES } from '../model/index.ts'
+import { AGENT_STATES, REPAIRS } from '../model/index.ts'
 import { jsonIn, type Lease, RENEW_MS, takeLease } from './lease.ts'
 
 const FORMAT = 1
@@ -18,7 +18,15 @@ const entry = z.object({ want: value, seen: value, base: value.optional(), agree
 /** A project's record, attempts and suspension are all in one file, so that they are always consistent. */
 const PROJECT_FILE = z.object({
   format: z.number(),
-  record: z.object({ program: z.string(), manifests: z.string(), entries: z.record(z.string(), entry) }).optional(),
+  record: z
+    .object({
+      program: z.string(),
+      manifests: z.string(),
+      entries: z.record(z.string(), entry),
+      computes: z.record(z.string(), z.boolean()),
+      rules: z.record(z.string(), z.string()),
+    })
+    .optional(),
   refusals: z.array(
     z.object({ key: z.string(), want: value, live: value, why: z.enum(['not-effective', 'rejected']) }),
   ),
@@ -37,17 +45,31 @@ const PROJECT_FILE = z.object({
   retryAt: z.number().optional(),
   failure: z.string().optional(),
   /** The failed operation of each compute that has one. */
-  failedOperations: z.record(z.string(), z.object({ operation: z.string(), message: z.string() })),
+  failedOperations: z.record(
+    z.string(),
+    z.object({ operation: z.string(), message: z.string(), repair: z.enum(REPAIRS).exactOptional() }),
+  ),
   /** An apply that has not ended. `journal` is relative to the data folder, and `version` is that of the manifests. */
   applying: z.object({ journal: z.string(), version: z.string() }).optional(),
   /** The changes that were applied since the last displayed round. */
   applied: z
-    .object({ at: z.string(), version: z.string(), done: z.array(z.string()), interruptions: z.number() })
+    .object({
+      at: z.string(),
+      version: z.string(),
+      done: z.array(z.string()),
+      interruptions: z.number(),
+      effects: z.array(z.string()),
+    })
     .optional(),
-  /** The ids of the changes that this agent started in an incomplete apply, and the ids of their computes. */
+  /**
+   * The ids of the changes that this agent started in an incomplete apply, and the ids of their computes. A change that
+   * creates a compute stays until the compute is listed.
+   */
   moving: z.array(z.string()).optional(),
   /** The ids of the changes whose chains have started but are not complete. */
   chain: z.array(z.string()).optional(),
+  /** The branches that these chains have left without their primary, and the number of steps that are left. */
+  gap: z.object({ branches: z.array(z.string()), steps: z.number(), since: z.number() }).exactOptional(),
   /** The steps that started in the last 24 hours, except those that neither disrupt connections nor use up a limit. */
   attempts: z.array(
     z.object({
@@ -70,6 +92,8 @@ const PROJECT_FILE = z.object({
     })
     .optional(),
   suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
+  /** The digest of the declaration whose removals were notified. */
+  releasedBy: z.string().optional(),
   /** The state that is displayed, and the time since which the project has been in that state. */
   status: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional(), since: z.number() }).exactOptional(),
   /** The state in the project's last event. */
@@ -98,8 +122,8 @@ const SOURCE_FILE = z.object({
   valid: z.object({ version: z.string(), projects: declared }).optional(),
   /** The last version that either descends from the version before it or was accepted explicitly. */
   accepted: z.object({ version: z.string(), projects: declared }).optional(),
-  /** Newly declared projects whose record has not been written yet. */
-  introduced: z.array(z.string()),
+  /** For each project, the version before its declaration changed last. Absent once nothing of it is left to report. */
+  replaced: z.record(z.string(), z.string()),
   fetchedAt: z.number().optional(),
 })
 

@@ -1,9 +1,21 @@
 /** One project of the agent: runs its rounds, and holds its state between them. */
 import { join, relative } from 'node:path'
-import { ApiError, type WriteApi } from '../api/index.ts'
+import { ApiError, operationsReader, type WriteApi, withSettlements } from '../api/index.ts'
 import { type Clock, EspalierError, type OnSignal } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
-import type { AgentStatus, ApplyEvent, MissedWindowView, Observed, Plan, ProjectView } from '../model/index.ts'
+import {
+  type AgentStatus,
+  type ApplyEvent,
+  type MissedWindowView,
+  type Observation,
+  type Observed,
+  type Plan,
+  type ProjectView,
+  type Released,
+  unsettledIn,
+} from '../model/index.ts'
+import { releasedSince } from '../planner/index.ts'
+import { releasedCounts } from '../report/index.ts'
 import { apply, type Manifests, maxRestartsPolicy, planSnapshot } from '../workflow/index.ts'
 import {
   afterApply,
@@ -13,20 +25,24 @@ import {
   beforeStep,
   usedIn,
   withApplied,
+  withGap,
   withSettled,
 } from './act/progress.ts'
 import {
   begunChanges,
+  type Gap,
   type Interrupted,
-  leavesGap,
   movedBy,
+  openedGap,
   readJournal,
+  remainingGap,
   unresolvedFailures,
   waitForRunningOperations,
 } from './act/recovery.ts'
-import { isSuspended, type RoundView, type Suspension } from './control.ts'
+import { isSuspended, type RoundView, type ShownDifference, type Suspension } from './control.ts'
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
-import { waitAfter } from './decide/retries.ts'
+import { adopted, type ProjectRecord } from './decide/origin.ts'
+import { afterFailedRead, waitAfter } from './decide/retries.ts'
 import { type Continuing, type Round, roundOf } from './decide/round.ts'
 import type { AgentPolicy } from './decide/table.ts'
 import { afterWindows, jittered, type WakeCause, wakesAfterRound } from './decide/wakes.ts'
@@ -34,7 +50,7 @@ import type { Accounts } from './source/accounts.ts'
 import type { Declaration, DesiredState } from './source/desired-state.ts'
 import { LiveProject } from './source/live-project.ts'
 import { hasNews, isNotified, type Notifier } from './tell/notifier.ts'
-import { afterFailedRead, concluded, type Shown, shownAs, type Usable, usableOf } from './tell/view.ts'
+import { concluded, isSameAs, type Shown, shownAs, type Usable, usableOf } from './tell/view.ts'
 
 /** What a project needs from its agent. */
 export interface ProjectHost {
@@ -55,6 +71,8 @@ export interface ProjectHost {
   /** Handles the first and the second SIGTERM. */
   readonly onSignal: OnSignal
   isStopping(): boolean
+  /** Whether everything has to stop immediately, even a chain that has left a branch without its primary. */
+  isAborting(): boolean
   /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
   intervalOf(project: string): number
   isSettled(project: string): boolean
@@ -67,6 +85,7 @@ export interface ProjectHost {
 
 /** What a round does, and the values that it was decided on. */
 interface Decided {
+  readonly declaration: Declaration
   readonly round: Round
   readonly manifests: Manifests
   readonly observed: Observed
@@ -84,12 +103,23 @@ export class AgentProject {
   #view: ProjectView
   #plan: Plan | undefined
   #readFailures = 0
-  /** The last time that a round ended without an API error. */
-  #completedAt: number
+  /** What the steps of this round did to connections. */
+  #observations: readonly Observation[] = []
+  /** Whether the last commit removed something that was not notified yet. */
+  #isReleasing = false
+  readonly #readOperations = operationsReader()
+  /** Whether a failed operation, of anybody, has left a declared compute unsettled. */
+  #isUnsettled = false
   /** The digest of the declaration that the displayed state refers to. */
   #concluded: string | undefined
+  /** The record that the displayed differences come from. */
+  #shownRecord: ProjectRecord | undefined
   /** The missed window that was not notified yet. */
   #missed: MissedWindowView | undefined
+  /** The steps of the running apply. */
+  #running: { readonly plan: Plan; readonly started: Set<string>; readonly done: Set<string> } | undefined
+  /** What the last apply was decided on. A chain is finished with it if the history is rewritten meanwhile. */
+  #begun: Pick<Decided, 'declaration' | 'manifests'> | undefined
   /** Aborted if the project is suspended while its steps are running. */
   #suspending = new AbortController()
 
@@ -98,7 +128,6 @@ export class AgentProject {
     this.#host = host
     this.#stored = new Stored(file, (value) => host.data.writeProject(id, value))
     this.#live = new LiveProject(id, { ...host.clock, now: host.now }, host.random)
-    this.#completedAt = host.startedAt
     this.#view = {
       id,
       account: host.accounts.of(id)?.account ?? '',
@@ -106,6 +135,7 @@ export class AgentProject {
       since: new Date(host.startedAt).toISOString(),
       sync: 'Unknown',
       differences: [],
+      released: [],
       scheduledSteps: 0,
       missedWindows: 0,
     }
@@ -124,6 +154,11 @@ export class AgentProject {
     return this.#plan
   }
 
+  /** The branches that the agent has left without their primary. */
+  get gap(): Gap | undefined {
+    return (this.#running && openedGap(this.#running)) ?? this.#file.gap
+  }
+
   /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
     const { applying, failures, wait } = this.#file
@@ -134,7 +169,7 @@ export class AgentProject {
   get isSettled(): boolean {
     const { state } = this.#view
     const isCurrent = this.#concluded !== undefined && this.#concluded === this.#host.desired.of(this.id)?.digest
-    return isCurrent && (state === 'Synced' || state === 'OutOfSync')
+    return isCurrent && (state === 'Synced' || state === 'OutOfSync') && !this.#isUnsettled
   }
 
   /** Shows an unexpected error as the state of this project, so that the agent can go on. */
@@ -155,6 +190,24 @@ export class AgentProject {
     return this.#save((file) => ({ ...file, suspension: undefined }))
   }
 
+  /** @throws {EspalierError} `E_USAGE` if the commit or the differences are no longer those that were shown. */
+  adopt(commit: string, shown: readonly ShownDifference[]): Promise<void> {
+    const { version = '', digest, problem = '' } = this.#host.desired.of(this.id) ?? {}
+    const { record } = this.#file
+    const [before, differences] = [this.#shownRecord, this.#view.differences]
+    const isCurrent = commit.length >= 7 && version.startsWith(commit) && problem === ''
+    const isPlanned = before?.manifests === digest && record?.manifests === digest
+    if (before === undefined || !isCurrent || !isPlanned || !isSameAs(shown, differences))
+      throw new EspalierError(
+        'E_USAGE',
+        `The commit or the differences of ${this.id} have changed since they were shown.`,
+        {
+          hint: 'Look at them again before you adopt them.',
+        },
+      )
+    return this.#save((file) => ({ ...file, record: file.record && adopted(file.record, before) }))
+  }
+
   /** Clears the project's back-off, rejections and conflicts. */
   clearFailures(): Promise<void> {
     return this.#save((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
@@ -163,11 +216,13 @@ export class AgentProject {
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
     const { now, desired, accounts } = this.#host
     const began = now()
+    this.#observations = []
     const ended = (result: RoundView['result']): RoundView => ({
       project: this.id,
       result,
       durationMs: now() - began,
       delayMs: Math.max(0, began - dueAt),
+      observations: this.#observations,
     })
     const declaration = desired.of(this.id)
     if (declaration === undefined) return ended('unchanged')
@@ -179,7 +234,6 @@ export class AgentProject {
         this.#wakeNextInterval()
       } else isChanged = await this.#reconcile(cause, declaration, usable)
       this.#readFailures = 0
-      this.#completedAt = now()
       return ended(isChanged ? 'changed' : 'unchanged')
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
@@ -195,18 +249,20 @@ export class AgentProject {
       this.#change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
     const interrupted = await this.#recover(key.api)
     const { chain } = this.#file
-    const decide = async (isFull: boolean, continuing?: Continuing): Promise<Decided | undefined> =>
-      this.#decide(declaration, manifests, await this.#live.refresh(key.api, isFull), continuing)
-    let decided = await decide(
-      interrupted !== undefined || chain !== undefined || cause !== 'interval',
-      chain && new Set(chain),
-    )
+    const current = { declaration, manifests }
+    const begun = declaration.history === 'rewritten' ? this.#begun : current
+    const decide = async (isFull: boolean, continuing?: Continuing, using = current): Promise<Decided | undefined> =>
+      this.#decide(using, await this.#live.refresh(key.api, isFull), continuing)
+    let decided =
+      chain === undefined || begun === undefined
+        ? await decide(interrupted !== undefined || chain !== undefined || cause !== 'interval')
+        : await decide(true, new Set(chain), begun)
     if (interrupted !== undefined) {
       const rest = decided && this.#plan
       this.#change((file) => afterRecovery(file, interrupted, rest, this.#host.now()))
     }
-    if (chain !== undefined) {
-      await this.#finishChain(decided, declaration, key.api)
+    if (chain !== undefined && begun !== undefined) {
+      await this.#finishChain(decided, key.api)
       decided = await decide(true)
     }
     let applies = 0
@@ -216,20 +272,19 @@ export class AgentProject {
         continue
       }
       await this.#show({ state: 'Progressing' }, declaration.version, {})
-      const isInterrupted = await this.#apply(decided, declaration.version, key.api)
+      const isInterrupted = await this.#apply(decided, key.api)
       applies += 1
       decided = await decide(true)
       if (isInterrupted) break
     }
     if (decided === undefined) this.#wakeNextInterval()
-    else await this.#conclude(decided, declaration, key.api)
+    else await this.#conclude(decided, key.api)
     return applies > 0
   }
 
   /** Plans the project. Returns `undefined` if that failed. In that case, the view shows why. */
   async #decide(
-    declaration: Declaration,
-    declared: Manifests,
+    { declaration, manifests: declared }: Pick<Decided, 'declaration' | 'manifests'>,
     observed: Observed,
     continuing: Continuing,
   ): Promise<Decided | undefined> {
@@ -256,12 +311,19 @@ export class AgentProject {
       project,
       program: VERSION,
       digest: declaration.digest,
-      isNew: declaration.isNew,
       now: now(),
       fetchedAt: desired.fetchedAt(),
     }
-    await this.#save((file) => afterRefresh(file, refresh))
-    if (declaration.isNew) await desired.recorded(this.id)
+    const gap = (file: ProjectFile): Gap | undefined =>
+      remainingGap(
+        result.plan.steps.filter(({ change }) => file.chain?.includes(change)),
+        observed,
+      )
+    // After a rewrite of the history, the plan need not contain the chain.
+    await this.#save((file) => {
+      const refreshed = afterRefresh(file, refresh)
+      return declaration.history === 'rewritten' ? refreshed : withGap(refreshed, gap(file), now())
+    })
     const isHeld = isSuspended(this.#file.suspension, now())
     const roundIf = (isSuspended: boolean): Round =>
       roundOf({
@@ -288,7 +350,7 @@ export class AgentProject {
         this.#view = { ...this.#view, missedWindows: this.#view.missedWindows + 1 }
       }
     }
-    return { round, manifests, observed }
+    return { declaration, round, manifests, observed }
   }
 
   #mayRun({ steps }: Round, applies: number): boolean {
@@ -299,42 +361,56 @@ export class AgentProject {
   }
 
   /** @returns whether the apply was cut short: by a check that blocked it, by a suspension, or by the end of the agent. */
-  async #apply(
-    { manifests, observed, round }: Decided,
-    version: string,
-    api: WriteApi,
-    ignoreWindows = false,
-  ): Promise<boolean> {
-    const { clock, now, data, policy, operationTimeoutMs, onSignal } = this.#host
+  async #apply({ declaration, manifests, observed, round }: Decided, api: WriteApi, isChain = false): Promise<boolean> {
+    const { clock, now, data, policy, operationTimeoutMs, onSignal, isAborting } = this.#host
+    const { version } = declaration
     const journal = await data.newJournal(this.id, version)
     this.#suspending = new AbortController()
-    if (isSuspended(this.#file.suspension, now())) return true
+    if (!isChain && isSuspended(this.#file.suspension, now())) return true
     const applying = { journal: relative(data.path, journal), version }
     await this.#save((file) => ({ ...file, applying }))
+    this.#begun = { declaration, manifests }
+    this.#running = { plan: round.plan, started: new Set(), done: new Set() }
+    // A chain is stopped only by the second signal, which then counts as both.
+    const onlySecond: OnSignal = (signal, handle) =>
+      onSignal(signal, () => {
+        if (isAborting()) for (const _ of [1, 2]) handle()
+      })
     const result = await apply({
       manifests,
       planned: { manifests, observed, result: { ok: true, plan: round.plan } },
       open: async () => ({ api, close: async () => undefined }),
       clock,
       consent: { allow: policy.allow },
-      ignoreWindows,
+      ignoreWindows: isChain,
       concurrency: 1,
       operationTimeoutMs,
       journal,
-      onSignal,
-      signal: this.#suspending.signal,
+      onSignal: isChain ? onlySecond : onSignal,
+      signal: isChain ? undefined : this.#suspending.signal,
       watch: () => ({ event: (event) => this.#onApplyEvent(event, round.plan), end: async () => undefined }),
+    }).finally(() => {
+      this.#running = undefined
     })
     if (result.kind !== 'ended') return true
     const { plan, outcome } = result
+    this.#observations = [...this.#observations, ...outcome.steps.flatMap(({ observation }) => observation ?? [])]
     const done = new Set(outcome.steps.filter(({ status }) => status === 'done').map(({ step }) => step))
-    await this.#save((file) => withApplied(afterApply(file, plan, outcome, now()), applied(plan, done, version, now())))
+    const failed = outcome.steps.filter(({ status }) => status === 'failed').map(({ step }) => step)
+    const started = new Set([...done, ...failed])
+    await this.#save((file) => {
+      const after = withApplied(afterApply(file, plan, outcome, now()), applied(plan, done, version, now()))
+      const gap = openedGap({ plan, started, done })
+      return after.chain === undefined || gap !== undefined ? withGap(after, gap, now()) : after
+    })
     return outcome.interrupted
   }
 
   /** Renews the lease before each call, and writes the attempt to disk before each step. */
   async #onApplyEvent(event: ApplyEvent, plan: Plan): Promise<void> {
     const { data, now, lost } = this.#host
+    if (event.type === 'step-start') this.#running?.started.add(event.step.id)
+    if (event.type === 'step-end' && event.outcome.status === 'done') this.#running?.done.add(event.outcome.step)
     try {
       if (event.type === 'call') await data.renew()
       if (event.type === 'step-start') await this.#save((file) => beforeStep(file, event.step, plan, now()))
@@ -355,7 +431,7 @@ export class AgentProject {
         ? { ...withSettled(file), applying: undefined }
         : {
             ...withSettled(file),
-            moving: movedBy(interrupted),
+            moving: [...(file.moving ?? []), ...movedBy(interrupted)],
             chain: [...(file.chain ?? []), ...begunChanges(interrupted)],
           },
     )
@@ -363,40 +439,60 @@ export class AgentProject {
   }
 
   /** Completes a chain, even outside its window, if a branch would otherwise be left without its primary. */
-  async #finishChain(decided: Decided | undefined, { version }: Declaration, api: WriteApi): Promise<void> {
-    if (decided === undefined) return
-    if (!leavesGap(decided.round.plan.steps, decided.observed)) this.#change((file) => ({ ...file, chain: undefined }))
-    else if (this.#mayRun(decided.round, 0)) await this.#apply(decided, version, api, true)
+  async #finishChain(decided: Decided | undefined, api: WriteApi): Promise<void> {
+    const { now, isAborting } = this.#host
+    const { gap, retryAt = 0 } = this.#file
+    if (decided === undefined || gap === undefined || isAborting() || now() < retryAt) return
+    if ([...decided.round.steps.values()].some(({ action }) => action === 'run')) await this.#apply(decided, api, true)
   }
 
   /** Shows the result of a round, and determines when the next one is due. */
-  async #conclude({ round, observed }: Decided, declaration: Declaration, api: WriteApi): Promise<void> {
+  async #conclude({ declaration, round, manifests, ...decided }: Decided, api: WriteApi): Promise<void> {
+    const observed = await withSettlements(api, decided.observed, this.#readOperations)
     const { now, random, wake, intervalOf } = this.#host
     const { failedOperations: failed } = this.#file
-    if (Object.keys(failed).length > 0) {
-      const failedOperations = await unresolvedFailures(api, this.id, failed)
+    const [project] = observed.projects
+    if (project !== undefined && Object.keys(failed).length > 0) {
+      const failedOperations = await unresolvedFailures(api, project, failed, now())
       this.#change((file) => ({ ...file, failedOperations }))
     }
     const isDue = this.#file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
     if (!isDue) this.#change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
+    this.#isUnsettled = unsettledIn(observed.projects, round.whole).length > 0
+    this.#shownRecord = this.#file.record
+    const released = await this.#releasedBy(declaration, manifests, observed)
     const { status, shown } = concluded(round, this.#file, observed, declaration.history)
-    await this.#show(status, declaration.version, shown)
+    await this.#show(status, declaration.version, { ...shown, released })
     // This is set last, because until now the displayed state was that of the previous declaration.
     this.#concluded = declaration.digest
     const times = { now: now(), interval: intervalOf(this.id), random }
     for (const { at, cause } of wakesAfterRound(this.#file, round, isDue, times)) wake(this.id, at, cause)
   }
 
+  async #releasedBy(
+    { replaced, digest }: Declaration,
+    { loaded }: Manifests,
+    observed: Observed,
+  ): Promise<readonly Released[]> {
+    if (replaced === undefined) return []
+    const released = releasedSince(replaced, loaded.desired, observed)
+    if (released.length === 0) await this.#host.desired.keptAll(this.id)
+    else if (releasedCounts(released) !== '' && this.#file.releasedBy !== digest) {
+      this.#isReleasing = true
+      this.#change((file) => ({ ...file, releasedBy: digest }))
+    }
+    return released
+  }
+
   async #notRead(error: ApiError, { version }: Declaration): Promise<void> {
-    const { now, wake, intervalOf } = this.#host
+    const { now, wake } = this.#host
     this.#readFailures += 1
     wake(this.id, now() + waitAfter(this.#readFailures), 'backoff')
-    const status = afterFailedRead(error.status, {
-      wasRead: this.#live.readAt !== undefined,
-      isRecent: now() - this.#completedAt < 3 * intervalOf(this.id),
-      shown: this.#view.state,
-    })
-    if (status !== undefined) await this.#show(status, version, { message: error.message })
+    const { state, reason, version: planned } = this.#view
+    const shown = this.#live.readAt === undefined ? undefined : { state, reason }
+    const pending = planned === version ? '' : ` Version ${version.slice(0, 12)} is not planned yet.`
+    const message = `The last read failed: ${error.message}${pending}`
+    await this.#show(afterFailedRead(error.status, this.#readFailures, shown), planned ?? '', { message })
   }
 
   #wakeNextInterval(): void {
@@ -412,7 +508,10 @@ export class AgentProject {
     const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
     const isSame = before?.state === status.state && before.reason === status.reason
     const since = isSame ? before.since : at
-    const news = given.state === 'Progressing' ? undefined : { previous, applied, missedWindow: this.#missed }
+    const news =
+      given.state === 'Progressing'
+        ? undefined
+        : { previous, applied, missedWindow: this.#missed, isReleasing: this.#isReleasing }
     this.#view = {
       ...shownAs(status, { ...this.#view, version: version === '' ? undefined : version }, this.#file, shown, {
         now: at,
@@ -432,6 +531,7 @@ export class AgentProject {
     }))
     if (news !== undefined) {
       this.#missed = undefined
+      this.#isReleasing = false
       if (hasNews(status, news)) notifier?.notify(this.#view, news, source.from)
     }
     changed()

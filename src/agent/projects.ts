@@ -36,7 +36,7 @@ export class Projects {
       const project = this.#declared.get(id)
       if (project !== undefined) return project
       throw new EspalierError('E_USAGE', `This agent has no project ${id}.`, {
-        hint: 'To list its projects, run: espalier agent status',
+        hint: 'To list its projects, run `espalier agent status`.',
       })
     })
   }

@@ -200,9 +200,11 @@ describe('git', () => {
     await world.declare(manifest(1))
     const agent = await start()
     expect(agent.view().projects).toHaveLength(1)
-    await world.declare(manifest(2, id), 'other.yaml')
-    await world.pass(2 * MINUTE)
-    expect(stateOf(agent, id)).toBe('Synced')
+    for (const size of [1, 2]) {
+      await world.declare(manifest(size, id), 'other.yaml')
+      await world.pass(2 * MINUTE)
+      expect(stateOf(agent, id)).toBe('Synced')
+    }
     expect(world.writes()).toHaveLength(1)
     await rm(join(world.folder, 'manifests', 'other.yaml'))
     await world.declare(manifest(1))
@@ -299,7 +301,7 @@ describe('a faulty service', () => {
     expect({ state, sync, command }).toEqual({
       state: 'Failing',
       sync: 'Synced',
-      command: 'espalier compute restart ep-main-11111111',
+      command: `espalier compute restart ep-main-11111111 --project ${PROJECT}`,
     })
     await world.byHand('POST', `/projects/${PROJECT}/endpoints/ep-main-11111111/restart`)
     await world.pass(20 * MINUTE)
@@ -315,13 +317,17 @@ describe('a faulty service', () => {
     expect(projectOf(agent, PROJECT).state).not.toBe('Synced')
   })
 
-  test('a project becomes Unreachable when the service has not responded for three intervals', async () => {
+  test('a commit that cannot be planned is named at the first failed read, and the second makes the project Unreachable', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
-    await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
-    await world.pass(20 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Failing: Unreachable')
+    await world.declare(manifest(2))
+    const states = new Set<string>()
+    for (let passed = 0; passed < 10 * MINUTE; passed += 10_000) {
+      await world.pass(10_000)
+      const { message = '' } = projectOf(agent, PROJECT)
+      states.add(`${stateOf(agent, PROJECT)} ${/Version \w+ is not planned yet/.test(message)}`)
+    }
+    expect([...states]).toEqual(['Synced false', 'Synced true', 'Failing: Unreachable true'])
     world.stage.sandbox.control.clearFaults()
     await world.pass(30 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')

@@ -140,12 +140,69 @@ describe('a change by hand', () => {
   })
 })
 
-test('without a record, the agent reports differences and restarts nothing', async () => {
-  await world.declare(manifest('{ size: 2 }'))
-  const agent = await start()
-  expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Unrecorded')
-  await world.pass(HOUR)
-  expect(world.writes()).toEqual([])
+describe('a live compute that the agent has never seen as declared', () => {
+  const OTHER = 'calm-lake-87654321'
+  const compute = (id: string, more = {}) => ({ id, size: 4, scaleToZero: 'never' as const, ...more })
+  const other = (main: string, more = ''): string =>
+    `version: 1\nproject: ${OTHER}\nbranches:\n  main: { primary: { size: ${main} } }\n${more}`
+  const dev = (size: number) => other('4', `  dev: { primary: { size: ${size} } }\n`)
+  const replica = (size: number) => other(`4 }, replicas: { reporting: { size: ${size} }`)
+  const rule = (size: number) => other('4', `rules:\n  - { match: "preview/*", primary: { size: ${size} } }\n`)
+  const declare = (text: string): Promise<void> => world.declareAll([manifest('{ size: 1 }'), text])
+  const previewed = (name: string): Promise<void> =>
+    world.byHand('POST', `/projects/${OTHER}/branches`, {
+      branch: { name },
+      endpoints: [{ type: 'read_write', autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }],
+    })
+
+  beforeEach(async () => {
+    await world.close()
+    const reporting = compute('ep-report-11111111', { type: 'read_only', name: 'reporting' })
+    const branches = [
+      { id: 'br-other-11111111', name: 'main', computes: [compute('ep-other-11111111'), reporting] },
+      { id: 'br-dev-22222222', name: 'dev', computes: [compute('ep-dev-22222222')] },
+    ]
+    world = await openWorld({ projects: [...(SEED.projects ?? []), { id: OTHER, branches }] })
+  })
+
+  test.each([
+    ['project', '', [other('1'), other('2')]],
+    ['branch', other('4'), [dev(1), dev(2)]],
+    ['compute', other('4'), [replica(1), replica(2)]],
+    ['branch under a new rule', other('4'), [rule(1), rule(4)]],
+  ])('a %s that joins a running agent restarts nothing through later commits', async (_what, before, commits) => {
+    await previewed('preview/old')
+    await declare(before)
+    const agent = await start()
+    for (const commit of commits) {
+      await declare(commit)
+      await world.pass(10 * MINUTE)
+      expect(stateOf(agent, OTHER)).toBe('OutOfSync: Unrecorded')
+    }
+    expect(world.writes()).toEqual([])
+  })
+
+  test('a branch that is created after its rule gets the declared size, and what agrees needs no person', async () => {
+    await declare(rule(1))
+    const agent = await start()
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+    await previewed('preview/new')
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+  })
+
+  test('a primary that becomes absent after it was in agreement is deleted with consent, and not taken for drift', async () => {
+    const absent = other('4', '  dev: { primary: absent }\n')
+    await declare(dev(4))
+    const agent = await start()
+    await world.pass(5 * MINUTE)
+    await declare(absent)
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Blocked: NotAllowed')
+    expect(projectOf(agent, OTHER).differences).toMatchObject([{ kind: 'delete', origin: 'introduced' }])
+  })
 })
 
 test('the agent reports a suspended project as OutOfSync, and applies its changes when the suspension ends', async () => {

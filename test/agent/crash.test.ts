@@ -1,5 +1,9 @@
 /** Kills the agent at every moment with an external effect, and checks what the next agent does. */
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { readJournal } from '../../src/agent/index.ts'
 import { isLong } from '../long-runs.ts'
 import { Life } from './life.ts'
 import { MINUTE, openWorld, projectOf, type World } from './running.ts'
@@ -103,3 +107,42 @@ test.each([true, false])(
   },
   120_000,
 )
+
+test('while the journal of an apply that was cut short cannot be read, nothing is applied', async () => {
+  world = await openWorld(SEED)
+  await world.declare(BEFORE)
+  const first = await world.start()
+  await world.pass(MINUTE)
+  first.stop()
+  await world.pass(2 * MINUTE)
+  const file = join(world.folder, `data/projects/${PROJECT}.json`)
+  const record = JSON.parse(await readFile(file, 'utf8'))
+  await writeFile(file, JSON.stringify({ ...record, applying: { journal: 'journals/cut.jsonl', version: 'c0ffee' } }))
+  const journal = join(world.folder, 'data/journals/cut.jsonl')
+  await mkdir(journal, { recursive: true })
+  await world.declare(AFTER)
+  const agent = await world.start()
+  await world.pass(10 * MINUTE)
+  expect(projectOf(agent, PROJECT)).toMatchObject({
+    state: 'Failing',
+    message: expect.stringMatching(
+      /^The journal .*cut\.jsonl of an apply that was cut short cannot be read \(it is a folder\)/,
+    ),
+  })
+  expect(world.writes()).toEqual([])
+  // As the message suggests, the file is deleted.
+  await rm(journal, { recursive: true })
+  await world.pass(10 * MINUTE)
+  expect(projectOf(agent, PROJECT).state).toBe('Synced')
+  expect(world.writes()).toHaveLength(2)
+})
+
+test('a journal whose plan is damaged does not count as one that sent nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'espalier-journal-'))
+  const path = join(folder, 'x.jsonl')
+  expect(await readJournal(path)).toBeUndefined()
+  await writeFile(path, '{"type":"version"}\n{"type":"pl')
+  expect(await readJournal(path)).toBeUndefined()
+  await writeFile(path, '{"type":"version"}\n{"type":"plan","pl\n{"type":"step-start","step":{"id":"a"}}\n')
+  await expect(readJournal(path)).rejects.toThrow('(its plan is damaged)')
+})

@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { NEW_PROJECT_FILE, type ProjectFile } from '../../src/agent/data-folder.ts'
+import { NEW_PROJECT_FILE, type ProjectFile, Stored } from '../../src/agent/data-folder.ts'
 import { openDataFolder } from '../../src/agent/index.ts'
 
 let folder: string
@@ -14,6 +15,8 @@ const FILE: ProjectFile = {
     program: '1',
     manifests: 'a',
     entries: { 'ep-1/size': { want: '2', seen: null, base: null, agreed: false } },
+    computes: { 'ep-1': true },
+    rules: { 'preview/*': '2026-01-01T00:00:00Z' },
   },
   failures: 1,
   attempts: [{ at: 5, compute: 'ep-1', interrupts: true, used: { maxRestarts: 1 } }],
@@ -101,4 +104,17 @@ test('the data folder of an agent whose process has ended can be taken over imme
   if (lease.process === undefined) return
   await writeFile(lock, JSON.stringify({ ...lease, process: { ...lease.process, start: '1' } }))
   await open('b')
+})
+
+test('concurrent changes are all saved, and the last write contains all of them', async () => {
+  const written: (readonly number[])[] = []
+  let turns = 16
+  const stored = new Stored<readonly number[]>([], async (value) => {
+    // Later writes take less time than earlier ones.
+    turns /= 2
+    for (let left = turns; left > 0; left -= 1) await nextTurn()
+    written.push(value)
+  })
+  await Promise.all([1, 2].map((one) => stored.save((all) => [...all, one])))
+  expect(written).toEqual([[1], [1, 2]])
 })

@@ -1,5 +1,5 @@
 /** A fake agent: tests set the view that it returns and check the calls that it received. */
-import type { AgentControl, RoundView } from '../../src/agent/control.ts'
+import type { AgentControl, RoundView, ShownDifference } from '../../src/agent/control.ts'
 import type { AgentView, Plan, ProjectView } from '../../src/model/index.ts'
 
 export const START = Date.parse('2026-11-22T01:00:00.000Z')
@@ -12,6 +12,7 @@ export const project = (id: string, more: Partial<ProjectView> = {}): ProjectVie
   since: at(0),
   sync: 'Synced',
   differences: [],
+  released: [],
   scheduledSteps: 0,
   missedWindows: 0,
   version: '0123456789abcdef0123456789abcdef01234567',
@@ -60,7 +61,8 @@ export class FakeControl implements AgentControl {
     for (const watcher of this.#watchers) watcher()
   }
   round(round: Partial<RoundView> & { readonly project: string }): void {
-    for (const watcher of this.#roundWatchers) watcher({ result: 'unchanged', durationMs: 250, delayMs: 0, ...round })
+    for (const watcher of this.#roundWatchers)
+      watcher({ result: 'unchanged', durationMs: 250, delayMs: 0, observations: [], ...round })
   }
 
   view(): AgentView {
@@ -82,6 +84,9 @@ export class FakeControl implements AgentControl {
   }
   async reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void> {
     this.asked.push(['reconcile', projects, accept])
+  }
+  async adopt(project: string, commit: string, shown: readonly ShownDifference[]): Promise<void> {
+    this.asked.push(['adopt', project, commit, shown])
   }
   async suspend(projects: readonly string[] | 'all', until: number, reason: string): Promise<void> {
     this.asked.push(['suspend', projects, until, reason])

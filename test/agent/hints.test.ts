@@ -43,7 +43,7 @@ const start = async (options: Parameters<World['start']>[0] = {}): Promise<Reach
     url: server.url,
     run: (command = '', ...more) => {
       const args = [...command.split(' ').slice(1), ...more]
-      const reached = args[0] === 'agent' ? ['--data', data] : []
+      const reached = args[0] === 'agent' && !args.includes('--data') ? ['--data', data] : []
       const { clock } = world.stage
       return world.stage.during(
         startInProcess([...args, ...reached], {
@@ -68,6 +68,30 @@ describe('the command that the agent shows for a project', () => {
     await world.pass(2 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
     expect(world.writes()).toHaveLength(1)
+  })
+
+  // hint: espalier agent adopt …
+  // hint: To let the agent apply this, run `espalier agent adopt …--commit …`.
+  test('adopts the differences that were shown, for the commit that they were shown for', async () => {
+    await world.declare(manifest(2))
+    const { agent, run } = await start()
+    expect(stateOf(agent, PROJECT)).toBe('OutOfSync: Unrecorded')
+    const shown = await run(projectOf(agent, PROJECT).command)
+    expect(shown).toMatchObject({
+      code: 2,
+      stdout: expect.stringContaining('size: 1 CU → 2 CU  (restarts, espalier.yaml:4:'),
+    })
+    const suggestedIn = ({ stdout }: Ended) => /run `(.+?) --data/.exec(stdout)?.[1]
+    await world.declare(manifest(4))
+    await world.pass(2 * MINUTE)
+    expect(await run(suggestedIn(shown))).toMatchObject({ code: 1, stderr: expect.stringContaining('have changed') })
+    expect(world.writes()).toEqual([])
+    const again = await run(projectOf(agent, PROJECT).command)
+    expect(await run(suggestedIn(again))).toMatchObject({ code: 0, stderr: '' })
+    await world.pass(2 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+    expect((await run('espalier agent adopt --all')).stdout).toBe('There is nothing to adopt.\n')
   })
 
   // hint: espalier agent reconcile …
@@ -142,17 +166,19 @@ describe('the command that the agent shows for a project', () => {
   })
 })
 
-// hint: To list its projects, run: espalier agent status
+// hint: To list its projects, run `espalier agent status`.
 // hint: `espalier agent status` lists the declared projects.
 test('agent status lists the projects that can be named', async () => {
   const { agent, run, url } = await start()
   const named = await run('espalier agent status shops')
-  const [, suggested = ''] = /run: (.+)/.exec(named.stderr) ?? []
+  const [, suggested = ''] = /run `(.+)`/.exec(named.stderr) ?? []
   expect((await run(suggested)).stdout).toContain(PROJECT)
-  await expect(agent.reconcile(['shops'])).rejects.toMatchObject({ hint: `To list its projects, run: ${suggested}` })
+  await expect(agent.reconcile(['shops'])).rejects.toMatchObject({
+    hint: 'To list its projects, run `espalier agent status`.',
+  })
   const headers = { authorization: `Bearer ${await tokenIn(join(world.folder, 'data'))}` }
   const answer = await fetch(`${url}/api/v1/projects/shops`, { headers })
-  expect(await answer.json()).toMatchObject({ error: { hint: `\`${suggested}\` lists the declared projects.` } })
+  expect(await answer.json()).toMatchObject({ error: { hint: '`espalier agent status` lists the declared projects.' } })
 })
 
 // hint: Run `espalier agent status` to see whether the manifests can be read, then try again.

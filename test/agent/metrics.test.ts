@@ -18,6 +18,7 @@ const drift = (compute: string, path: string): DifferenceView => ({
   live: '1',
   want: '2',
   impact: 'none',
+  effects: [],
   origin: 'drift',
 })
 
@@ -107,7 +108,28 @@ test('the number of series does not depend on differences, computes or messages'
   const series = await seriesOf(metrics)
   expect(series.filter((line) => line.includes('project=')).length).toBeLessThanOrEqual(8)
   expect(new Set(series.flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, label]) => label)))).toEqual(
-    new Set(['account', 'code', 'le', 'origin', 'project', 'result', 'state']),
+    new Set(['account', 'code', 'le', 'observed', 'origin', 'predicted', 'project', 'result', 'state']),
   )
+  metrics.close()
+})
+
+test('interruptions are counted by what was predicted and what was observed', async () => {
+  const control = new FakeControl([project('p-1')])
+  const metrics = agentMetrics(control)
+  const observations = [
+    { predicted: 'none', observed: 'no-restart-seen' },
+    { predicted: 'none', observed: 'restarted' },
+    { predicted: 'restart', observed: 'restarted' },
+    { predicted: 'restart', observed: 'restarted' },
+    { predicted: 'restart', observed: 'no-restart-seen' },
+  ] as const
+  control.round({ project: 'p-1', observations })
+  expect((await seriesOf(metrics)).filter((line) => line.startsWith('espalier_interruptions'))).toEqual([
+    'espalier_interruptions_total{predicted="none",observed="restarted"} 1',
+    // Exposed from the start, because an alert needs to see the increase.
+    'espalier_interruptions_total{predicted="none",observed="suspended"} 0',
+    'espalier_interruptions_total{predicted="restart",observed="restarted"} 2',
+    'espalier_interruptions_total{predicted="restart",observed="no-restart-seen"} 1',
+  ])
   metrics.close()
 })

@@ -127,7 +127,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     control.load(control.dump())
     const { projects } = running.agent.view()
     for (const { id, command } of projects) {
-      const [, action, compute] = /^espalier compute (start|restart) (\S+)$/.exec(command ?? '') ?? []
+      const [, action, compute] = /^espalier compute (start|restart) (\S+) --project/.exec(command ?? '') ?? []
       if (compute === undefined) continue
       await world.byHand('POST', `/projects/${id}/endpoints/${compute}/${action}`).catch(() => undefined)
     }

@@ -24,7 +24,13 @@ const KEY = Buffer.from('a key of thirty two bytes, at least')
 const FROM = 'https://git.example/team/computes.git'
 const SYNCED: ProjectNews = { previous: { state: 'Synced' } }
 const CONFLICT = { state: 'Blocked', reason: 'Conflict' } as const
-const APPLIED = { at: at(100), version: 'abc', done: ['update primary on main'], interruptions: 1 }
+const APPLIED = {
+  at: at(100),
+  version: 'abc',
+  done: ['update primary on main'],
+  interruptions: 1,
+  effects: ['primary on main: temp disk 600 → 20 GiB'],
+}
 const MISSED = { opensAt: at(0), closesAt: at(60), cause: 'agent-down' } as const
 
 describe('what is notified', () => {

@@ -1,18 +1,35 @@
 /** The side that changed last determines the origin of a difference. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { originOf, type ProjectRecord, refreshed, type Value } from '../../src/agent/decide/origin.ts'
+import {
+  adopted,
+  originOf,
+  type ProjectRecord,
+  type Refresh,
+  refreshed,
+  type Value,
+} from '../../src/agent/decide/origin.ts'
+import type { Fact } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'
 
 interface Seen {
   readonly want: Value
   readonly live: Value
 }
-const fact = ({ want, live }: Seen) => ({ key: 'ep-1/size', want, live, agrees: want === live })
-const refresh = (record: ProjectRecord | undefined, seen: Seen, more = {}) =>
-  refreshed(record, { facts: [fact(seen)], program: '1', manifests: String(seen.want), isNewlyDeclared: true, ...more })
-const origin = (record: ProjectRecord | undefined): string => {
-  const entry = record?.entries['ep-1/size']
+const COMPUTE = { id: 'ep-1', slot: 'p/br-1/primary' }
+const fact = ({ want, live }: Seen, path = 'size', more = {}): Fact => ({
+  key: `ep-1/${path}`,
+  want,
+  live,
+  agrees: want === live,
+  claimed: { ...COMPUTE, ...more },
+})
+const refreshOf = (record: ProjectRecord | undefined, facts: readonly Fact[], more: Partial<Refresh> = {}) =>
+  refreshed(record, { facts, program: '1', manifests: 'a', rules: [], newestBranch: '', created: new Set(), ...more })
+const refresh = (record: ProjectRecord | undefined, seen: Seen, more: Partial<Refresh> = {}) =>
+  refreshOf(record, [fact(seen)], { manifests: String(seen.want), ...more })
+const origin = (record: ProjectRecord | undefined, key = 'ep-1/size'): string => {
+  const entry = record?.entries[key]
   return entry === undefined ? 'none' : entry.agreed ? 'same' : originOf(entry)
 }
 const originAfter = (...history: readonly (readonly [Value, Value])[]): string =>
@@ -20,9 +37,8 @@ const originAfter = (...history: readonly (readonly [Value, Value])[]): string =
     history.reduce<ProjectRecord | undefined>((record, [want, live]) => refresh(record, { want, live }), undefined),
   )
 
-describe('origins', () => {
+describe('origins of a compute that was in agreement once', () => {
   test.each<[string, string, ...(readonly [Value, Value])[]]>([
-    ['introduced', 'a new declaration', ['2', '1']],
     ['introduced', 'a commit', ['1', '1'], ['2', '1']],
     ['introduced', 'a commit whose steps wait for a window', ['1', '1'], ['2', '1'], ['2', '1'], ['2', '1']],
     ['introduced', 'a second commit', ['1', '1'], ['2', '1'], ['4', '1']],
@@ -39,47 +55,112 @@ describe('origins', () => {
     ['introduced', 'a commit that changes a drifted attribute', ['1', '1'], ['1', '2'], ['4', '2']],
     ['drift', 'a commit and a manual change at once', ['1', '1'], ['2', '4']],
     ['same', 'a commit that adopts the live value', ['1', '1'], ['1', '2'], ['2', '2']],
-    ['drift', 'a compute is deleted manually', ['yes', 'yes'], ['yes', null]],
-    ['introduced', 'a new compute is declared', ['yes', null]],
-    ['drift', 'a compute is created manually in a project with prune', [null, 'yes']],
-    ['introduced', 'prune is switched on', ['any', 'any'], [null, 'any']],
   ])('the origin is %s after %s', (expected, _what, ...history) => {
     expect(originAfter(...history)).toBe(expected)
   })
+
+  test('an attribute that is declared for the first time is introduced, unless a new version reads it', () => {
+    const synced = refresh(undefined, { want: '1', live: '1' })
+    const more = [fact({ want: '1', live: '1' }), fact({ want: '5m', live: null }, 'scaleToZero')]
+    expect(origin(refreshOf(synced, more), 'ep-1/scaleToZero')).toBe('introduced')
+    const upgrade = { program: '2', manifests: '1' }
+    expect(origin(refreshOf(synced, more, upgrade), 'ep-1/scaleToZero')).toBe('unrecorded')
+    const other = [fact({ want: '1', live: '1' }), { ...fact({ want: '5m', live: 'default' }, 'x'), agrees: true }]
+    const agreed = refreshOf(undefined, other)
+    const distinguished = refreshOf(
+      agreed,
+      other.map((one) => ({ ...one, agrees: one.want === one.live })),
+      upgrade,
+    )
+    expect(origin(distinguished, 'ep-1/x')).toBe('unrecorded')
+  })
 })
 
-describe('differences without a record', () => {
-  const lost = refresh(undefined, { want: '2', live: '1' }, { isNewlyDeclared: false })
+describe('a live compute that differs when it is first read', () => {
+  const first = refresh(undefined, { want: '2', live: '1' })
 
-  test('differences are unrecorded after the record is lost, until one side changes', () => {
-    expect(origin(lost)).toBe('unrecorded')
-    expect(origin(refresh(lost, { want: '2', live: '1' }))).toBe('unrecorded')
-    expect(origin(refresh(lost, { want: '4', live: '1' }))).toBe('introduced')
-    expect(origin(refresh(lost, { want: '2', live: '3' }))).toBe('drift')
-    expect(origin(refresh(lost, { want: '2', live: '2' }))).toBe('same')
+  test('it is unrecorded whichever side changes, until they agree', () => {
+    expect(origin(first)).toBe('unrecorded')
+    const [commit, moved] = [refresh(first, { want: '4', live: '1' }), refresh(first, { want: '2', live: '3' })]
+    expect([origin(commit), origin(moved)]).toEqual(['unrecorded', 'unrecorded'])
+    expect(origin(refresh(commit, { want: '8', live: '1' }))).toBe('unrecorded')
+    const agreed = refresh(commit, { want: '1', live: '1' })
+    expect(origin(agreed)).toBe('same')
+    expect(origin(refresh(agreed, { want: '2', live: '1' }))).toBe('introduced')
   })
 
-  test('a difference is unrecorded if only a new version of Espalier distinguishes the values', () => {
-    const agreed = refreshed(undefined, {
-      facts: [{ key: 'ep-1/size', want: '5m', live: 'default', agrees: true }],
-      program: '1',
-      manifests: 'a',
-      isNewlyDeclared: true,
-    })
-    expect(origin(refresh(agreed, { want: '5m', live: 'default' }, { program: '2' }))).toBe('unrecorded')
+  test('one difference is enough: a commit that changes an attribute that agreed waits as well', () => {
+    const half = [fact({ want: '2', live: '1' }), fact({ want: 'a', live: 'a' }, 'name')]
+    const then = [fact({ want: '2', live: '1' }), fact({ want: 'b', live: 'a' }, 'name')]
+    expect(origin(refreshOf(refreshOf(undefined, half), then), 'ep-1/name')).toBe('unrecorded')
   })
 
-  test('a difference is unrecorded if only a new version of Espalier reads the attribute', () => {
-    const empty: ProjectRecord = { program: '1', manifests: 'a', entries: {} }
-    const upgraded = refresh(empty, { want: '2', live: '1' }, { program: '2', manifests: 'a' })
-    expect(origin(upgraded)).toBe('unrecorded')
-    expect(origin(refresh(empty, { want: '2', live: '1' }, { program: '2', manifests: 'b' }))).toBe('introduced')
+  test('once adopted, it is introduced, and a value that moved after it was shown is drift', () => {
+    expect(origin(adopted(first, first))).toBe('introduced')
+    expect(origin(refresh(adopted(first, first), { want: '4', live: '1' }))).toBe('introduced')
+    expect(origin(adopted(refresh(first, { want: '2', live: '3' }), first))).toBe('drift')
+  })
+
+  test('it is introduced if the agent created it, even if a commit came first', () => {
+    const created = { created: new Set([COMPUTE.slot]) }
+    expect(origin(refresh(undefined, { want: '2', live: '1' }, created))).toBe('introduced')
+  })
+
+  test('it is introduced on a branch that was created after the rule was recorded', () => {
+    const rules = { rules: ['preview/*'], newestBranch: '2026-01-02T00:00:00Z' }
+    const before = refreshOf(undefined, [], rules)
+    const on = (branchCreatedAt: string, path?: string, rule = 'preview/*') =>
+      fact({ want: '2', live: '1' }, path, { byRule: { rule, branchCreatedAt } })
+    const joined = (one: Fact) => {
+      const all = { rules: ['preview/*', 'new/*'], newestBranch: '2026-01-03T00:00:00Z' }
+      return origin(refreshOf(before, [one], all), one.key)
+    }
+    expect(joined(on('2026-01-03T00:00:00Z'))).toBe('introduced')
+    expect(joined(on('2026-01-01T00:00:00Z'))).toBe('unrecorded')
+    expect(joined(on('2026-01-02T00:00:00Z'))).toBe('unrecorded')
+    expect(joined(on('2026-01-03T00:00:00Z', 'size', 'new/*'))).toBe('unrecorded')
+    expect(joined(on('2026-01-03T00:00:00Z', 'branch'))).toBe('unrecorded')
+    expect(joined(fact({ want: '2', live: '1' }))).toBe('unrecorded')
+  })
+})
+
+describe('computes that are created and deleted', () => {
+  const exists = (want: Value, live: Value, key = 'ep-1/exists'): Fact => ({ key, want, live, agrees: want === live })
+  const slot = `${COMPUTE.slot}/exists`
+  const declared = (live: Value) => [{ ...exists('yes', 'yes', slot), claimed: COMPUTE }, fact({ want: '1', live })]
+
+  test.each<[string, string, string, ...(readonly Fact[])[]]>([
+    ['introduced', slot, 'a compute is declared that does not exist', [exists('yes', null, slot)]],
+    ['drift', slot, 'a declared compute is deleted manually', declared('1'), [exists('yes', null, slot)]],
+    ['introduced', 'ep-1/exists', 'prune is switched on', [exists('yes', 'yes')], [exists(null, 'yes')]],
+    ['unrecorded', 'ep-1/exists', 'prune is on from the start', [exists(null, 'yes')], [exists(null, 'yes')]],
+    ['drift', 'ep-1/exists', 'a compute is created manually in a project with prune', [], [exists(null, 'yes')]],
+    ['introduced', 'ep-1/exists', 'a declared compute becomes absent', declared('1'), [exists(null, 'yes')]],
+    [
+      'introduced',
+      'ep-1/exists',
+      'a declared compute becomes absent after it drifted',
+      declared('1'),
+      declared('2'),
+      [exists(null, 'yes')],
+    ],
+    ['unrecorded', 'ep-1/exists', 'a compute that never agreed becomes absent', declared('2'), [exists(null, 'yes')]],
+  ])('the origin is %s of %s: %s', (expected, key, _what, ...history) => {
+    const record = history.reduce<ProjectRecord | undefined>((last, facts) => refreshOf(last, facts), undefined)
+    expect(origin(record, key)).toBe(expected)
+  })
+
+  test('an unmanaged compute that is declared with other values is unrecorded', () => {
+    const unmanaged = refreshOf(undefined, [exists('yes', 'yes')])
+    expect(origin(refreshOf(unmanaged, declared('2')))).toBe('unrecorded')
+    expect(origin(refreshOf(refreshOf(unmanaged, declared('1')), declared('2')))).toBe('drift')
   })
 })
 
 /** The origin according to the complete log, as a reference implementation. */
 const byLog = (log: readonly Seen[]): string => {
   const last = log.at(-1)
+  if (!log.some(({ want, live }) => want === live)) return 'unrecorded'
   if (last === undefined || last.want === last.live) return 'same'
   for (let at = log.length - 1; at >= 0; at -= 1) {
     const [now, before] = [log[at], log[at - 1]]
@@ -87,7 +168,7 @@ const byLog = (log: readonly Seen[]): string => {
     if (now.want === now.live) return now.live === last.live ? 'introduced' : 'drift'
     if (before !== undefined && before.want !== now.want) return before.live === last.live ? 'introduced' : 'drift'
   }
-  return log[0]?.live === last.live ? 'introduced' : 'drift'
+  return 'unrecorded'
 }
 
 test('the origins from the record match those from a log of all refreshes', () => {
@@ -102,5 +183,5 @@ test('the origins from the record match those from a log of all refreshes', () =
 
 test('an attribute that is no longer declared is removed from the record', () => {
   const record = refresh(undefined, { want: '1', live: '1' })
-  expect(refreshed(record, { facts: [], program: '1', manifests: 'b', isNewlyDeclared: false }).entries).toEqual({})
+  expect(refreshOf(record, [])).toMatchObject({ entries: {}, computes: {} })
 })

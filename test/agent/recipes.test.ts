@@ -3,11 +3,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
 import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
 import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
 import type { ProjectView } from '../../src/model/index.ts'
+import { quickClock } from '../quick-clock.ts'
 import { project } from './fake-control.ts'
 
 type Handle = (event: unknown) => unknown
@@ -64,8 +64,7 @@ const sendRounds = async (to: string, rounds: readonly Partial<ProjectView>[]): 
   const notifier = new Notifier({
     send: sendTo(to),
     key: notifyKey(SECRET),
-    // A twentieth of the time.
-    clock: { now: Date.now, sleep: (ms, signal) => setTimeout(ms / 20, undefined, { signal }) },
+    clock: quickClock(),
     log: (line) => lines.push(line),
   })
   let previous: ProjectNews['previous'] = { state: 'Synced' }
@@ -87,7 +86,7 @@ test("the Slack recipe posts the state, the project, what was done and the comma
   const receiver = await urlOf(
     receive({ secret: SECRET, port: 0, handle: postToSlack(`${slack.url}/hook`), log: () => undefined }),
   )
-  const lastApply = { at: '', version: 'a', done: ['update primary on main'], interruptions: 1 }
+  const lastApply = { at: '', version: 'a', done: ['update primary on main'], interruptions: 1, effects: [] }
   await sendRounds(receiver, [{ ...CONFLICT, message: '<!channel> <http://evil|ok>' }, { lastApply }])
   const blocked =
     ':no_entry: *billing*: Blocked: Conflict\n&lt;!channel&gt; &lt;http://evil|ok&gt;\n```espalier agent reconcile p-1```'

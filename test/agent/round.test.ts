@@ -1,7 +1,7 @@
 /** Whole rounds, for random manifests and live projects. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type ProjectRecord, refreshed } from '../../src/agent/decide/origin.ts'
+import { adopted, type ProjectRecord, refreshed } from '../../src/agent/decide/origin.ts'
 import { decideRound, type Round } from '../../src/agent/decide/round.ts'
 import type { AgentPolicy } from '../../src/agent/decide/table.ts'
 import { CONSENTS, type Desired, type Observed } from '../../src/model/index.ts'
@@ -14,10 +14,11 @@ const EVERYTHING: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new 
 const NOW = Date.parse('2026-11-22T12:00:00Z')
 const CONFIRMED = { firstSeenAt: NOW - 120_000, fetchedAt: NOW - 60_000, refreshedAt: NOW, isChanging: false }
 
-const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord, isNewlyDeclared = false) => {
+const recordOf = (wanted: Desired, observed: Observed, before?: ProjectRecord) => {
   const [project] = observed.projects
   if (project === undefined) throw new Error('no project')
-  return refreshed(before, { facts: factsOf(wanted, project), program: '1', manifests: 'a', isNewlyDeclared })
+  const facts = factsOf(wanted, project)
+  return refreshed(before, { facts, program: '1', manifests: 'a', rules: [], newestBranch: '', created: new Set() })
 }
 
 const round = (wanted: Desired, observed: Observed, record: ProjectRecord, policy: Partial<AgentPolicy> = {}): Round =>
@@ -63,26 +64,18 @@ describe('for random manifests and live projects', () => {
     })
   })
 
-  test('a round without a record applies nothing', () => {
+  test('the first round only creates computes, and adoption adds all the rest', () => {
     anyRound((wanted, live) => {
-      const { plan: left, status } = round(wanted, live, recordOf(wanted, live))
-      expect(left.steps).toEqual([])
-      expect(['Synced', 'OutOfSync']).toContain(status.state)
-    })
-  })
-
-  test('the first round of a newly declared project applies everything except deletions of undeclared computes', () => {
-    anyRound((wanted, live) => {
-      const { plan: left } = round(wanted, live, recordOf(wanted, live, undefined, true))
-      expect(left.changes.filter(({ kind }) => kind === 'delete')).toEqual([])
-      const whole = plan(wanted, live).plan
-      if (whole.changes.every(({ kind }) => kind !== 'delete')) expect(left).toEqual(whole)
+      const first = recordOf(wanted, live)
+      const { plan: left } = round(wanted, live, first)
+      expect(left.changes.filter(({ kind }) => kind !== 'create')).toEqual([])
+      expect(round(wanted, live, adopted(first, first)).plan).toEqual(plan(wanted, live).plan)
     })
   })
 
   test('no manual change is reverted when the agent only reports drift', () => {
     anyRound((wanted, before, after) => {
-      const synced = recordOf(wanted, before, undefined, true)
+      const synced = recordOf(wanted, before)
       const record = recordOf(wanted, after, synced)
       const { plan: left } = round(wanted, after, record, { onDrift: 'report' })
       for (const change of left.changes) {

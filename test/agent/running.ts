@@ -120,6 +120,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
           gitInterval: 30_000,
           concurrency: 16,
           operationTimeoutMs: 10 * MINUTE,
+          stopTimeoutMs: 10 * MINUTE,
           clock,
           random: () => 0.5,
           log: (line) => log.push(line),

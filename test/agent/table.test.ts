@@ -1,6 +1,7 @@
 /** The decision table of docs/decisions/agent.md, row by row. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { afterFailedRead } from '../../src/agent/decide/retries.ts'
 import {
   type AgentPolicy,
   type Difference,
@@ -8,7 +9,7 @@ import {
   decideSteps,
   type Situation,
 } from '../../src/agent/decide/table.ts'
-import { CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
+import { type AgentStatus, CONSENTS, type RestartWindow, type Step } from '../../src/model/index.ts'
 
 const POLICY: AgentPolicy = { onGit: 'apply', onDrift: 'revert', allow: new Set(CONSENTS) }
 const FINE: Situation = { policy: POLICY, isSuspended: false, history: 'known' }
@@ -30,6 +31,19 @@ test('the rows of the table in docs/decisions/agent.md are numbered in order, wi
     Number(row),
   )
   expect(rows).toEqual(Array.from({ length: 17 }, (_, index) => index + 1))
+})
+
+test.each<[string, number | undefined, number, AgentStatus | undefined]>([
+  ['Unknown', 500, 1, undefined],
+  ['Synced', 500, 1, { state: 'Synced' }],
+  ['OutOfSync Drift', 401, 1, { state: 'OutOfSync', reason: 'Drift' }],
+  ['Failing Unreachable', undefined, 1, { state: 'Progressing' }],
+  ['Failing Unreachable', 500, 2, { state: 'Synced' }],
+  ['Failing KeyRefused', 401, 2, { state: 'Synced' }],
+  ['Failing KeyRefused', 403, 2, undefined],
+])('the state is %s after a read that failed with %s, the %s. time', (expected, status, failures, shown) => {
+  const { state, reason } = afterFailedRead(status, failures, shown)
+  expect([state, reason].filter(Boolean).join(' ')).toBe(expected)
 })
 
 describe('rows 1 to 9 of the decision table, for a difference', () => {

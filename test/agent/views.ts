@@ -10,6 +10,7 @@ const difference = (more: Partial<DifferenceView> & Pick<DifferenceView, 'state'
   live: '8',
   want: '4',
   impact: 'restart',
+  effects: [],
   origin: 'drift',
   declaredAt: 'computes/checkout.yaml:14:13',
   ...more,
@@ -18,7 +19,13 @@ const difference = (more: Partial<DifferenceView> & Pick<DifferenceView, 'state'
 export const EVERY_STATE: readonly ProjectView[] = [
   project('quiet-fog-31415926', {
     name: 'checkout',
-    lastApply: { at: at(-900), version: '9f8e7d6c5b4a', done: ['update primary on main'], interruptions: 0 },
+    lastApply: {
+      at: at(-900),
+      version: '9f8e7d6c5b4a',
+      done: ['update primary on main'],
+      interruptions: 0,
+      effects: [],
+    },
   }),
   project('plain-hill-27182818', { name: 'search' }),
   project('blue-lake-16180339', {
@@ -27,7 +34,20 @@ export const EVERY_STATE: readonly ProjectView[] = [
     reason: 'Drift',
     sync: 'OutOfSync',
     differences: [
-      difference({ state: 'OutOfSync', reason: 'Drift' }),
+      difference({
+        state: 'OutOfSync',
+        reason: 'Drift',
+        effects: [
+          {
+            kind: 'temporary-disk',
+            before: 120,
+            after: 60,
+            when: 'now',
+            warns: true,
+            text: 'temp disk 120 → 60 GiB',
+          },
+        ],
+      }),
       difference({
         state: 'OutOfSync',
         reason: 'Drift',
@@ -90,4 +110,20 @@ export const EVERY_STATE: readonly ProjectView[] = [
     until: at(5_400),
   }),
   project('lone-wolf-36055512', { name: 'sandbox', state: 'Unknown', sync: 'Unknown' }),
+  project('calm-sea-57721566', {
+    name: 'reports',
+    released: [
+      {
+        kind: 'attribute',
+        project: 'calm-sea-57721566',
+        branch: { id: 'br-main', name: 'main' },
+        compute: { id: 'ep-reports', type: 'read_write', state: 'idle' },
+        path: 'disabled',
+        live: true,
+        liveText: 'true',
+        undo: 'disabled: false',
+        source: { file: 'computes/reports.yaml', line: 5, column: 9, length: 8 },
+      },
+    ],
+  }),
 ]

@@ -1,6 +1,8 @@
 /** Windows that close while steps run or before they run, and waves of projects. */
 import { afterEach, describe, expect, test } from 'vitest'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import type { Agent } from '../../src/agent/index.ts'
+import { EspalierError } from '../../src/base/index.ts'
+import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World, type WorldOptions } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const branch = (name: string, tail: string) => ({
@@ -91,23 +93,83 @@ branches:
     expect(stateOf(next, PROJECT)).toBe('Synced')
   })
 
-  test('the agent retries the chain outside the window if the service fails in the middle', async () => {
+  /** The service fails after the first of the three moves, so that branch two has no primary. */
+  const cutShort = async () => {
     const agent = await begin()
     const { control } = world.stage.sandbox
     control.clearFaults()
     control.addFault({ on: 'request', method: 'PATCH', path: `**/${TWO}`, effect: slow })
     const down = { kind: 'status', status: 500 } as const
     control.addFault({ on: 'request', method: 'PATCH', path: `**/${ONE}`, effect: down, times: 0 })
-    await world.pass(2 * HOUR + 20 * MINUTE)
-    expect(projectOf(agent, PROJECT).state).toBe('Failing')
+    await world.pass(2 * HOUR + 10 * MINUTE)
+    return agent
+  }
+  const GAP = /^Branch two has no primary since 2026-01-01T02:0\d:\d\d.\d{3}Z: 2 steps left\./
+
+  test.each<[string, (agent: Agent) => Promise<unknown> | undefined, string]>([
+    ['', async () => undefined, 'Synced'],
+    [
+      ' although it is suspended',
+      (agent) => agent.suspend([PROJECT], world.stage.clock.now() + 24 * HOUR, 'load test'),
+      'Suspended',
+    ],
+    [
+      ' although the history is rewritten',
+      async () => {
+        world.moveGit({ isRewritten: true })
+        await world.declare(manifest(ONE, TWO, 4))
+      },
+      'Blocked: HistoryRewritten',
+    ],
+    [
+      ' although it has not fetched for hours',
+      async () => {
+        world.breakGit(new EspalierError('E_GIT', 'down'))
+        await world.pass(6 * HOUR)
+      },
+      'Blocked: GitStale',
+    ],
+  ])('if the service fails in the middle, the agent retries the chain outside the window%s', async (_, then, state) => {
+    const agent = await cutShort()
+    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Failing', message: expect.stringMatching(GAP) })
+    await then(agent)
+    await world.pass(10 * MINUTE)
+    const { control } = world.stage.sandbox
     control.clearFaults()
     await world.pass(20 * MINUTE)
-    expect(
-      sent()
-        .filter((line) => line.endsWith(ONE))
-        .at(-1),
-    ).toMatch(/^02:[23]\d/)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(stateOf(agent, PROJECT)).toBe(state)
+    expect(projectOf(agent, PROJECT).message ?? '').not.toContain('no primary')
+    expect(sent().at(-1)).toMatch(new RegExp(`^0[28]:[23]\\d ${TWO}$`))
+  })
+
+  test('while the manifests are invalid, the chain waits, and the first thing shown is the branch without a primary', async () => {
+    const agent = await cutShort()
+    await world.declare('version: 2\n')
+    await world.pass(MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringMatching(GAP) })
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(30 * MINUTE)
+    expect(projectOf(agent, PROJECT).message).toMatch(GAP)
+  })
+
+  test('an agent that is stopped says which branch has no primary, and retries until it has one', async () => {
+    const agent = await cutShort()
+    const { isDone } = world.endOf(agent)
+    agent.stop()
+    expect(world.log.at(-1)).toMatch(/ Branch two has no primary since \S+: 2 steps left\.$/)
+    await world.pass(3 * MINUTE)
+    expect([isDone(), agent.hasGap]).toEqual([false, true])
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(2 * MINUTE)
+    expect([isDone(), agent.hasGap]).toEqual([true, false])
+  })
+
+  test('an agent that is stopped gives up when its time is over', async () => {
+    const agent = await cutShort()
+    const { isDone } = world.endOf(agent)
+    agent.stop()
+    await world.pass(12 * MINUTE)
+    expect([isDone(), agent.hasGap]).toEqual([true, true])
   })
 })
 
@@ -177,13 +239,14 @@ describe('waves', () => {
     await world.declare(manifest(CANARY, size), 'canary.yaml')
     await world.declare(manifest(OTHER, size), 'other.yaml')
   }
-  const begin = async () => {
-    world = await openWorld({
+  const begin = async (options: WorldOptions = {}) => {
+    const seed = {
       projects: [
         { id: CANARY, branches: [branch('main', '11111111')] },
         { id: OTHER, branches: [branch('main', '22222222')] },
       ],
-    })
+    }
+    world = await openWorld(seed, options)
     await world.declare(waves, 'waves.yaml')
     await declare(1)
     const agent = await world.start()
@@ -227,6 +290,29 @@ describe('waves', () => {
     expect(stateOf(agent, CANARY)).not.toBe('Synced')
     expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
     expect(world.writes().filter((line) => line.includes(OTHER))).toEqual([])
+  })
+
+  test('a later wave waits while a failed operation of somebody else leaves the canary unsettled', async () => {
+    const reads: string[] = []
+    const agent = await begin({ onHandled: (method, path) => reads.push(`${method} ${path}`) })
+    reads.length = 0
+    await world.pass(2 * HOUR)
+    expect(reads.filter((one) => one.includes('/operations'))).toEqual([])
+    const endpoint = { settings: { pg_settings: { work_mem: '8MB' } } }
+    world.stage.sandbox.control.addFault({ on: 'operation', action: 'apply_config', effect: { kind: 'error' } })
+    await world.edit(CANARY, 'ep-main-11111111', endpoint)
+    await world.pass(20 * MINUTE)
+    expect(agent.view().projects.find(({ id }) => id === CANARY)).toMatchObject({
+      state: 'Synced',
+      message: expect.stringContaining('Its values are presumably stored, but not in effect.'),
+      command: `espalier compute restart ep-main-11111111 --project ${CANARY}`,
+    })
+    await world.declare(manifest(OTHER, 2), 'other.yaml')
+    await world.pass(HOUR)
+    expect(stateOf(agent, OTHER)).toBe('Scheduled: Wave')
+    await world.byHand('POST', `/projects/${CANARY}/endpoints/ep-main-11111111/restart`)
+    await world.pass(20 * MINUTE)
+    expect(stateOf(agent, OTHER)).toBe('Synced')
   })
 
   test('a commit that removes the waves starts the waiting projects', async () => {

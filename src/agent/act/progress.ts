@@ -10,12 +10,13 @@ import {
   type StepOutcome,
   stepTitle,
 } from '../../model/index.ts'
-import { differenceKey, factsOf } from '../../planner/index.ts'
+import { differenceKey, factsOf, ruleKey } from '../../planner/index.ts'
+import { computeOnBranch, effectLines } from '../../report/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
 import { type Refusal, type Sighting, subjectOf, waitAfter } from '../decide/retries.ts'
 import { partsOf } from '../decide/round.ts'
-import { begunChanges, type Interrupted, movedBy } from './recovery.ts'
+import { begunChanges, type Gap, type Interrupted, movedBy } from './recovery.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
@@ -25,19 +26,30 @@ export interface Refresh {
   readonly project: ObservedProject
   readonly program: string
   readonly digest: string
-  readonly isNew: boolean
   readonly now: number
   readonly fetchedAt: number
 }
 
-export const afterRefresh = (file: ProjectFile, refresh: Refresh): ProjectFile => {
-  const { desired, project, program, digest, now, fetchedAt } = refresh
+export const afterRefresh = (
+  file: ProjectFile,
+  { desired, project, program, digest, now, fetchedAt }: Refresh,
+): ProjectFile => {
   const facts = factsOf(desired, project)
-  const record = withOwnMoves(
-    refreshed(file.record, { facts, program, manifests: digest, isNewlyDeclared: refresh.isNew }),
-    file.record,
-    file.moving ?? [],
-  )
+  const moving = file.moving ?? []
+  const refresh = {
+    facts,
+    program,
+    manifests: digest,
+    rules: desired.documents.flatMap((document) => document.rules.map(ruleKey)),
+    newestBranch: project.branches.reduce(
+      (newest, { createdAt = '' }) => (createdAt > newest ? createdAt : newest),
+      '',
+    ),
+    created: new Set(moving),
+  }
+  const record = withOwnMoves(refreshed(file.record, refresh), file.record, moving)
+  // A list may be too old to contain a compute that the agent created.
+  const unlisted = moving.filter((id) => record.entries[`${id}/exists`]?.seen === null)
   const isChanging = project.computes.some(({ pendingState, state }) => (pendingState ?? state) !== state)
   const sightingOf = (key: string): Sighting => {
     const [before, after] = [file.record?.entries[key], record.entries[key]]
@@ -48,7 +60,7 @@ export const afterRefresh = (file: ProjectFile, refresh: Refresh): ProjectFile =
   const differing = facts.filter(({ agrees }) => !agrees)
   return {
     ...file,
-    moving: undefined,
+    moving: unlisted.length === 0 ? undefined : unlisted,
     record,
     sightings: Object.fromEntries(differing.map(({ key }) => [key, sightingOf(key)])),
     // A rejection is remembered as long as the same change, from the same live value, is wanted.
@@ -60,6 +72,12 @@ export const afterRefresh = (file: ProjectFile, refresh: Refresh): ProjectFile =
     attempts: file.attempts.filter(({ at }) => at > now - DAY),
   }
 }
+
+/** Forgets the chains once they leave no branch without its primary. */
+export const withGap = ({ gap: known, ...file }: ProjectFile, gap: Gap | undefined, now: number): ProjectFile =>
+  gap === undefined
+    ? { ...file, chain: undefined }
+    : { ...file, gap: { branches: [...gap.branches], steps: gap.steps, since: known?.since ?? now } }
 
 /** Keeps the origin of each change that the agent started but did not complete. */
 const withOwnMoves = (
@@ -137,6 +155,9 @@ export const applied = (
     version,
     done: steps.map((step) => stepTitle(step, changes)),
     interruptions: steps.filter(({ impact }) => impact !== 'none').length,
+    effects: [...changes.values()]
+      .filter(({ id }) => plan.steps.every((step) => step.change !== id || done.has(step.id)))
+      .flatMap((change) => effectLines(change).map(({ text }) => `${computeOnBranch(change)}: ${text}`)),
   }
 }
 
@@ -161,13 +182,14 @@ export const afterRecovery = (
 /** Merges the applies of one round, or of a run that was resumed after a crash, into one entry. */
 export const withApplied = (file: ProjectFile, more: ProjectFile['applied']): ProjectFile => {
   if (more === undefined) return file
-  const { done, interruptions } = file.applied ?? { done: [], interruptions: 0 }
+  const { done, interruptions, effects } = file.applied ?? { done: [], interruptions: 0, effects: [] }
   return {
     ...file,
     applied: {
       ...more,
       done: [...done, ...more.done],
       interruptions: interruptions + more.interruptions,
+      effects: [...effects, ...more.effects],
     },
   }
 }
@@ -211,10 +233,11 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
     begunChanges({ plan, started: idsOf([...done, ...failed]), done: idsOf(done) }),
   )
   const isAllDone = done.length === steps.length
+  const created = plan.changes.flatMap(({ id, kind }) => (kind === 'create' || kind === 'replace' ? [id] : []))
   return {
     ...withSettled(file, steps),
     applying: undefined,
-    moving: isAllDone ? file.moving : movedBy({ plan, started: idsOf(steps) }),
+    moving: [...(file.moving ?? []), ...(isAllDone ? created : movedBy({ plan, started: idsOf(steps) }))],
     chain: chain.length === 0 ? undefined : chain,
     refusals: [...file.refusals, ...refusals],
     reverts: [...file.reverts, ...reverts],

@@ -1,15 +1,26 @@
 /** Recovers the state of an apply from its journal, after the agent was killed. */
-import { readFile } from 'node:fs/promises'
-import { hasEnded, type ReadApi, type WriteApi } from '../../api/index.ts'
+import { hasEnded, optionalRead, type ReadApi, type WriteApi } from '../../api/index.ts'
 import { waitForOperations } from '../../apply/index.ts'
-import type { Clock } from '../../base/index.ts'
-import { type ApplyEvent, DEFAULT_TIMEOUT_MS, type Observed, type Plan, type Step } from '../../model/index.ts'
+import { type Clock, compare, defined, EspalierError, fileProblem, readIfExists } from '../../base/index.ts'
+import {
+  type ApplyEvent,
+  DEFAULT_TIMEOUT_MS,
+  handoversIn,
+  type Observation,
+  type Observed,
+  type ObservedProject,
+  type Plan,
+  type Step,
+  settlementOf,
+} from '../../model/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 
 export interface Interrupted {
   readonly plan: Plan
   readonly started: ReadonlySet<string>
   readonly done: ReadonlySet<string>
+  /** What each step did to connections, by its id. */
+  readonly observed: ReadonlyMap<string, Observation>
   /** Whether the apply ended, which is the case if the journal contains its outcome. */
   readonly hasEnded: boolean
 }
@@ -17,12 +28,20 @@ export interface Interrupted {
 /**
  * Reads a journal. Returns `undefined` if there is none, or if it ends before the plan. In either case, no request was
  * sent.
+ *
+ * @throws {EspalierError} `E_AGENT_DATA` if it cannot be read, or has no plan for its steps, so that it is unknown what
+ *   was sent.
  */
 export const readJournal = async (path: string): Promise<Interrupted | undefined> => {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const events = text.split('\n').flatMap(eventOf)
+  const text = await readIfExists(path).catch((cause: unknown) => {
+    throw unreadable(path, fileProblem(cause))
+  })
+  const events = (text ?? '').split('\n').flatMap(eventOf)
   const plan = events.flatMap((event) => (event.type === 'plan' ? [event.plan] : []))[0]
-  if (plan === undefined) return undefined
+  if (plan === undefined) {
+    if (events.some(({ type }) => type === 'step-start')) throw unreadable(path, 'its plan is damaged')
+    return undefined
+  }
   return {
     plan,
     started: new Set(events.flatMap((event) => (event.type === 'step-start' ? [event.step.id] : []))),
@@ -31,9 +50,22 @@ export const readJournal = async (path: string): Promise<Interrupted | undefined
         event.type === 'step-end' && event.outcome.status === 'done' ? [event.outcome.step] : [],
       ),
     ),
+    observed: new Map(
+      events.flatMap((event) =>
+        event.type === 'step-end' && event.outcome.observation !== undefined
+          ? [[event.outcome.step, event.outcome.observation] as const]
+          : [],
+      ),
+    ),
     hasEnded: events.some(({ type }) => type === 'outcome'),
   }
 }
+
+const unreadable = (path: string, why: string): EspalierError =>
+  new EspalierError(
+    'E_AGENT_DATA',
+    `The journal ${path} of an apply that was cut short cannot be read (${why}), so nothing is applied. Make it readable, or check the project's computes and delete the file.`,
+  )
 
 /** The last line may be truncated. */
 const eventOf = (line: string): readonly ApplyEvent[] => {
@@ -51,7 +83,11 @@ export const movedBy = ({ plan, started }: Pick<Interrupted, 'plan' | 'started'>
     .flatMap(({ change, compute }) => [change, ...(compute.id === undefined ? [] : [compute.id])])
 
 /** The changes whose chains have started but are not complete. The steps of a chain depend on each other. */
-export const begunChanges = ({ plan, started, done }: Omit<Interrupted, 'hasEnded'>): readonly string[] => {
+export const begunChanges = ({
+  plan,
+  started,
+  done,
+}: Pick<Interrupted, 'plan' | 'started' | 'done'>): readonly string[] => {
   const begun = chainsOf(plan.steps).filter(
     (steps) => steps.length > 1 && steps.some(({ id }) => started.has(id)) && steps.some(({ id }) => !done.has(id)),
   )
@@ -69,18 +105,46 @@ const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   return chains
 }
 
-/** Whether a branch that should get its primary from these steps has no primary now. */
-export const leavesGap = (steps: readonly Step[], { projects }: Observed): boolean => {
+/** Branches that have lost their primary, and the number of steps that are left to give them another. */
+export interface Gap {
+  readonly branches: readonly string[]
+  readonly steps: number
+}
+
+type Progress = Pick<Interrupted, 'plan' | 'started' | 'done'>
+
+/** The gap that a running apply has opened. */
+export const openedGap = ({ plan, started, done }: Progress): Gap | undefined => {
+  const chains = new Set(begunChanges({ plan, started, done }))
+  const left = plan.steps.filter(({ id, change }) => chains.has(change) && !done.has(id))
+  const lost = handoversIn(plan).filter(({ frees, fills }) => started.has(frees.id) && !done.has(fills.id))
+  return gapOf(
+    lost.map(({ fills }) => fills),
+    left,
+  )
+}
+
+/** The gap that these steps of a chain would close. */
+export const remainingGap = (steps: readonly Step[], { projects }: Observed): Gap | undefined => {
   const taken = new Set(
     projects.flatMap(({ computes }) =>
       computes.flatMap(({ type, branchId }) => (type === 'read_write' ? [branchId] : [])),
     ),
   )
-  return steps.some(
-    ({ kind, compute, branch }) =>
-      (kind === 'create' || kind === 'move') && compute.type === 'read_write' && !taken.has(branch.id),
+  const fills = steps.filter(
+    ({ kind, compute, branch, reason }) =>
+      (kind === 'create' || kind === 'move') &&
+      compute.type === 'read_write' &&
+      reason !== 'PARKED' &&
+      !taken.has(branch.id),
   )
+  return gapOf(fills, steps)
 }
+
+const gapOf = (fills: readonly Step[], left: readonly Step[]): Gap | undefined =>
+  fills.length === 0
+    ? undefined
+    : { branches: [...new Set(fills.map(({ branch }) => branch.name))], steps: left.length }
 
 /** Waits for all running operations, no matter who started them, because their effect shows only when they end. */
 export const waitForRunningOperations = async (api: ReadApi, project: string, clock: Clock): Promise<void> => {
@@ -99,16 +163,30 @@ export const waitForRunningOperations = async (api: ReadApi, project: string, cl
 
 type Failed = ProjectFile['failedOperations']
 
-/** The failed operations that no later operation on the same compute has superseded. */
-export const unresolvedFailures = async (api: WriteApi, project: string, failed: Failed): Promise<Failed> => {
+/**
+ * The failed operations of the agent that nothing has settled since. They are read by their ids, because the list may
+ * be older.
+ */
+export const unresolvedFailures = async (
+  api: WriteApi,
+  { id: project, computes }: ObservedProject,
+  failed: Failed,
+  now: number,
+): Promise<Failed> => {
   const { operations } = await api.listOperations(project, { limit: 200 })
-  const isSuperseded = (compute: string, operation: string): boolean => {
-    const at = operations.findIndex(({ id }) => id === operation)
-    // The failed operation may have finished since, because the service retries.
-    const later = at < 0 ? operations : operations.slice(0, at + 1)
-    return later.some(({ endpointId, status }) => endpointId === compute && status === 'finished')
-  }
+  const own = await Promise.all(
+    Object.values(failed).map(({ operation }) => optionalRead(api.getOperation(project, operation))),
+  )
+  const read = new Map([...operations, ...own.filter((one) => one !== undefined)].map((one) => [one.id, one]))
+  const newestFirst = [...read.values()].sort((a, b) => compare(b.createdAt, a.createdAt))
+  const { unsettled, open } = settlementOf(computes, newestFirst, { now, since: 0 })
+  const repairs = new Map(unsettled.map(({ id, repair }) => [id, repair]))
+  const isOpen = new Set(open.map(({ operation }) => operation))
   return Object.fromEntries(
-    Object.entries(failed).filter(([compute, { operation }]) => !isSuperseded(compute, operation)),
+    Object.entries(failed).flatMap(([compute, { operation, message }]) => {
+      const repair = repairs.get(compute)
+      const isLeft = repair !== undefined || isOpen.has(operation)
+      return isLeft ? [[compute, { operation, message, ...defined({ repair }) }]] : []
+    }),
   )
 }

@@ -1,5 +1,5 @@
 /** Decides when to retry, and when to stop retrying. Times are in milliseconds since the epoch. */
-import type { Step } from '../../model/index.ts'
+import type { AgentStatus, Step } from '../../model/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
 
 const SECOND = 1_000
@@ -16,6 +16,22 @@ const LONGEST_WAIT = 15 * MINUTE
  *   opens, and the command `reconcile` reset it.
  */
 export const waitAfter = (failures: number): number => Math.min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
+
+/**
+ * The state of a project after a round that could not read it. A single failure leaves the state as it is, because the
+ * service often responds again a moment later.
+ *
+ * @param failures the number of consecutive failed rounds, at least one.
+ * @param shown the state before, if the project was read since the agent started.
+ */
+export const afterFailedRead = (
+  httpStatus: number | undefined,
+  failures: number,
+  shown: AgentStatus | undefined,
+): AgentStatus => {
+  if (failures === 1 && shown?.state !== 'Progressing') return shown ?? { state: 'Unknown' }
+  return { state: 'Failing', reason: httpStatus === 401 || httpStatus === 403 ? 'KeyRefused' : 'Unreachable' }
+}
 
 export interface Revert {
   readonly at: number

@@ -11,7 +11,7 @@ import {
 import { differenceKey, type Selected } from '../../planner/index.ts'
 import { type Manifests, planSnapshot } from '../../workflow/index.ts'
 import type { ProjectFile } from '../data-folder.ts'
-import { originOf, type ProjectRecord } from './origin.ts'
+import { NO_RECORD, originOf, type ProjectRecord } from './origin.ts'
 import {
   countReverts,
   isConfirmed,
@@ -138,11 +138,12 @@ export const roundOf = ({ observed, manifests, whole, continuing, file, situatio
   const all = continuing === undefined ? whole : planOf(mayPlan)
   return decideRound({
     plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
-    known: { ...file, record: file.record ?? { program: '', manifests: '', entries: {} } },
-    situation,
+    known: { ...file, record: file.record ?? NO_RECORD },
+    // Nothing holds up a chain that has left a branch without its primary.
+    situation: continuing === undefined ? situation : { ...situation, isSuspended: false, history: 'known' },
     steps: {
       now,
-      isWaveHeld,
+      isWaveHeld: isWaveHeld && continuing === undefined,
       continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
       mayInterrupt: (step) => mayInterrupt(file, step, now),
     },

@@ -20,7 +20,7 @@ export const declaredBy = ({ loaded, review }: Manifests): Declared => {
       {
         digest: createHash('sha256')
           .update(shared)
-          .update(canonicalJson(own.map(withoutPlaces)))
+          .update(canonicalJson(withoutPlaces(own)))
           .digest('hex'),
         files: [...new Set(own.map(({ source }) => source.file))].sort(),
       },

@@ -1,7 +1,7 @@
 /** Holds the current declaration of each project, and decides whether the agent may act on it. */
 
-import { EspalierError } from '../../base/index.ts'
-import { hasErrors, type SourceView } from '../../model/index.ts'
+import { EspalierError, groupBy } from '../../base/index.ts'
+import { type Desired, hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { type DataFolder, type SourceFile, Stored } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'
@@ -31,8 +31,8 @@ export interface Declaration {
   /** A command that fixes the problem. */
   readonly command: string | undefined
   readonly history: Situation['history']
-  /** Whether no earlier version that this agent knows of declared the project. */
-  readonly isNew: boolean
+  /** What an earlier version declared, before the declaration changed last. Absent if that is not known. */
+  readonly replaced?: Desired | undefined
   /** The projects in earlier waves. */
   waitsFor(): readonly string[]
 }
@@ -47,6 +47,8 @@ interface Current {
   readonly unshown?: string | undefined
 }
 
+type Replaced = ReadonlyMap<string, { readonly version: string; readonly desired: Desired }>
+
 type SourceStore = Pick<DataFolder, 'readSource' | 'writeSource'>
 
 export class DesiredState {
@@ -54,6 +56,8 @@ export class DesiredState {
   readonly #now: () => number
   readonly #stored: Stored<SourceFile>
   #current: Current | undefined
+  /** By project, what is stored in {@link SourceFile.replaced}. */
+  #replaced: Replaced = new Map()
   #fetchedAt: number
   #error: string | undefined
   #isMissing = false
@@ -62,7 +66,7 @@ export class DesiredState {
     const from = source.ref === undefined ? source.from : `${source.from}#${source.ref}`
     const stored = await data.readSource()
     // The accepted versions are kept if only the URL changes, because that is no reason to restart databases.
-    const file = stored?.from === from ? stored : { ...stored, introduced: [], from, fetchedAt: undefined }
+    const file = stored?.from === from ? stored : { ...stored, from, replaced: {}, fetchedAt: undefined }
     return new DesiredState(source, data, now, file)
   }
 
@@ -120,7 +124,7 @@ export class DesiredState {
       problem,
       command: problem === undefined ? undefined : this.#commandFor(project),
       history: isChanged ? 'rewritten' : this.#now() - this.#fetchedAt > STALE_MS ? 'stale' : 'known',
-      isNew: this.#file.introduced.includes(project),
+      replaced: this.#replaced.get(project)?.desired,
       waitsFor: () =>
         current === undefined
           ? []
@@ -128,10 +132,13 @@ export class DesiredState {
     }
   }
 
-  /** Called once the project's record is on disk. From then on, the project is no longer new. */
-  async recorded(project: string): Promise<void> {
-    if (!this.#file.introduced.includes(project)) return
-    await this.#save((file) => ({ ...file, introduced: file.introduced.filter((id) => id !== project) }))
+  /** Called if the project still declares everything that the earlier version declared. */
+  async keptAll(project: string): Promise<void> {
+    this.#replaced = new Map([...this.#replaced].filter(([id]) => id !== project))
+    await this.#save(({ replaced, ...file }) => ({
+      ...file,
+      replaced: Object.fromEntries(Object.entries(replaced).filter(([id]) => id !== project)),
+    }))
   }
 
   /** Accepts the commit if it is the current version. @returns whether it is. */
@@ -168,19 +175,36 @@ export class DesiredState {
     const continues = accepted === undefined || (await this.#source.continues(version.id, accepted.version))
     const byProject = new Map(Object.keys(declared).map((project) => [project, onlyOf(version.manifests, project)]))
     const errors = errorsOf(version.manifests, declared, last?.projects)
+    const replaced = replacedVersions(declared, this.#file)
+    this.#replaced = await this.#readReplaced(replaced)
     const adopted: Current = { version, declared, byProject, errors, isRewritten: !continues }
     this.#current = adopted
     this.#isMissing = false
-    const added =
-      last === undefined ? [] : Object.keys(declared).filter((id) => declaredOf(last.projects, id) === undefined)
     const valid = { version: version.id, projects: declared }
     await this.#save((file) => ({
       ...file,
+      replaced,
       ...(this.#isUnusable() ? {} : { valid, ...(continues ? { accepted: valid } : {}) }),
-      introduced: [...new Set([...file.introduced.filter((id) => declaredOf(declared, id) !== undefined), ...added])],
     }))
     const known = this.projects()
     this.#current = { ...adopted, unshown: errors.find(({ concerns }) => !known.some(concerns))?.text }
+  }
+
+  /** Only the declarations of these projects are kept, because the versions may be many. */
+  async #readReplaced(replaced: SourceFile['replaced']): Promise<Replaced> {
+    const known = this.#current?.version
+    const found = new Map<string, { readonly version: string; readonly desired: Desired }>()
+    for (const [id, own] of groupBy(Object.entries(replaced), ([, version]) => version)) {
+      const kept = own.map(([project]) => [project, this.#replaced.get(project)] as const)
+      const isRead = kept.every(([, one]) => one?.version === id)
+      const read = isRead ? undefined : known?.id === id ? known : await this.#source.earlier(id)
+      for (const [project, one] of kept) {
+        if (one?.version === id) found.set(project, one)
+        else if (read !== undefined)
+          found.set(project, { version: id, desired: onlyOf(read.manifests, project).loaded.desired })
+      }
+    }
+    return found
   }
 
   /** A problem that affects all projects. */
@@ -255,5 +279,15 @@ export class DesiredState {
     return this.#stored.save((file) => ({ ...change(file), fetchedAt: this.#fetchedAt }))
   }
 }
+
+const replacedVersions = (declared: Declared, { valid, replaced }: SourceFile): SourceFile['replaced'] =>
+  Object.fromEntries(
+    Object.entries(declared).flatMap(([id, { digest }]) => {
+      const before = declaredOf(valid?.projects, id)
+      const isChanged = before !== undefined && before.digest !== digest
+      const version = isChanged ? valid?.version : Object.hasOwn(replaced, id) ? replaced[id] : undefined
+      return version === undefined ? [] : [[id, version]]
+    }),
+  )
 
 const isPlainPath = (path: string): boolean => /^[\w.][\w./-]*$/.test(path)

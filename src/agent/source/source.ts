@@ -37,6 +37,8 @@ export interface Source {
   read(): Promise<Version | undefined>
   /** Reads the version that an earlier run fetched, which is used while the repository is unreachable. */
   lastRead(): Promise<Version | undefined>
+  /** Reads an earlier version, or returns `undefined` if it is no longer available. */
+  earlier(id: string): Promise<Version | undefined>
   /** Whether `version` descends from `earlier`. */
   continues(version: string, earlier: string): Promise<boolean>
 }
@@ -95,15 +97,18 @@ export const gitSource = (options: GitOptions): Source => {
         throw error
       }
     },
-    lastRead: async () => {
-      try {
-        return await versionOf(await fetchedCommit(await mirror()))
-      } catch (error) {
-        if (error instanceof EspalierError) return undefined
-        throw error
-      }
-    },
+    lastRead: () => ifReadable(async () => versionOf(await fetchedCommit(await mirror()))),
+    earlier: (id) => ifReadable(() => versionOf(id)),
     continues: async (version, earlier) => version === earlier || isDescendant(await mirror(), version, earlier),
+  }
+}
+
+const ifReadable = async (read: () => Promise<Version>): Promise<Version | undefined> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof EspalierError) return undefined
+    throw error
   }
 }
 
@@ -119,6 +124,7 @@ export const folderSource = (paths: readonly string[], cwd: string, settings: So
     return { id: digest.digest('hex'), manifests }
   },
   lastRead: async () => undefined,
+  earlier: async () => undefined,
   continues: async () => true,
 })
 

@@ -1,7 +1,14 @@
 /** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { DifferenceOrigin, ProjectView } from '../../model/index.ts'
+import type { DifferenceOrigin, ObservedEffect, ProjectView } from '../../model/index.ts'
 import type { AgentControl } from '../control.ts'
+
+const INTERRUPTIONS: ReadonlySet<ObservedEffect> = new Set([
+  'restarted',
+  'restarted-cause-unknown',
+  'suspended',
+  'suspended-by-itself',
+])
 
 export type AgentMetrics = ReturnType<typeof agentMetrics>
 
@@ -30,7 +37,16 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     buckets: [0.1, 1, 5, 15, 30, 60, 300, 1_800],
     registers,
   })
-  const stopWatching = control.watchRounds(({ result, durationMs, delayMs }) => {
+  const interruptions = counter(
+    'espalier_interruptions_total',
+    'Number of steps that interrupted users or were predicted to, by the predicted impact and by what was observed.',
+    ['predicted', 'observed'],
+  )
+  for (const observed of ['restarted', 'suspended'] as const) interruptions.inc({ predicted: 'none', observed }, 0)
+  const stopWatching = control.watchRounds(({ result, durationMs, delayMs, observations }) => {
+    for (const { predicted, observed } of observations) {
+      if (predicted !== 'none' || INTERRUPTIONS.has(observed)) interruptions.inc({ predicted, observed })
+    }
     results.inc({ result })
     durations.observe(durationMs / 1_000)
     delays.observe(Math.max(0, delayMs) / 1_000)

@@ -11,8 +11,9 @@ import type {
   DifferenceView,
   MissedWindowView,
   ProjectView,
+  Released,
 } from '../../model/index.ts'
-import { agentStatusWords } from '../../report/index.ts'
+import { agentStatusWords, shownReleased } from '../../report/index.ts'
 import { webhookKey } from './http/git-hook.ts'
 
 /** What happened to a project since its last event. */
@@ -21,21 +22,29 @@ export interface ProjectNews {
   readonly previous: { readonly state: AgentState; readonly reason?: string | undefined }
   readonly applied?: ApplyView | undefined
   readonly missedWindow?: MissedWindowView | undefined
+  /** Whether the last commit removed something from the manifests. */
+  readonly isReleasing?: boolean
 }
 
 /** Whether a state is worth an event. The others soon become another state without anyone's doing. */
 export const isNotified = ({ state, reason }: AgentStatus): boolean =>
   state !== 'Progressing' && state !== 'Unknown' && reason !== 'DriftUnconfirmed'
 
-export const hasNews = (project: AgentStatus, { previous, applied, missedWindow }: ProjectNews): boolean =>
+export const hasNews = (project: AgentStatus, { previous, applied, missedWindow, isReleasing }: ProjectNews): boolean =>
   applied !== undefined ||
   missedWindow !== undefined ||
+  isReleasing === true ||
   (isNotified(project) && (project.state !== previous.state || project.reason !== previous.reason))
 
-const MOST_DIFFERENCES = 20
+/** How many differences and removals an event lists. */
+const MOST = 20
 
-export const eventData = (project: ProjectView, news: ProjectNews): Readonly<Record<string, unknown>> => {
+export const eventData = (
+  project: ProjectView,
+  { isReleasing: _, applied, ...news }: ProjectNews,
+): Readonly<Record<string, unknown>> => {
   const { id, name, account, state, reason, since, version, command, differences } = project
+  const released = shownReleased(project.released)
   return {
     project: { id, name },
     account,
@@ -45,9 +54,12 @@ export const eventData = (project: ProjectView, news: ProjectNews): Readonly<Rec
     message: project.message ?? agentStatusWords(project),
     version,
     command,
-    differences: differences.slice(0, MOST_DIFFERENCES).map(withoutValues),
-    moreDifferences: Math.max(0, differences.length - MOST_DIFFERENCES) || undefined,
+    differences: differences.slice(0, MOST).map(withoutValues),
+    moreDifferences: Math.max(0, differences.length - MOST) || undefined,
+    released: released.slice(0, MOST).map(releasedWithoutValues),
+    moreReleased: Math.max(0, released.length - MOST) || undefined,
     ...news,
+    applied: applied && appliedWithoutValues(applied),
   }
 }
 
@@ -55,6 +67,16 @@ export const eventData = (project: ProjectView, news: ProjectNews): Readonly<Rec
 const withoutValues = ({ branch, compute, kind, path, impact, origin, declaredAt }: DifferenceView) => {
   return { branch, compute, kind, path, impact, origin, declaredAt }
 }
+
+const appliedWithoutValues = ({ effects: _, ...applied }: ApplyView) => applied
+
+const releasedWithoutValues = (one: Released) => ({
+  kind: one.kind,
+  branch: one.branch.name,
+  compute: one.compute?.id,
+  path: one.kind === 'attribute' ? one.path : undefined,
+  safeguard: one.kind === 'safeguard' ? one.safeguard : undefined,
+})
 
 /** Sends a request, and returns the HTTP status. Rejects if there is no response. */
 export type Send = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>

@@ -6,13 +6,22 @@ import {
   type Change,
   computeTitle,
   type DifferenceView,
+  type Effect,
+  effectsFrom,
+  effectWords,
   type Observed,
   type ProjectView,
+  repairCommand,
   type Step,
+  unrecordedIn,
+  unsettledIn,
+  unsettledWarning,
 } from '../../model/index.ts'
 import { differenceKey } from '../../planner/index.ts'
-import { agentStatusName } from '../../report/index.ts'
+import { agentStatusName, differenceEffects, releasedLines } from '../../report/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
+import type { Gap } from '../act/recovery.ts'
+import type { ShownDifference } from '../control.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
 import { partsOf, type Round, worstOf } from '../decide/round.ts'
@@ -26,7 +35,11 @@ const differencesOf = (
   file: ProjectFile,
 ): readonly DifferenceView[] =>
   whole.changes.flatMap((change) => {
+    const shown = new Set<Effect>()
     return partsOf(change).map((attribute): DifferenceView => {
+      const all = attribute === undefined ? change.effects : effectsFrom(change, [attribute])
+      const effects = all.filter((effect) => !shown.has(effect))
+      for (const effect of effects) shown.add(effect)
       const key = differenceKey(change, attribute)
       const entry = file.record?.entries[key]
       const verdict = verdicts.get(key)
@@ -43,11 +56,19 @@ const differencesOf = (
         live: attribute === undefined ? (entry?.seen ?? null) : (attribute.beforeText ?? null),
         want: attribute === undefined ? (entry?.want ?? null) : attribute.afterText,
         impact: attribute?.impact ?? change.impact,
+        effects: effects.map((effect) => ({ ...effect, text: effectWords(effect, change) })),
         origin: entry === undefined ? 'unrecorded' : originOf(entry),
         declaredAt: place && `${place.file}:${place.line}:${place.column}`,
       }
     })
   })
+
+/** Whether these are the unrecorded ones among the differences. */
+export const isSameAs = (shown: readonly ShownDifference[], differences: readonly DifferenceView[]): boolean => {
+  const textOf = (all: readonly ShownDifference[]): string =>
+    JSON.stringify(all.map(({ compute, path, live, want }) => [compute, path, live, want]))
+  return textOf(shown) === textOf(unrecordedIn(differences))
+}
 
 /** The status of the first step of a change that does not run or, if all of its steps run, of its first step. */
 const stepStatus = (change: Change, all: readonly Step[], steps: Round['steps']): AgentStatus | undefined => {
@@ -64,6 +85,8 @@ const commandFor = (
   switch (reason) {
     case 'HistoryRewritten':
       return `espalier agent reconcile ${project} --accept ${version?.slice(0, 12) ?? 'COMMIT'}`
+    case 'Unrecorded':
+      return `espalier agent adopt ${project}`
     case 'Refused':
     case 'Conflict':
       return `espalier agent reconcile ${project}`
@@ -90,6 +113,7 @@ export interface Shown {
   /** Shown instead of the command that is usually suggested for the state. */
   readonly command?: string | undefined
   readonly differences?: ProjectView['differences']
+  readonly released?: ProjectView['released']
   readonly sync?: ProjectView['sync']
   readonly scheduledSteps?: number
 }
@@ -130,8 +154,11 @@ export const concluded = (
   observed: Observed,
   history: Situation['history'],
 ): Verdict => {
-  const [[compute, stuck] = []] = Object.entries(file.failedOperations)
+  const [[compute = '', stuck] = []] = Object.entries(file.failedOperations)
   const message = file.failure ?? stuck?.message
+  // A failed operation of somebody else does not stop the agent, except that later waves wait.
+  const [unsettled] = unsettledIn(observed.projects, round.whole)
+  const [{ id: project = '' } = {}] = observed.projects
   const status = worstOf([
     round.status,
     ...(message === undefined ? [] : [{ state: 'Failing' } as const]),
@@ -139,18 +166,17 @@ export const concluded = (
     ...(history === 'stale' ? [{ state: 'Blocked', reason: 'GitStale' } as const] : []),
   ])
   const isFailing = status.state === 'Failing'
-  const isIdle = observed.projects.some(({ computes }) =>
-    computes.some(({ id, state }) => id === compute && state === 'idle'),
-  )
   return {
     status,
     shown: {
-      message: isFailing ? message : undefined,
+      message: isFailing ? message : unsettled && unsettledWarning(unsettled).message,
       // Nothing is retried automatically, because the API does not show whether the value took effect.
       command:
-        isFailing && file.failure === undefined && compute !== undefined
-          ? `espalier compute ${isIdle ? 'start' : 'restart'} ${compute}`
-          : undefined,
+        isFailing && file.failure === undefined && stuck?.repair !== undefined
+          ? repairCommand(stuck.repair, compute, project)
+          : !isFailing && unsettled !== undefined
+            ? repairCommand(unsettled.repair, unsettled.id, project)
+            : undefined,
       differences: differencesOf(round, file),
       sync: round.whole.changes.length === 0 ? 'Synced' : 'OutOfSync',
       scheduledSteps: [...round.steps.values()].filter(({ action }) => action === 'wait').length,
@@ -158,21 +184,10 @@ export const concluded = (
   }
 }
 
-/** The state of a project that could not be read, or `undefined` if the state that is shown is recent enough. */
-export const afterFailedRead = (
-  httpStatus: number | undefined,
-  { wasRead, isRecent, shown }: { readonly wasRead: boolean; readonly isRecent: boolean; readonly shown: AgentState },
-): AgentStatus | undefined => {
-  if (isRecent && !wasRead) return { state: 'Unknown' }
-  if (isRecent && shown !== 'Progressing') return undefined
-  const isRefused = httpStatus === 401 || httpStatus === 403
-  return { state: 'Failing', reason: isRefused ? 'KeyRefused' : 'Unreachable' }
-}
-
 export const shownAs = (
   status: AgentStatus,
   last: ProjectView,
-  { suspension, wait, retryAt, missed }: ProjectFile,
+  { suspension, wait, retryAt, missed, gap }: ProjectFile,
   shown: Shown,
   { now, since, readAt }: { readonly now: number; readonly since: number; readonly readAt: number | undefined },
 ): ProjectView => {
@@ -187,11 +202,13 @@ export const shownAs = (
     state: status.state,
     reason: status.reason,
     since: new Date(since).toISOString(),
-    message: isStopped ? suspension?.reason : shown.message,
+    message:
+      [gap && gapWords(gap), isStopped ? suspension?.reason : shown.message].filter(Boolean).join(' ') || undefined,
     command: (isStopped ? undefined : shown.command) ?? commandFor(last.id, status, last.version),
     until: timeOf(endOf[status.state]),
     sync: shown.sync ?? last.sync,
     differences: shown.differences ?? last.differences,
+    released: shown.released ?? last.released,
     scheduledSteps: shown.scheduledSteps ?? last.scheduledSteps,
     refreshedAt: timeOf(readAt),
     windowOpensAt: wait !== undefined && wait.opensAt > now ? timeOf(wait.opensAt) : undefined,
@@ -199,18 +216,30 @@ export const shownAs = (
   }
 }
 
+/** Says which branches the agent has left without their primary. */
+export const gapWords = ({ branches, steps, since }: Gap & { readonly since?: number }): string => {
+  const subject = `${branches.length === 1 ? 'Branch' : 'Branches'} ${branches.join(', ')} ${branches.length === 1 ? 'has' : 'have'}`
+  const from = since === undefined ? '' : ` since ${timeOf(since)}`
+  return `${subject} no primary${from}: ${counted(steps, 'step')} left.`
+}
+
 const timeOf = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString()
 
-/** One line for each completed step, missed window and change of state. */
+/** One line for each completed step, missed window, removal from the manifests and change of state. */
 export const logLines = (before: ProjectView, after: ProjectView): readonly string[] => {
   const lines: string[] = []
   const { lastApply: applied, missedWindow: missed, message } = after
   if (applied !== undefined && applied.at !== before.lastApply?.at) {
     for (const step of applied.done) lines.push(`${after.id}  done: ${step}`)
+    for (const effect of applied.effects) lines.push(`${after.id}  effect: ${effect}`)
   }
   if (missed !== undefined && after.missedWindows > before.missedWindows) {
     lines.push(`${after.id}  window missed: ${missed.opensAt} to ${missed.closesAt}, ${missed.cause}`)
+  }
+  const known = new Set(releasedLines(before.released))
+  for (const line of releasedLines(after.released)) {
+    if (!known.has(line)) lines.push(`${after.id}  no longer managed: ${line}`)
   }
   if (before.state !== after.state || before.reason !== after.reason) {
     const until = after.until === undefined ? '' : ` until ${after.until}`
@@ -218,6 +247,10 @@ export const logLines = (before: ProjectView, after: ProjectView): readonly stri
     const differing = count === 0 ? '' : ` (${counted(count, 'difference')})`
     const reason = message === undefined ? '' : `. ${message}`
     lines.push(`${after.id}  ${agentStatusName(after)}${differing}${until}${reason}`)
+    for (const one of after.differences) {
+      for (const effect of differenceEffects(one, after.differences))
+        lines.push(`${after.id}  effect, once applied: ${one.compute} on ${one.branch}: ${effect}`)
+    }
   }
   return lines
 }

@@ -165,7 +165,7 @@ const privateRoutes = (
     if (project === undefined) return context.notFound()
     const plan = control.planOf(id)
     if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
-    return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt }))
+    return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt, released: project.released }))
   })
   app.route('/api/v1', apiRoutes(control, live, now))
   app.route('/', publicRoutes(served, host))
@@ -205,6 +205,17 @@ const MAX_BODY_BYTES = 1024 * 1024
 
 const SUSPENSION = z.strictObject({ for: z.string(), reason: z.string().max(1_000) })
 const RECONCILE = z.strictObject({ accept: z.string().max(200).optional() })
+const ADOPTION = z.strictObject({
+  commit: z.string().max(200),
+  differences: z.array(
+    z.strictObject({
+      compute: z.string(),
+      path: z.string().optional(),
+      live: z.string().nullable(),
+      want: z.string().nullable(),
+    }),
+  ),
+})
 
 const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): Hono => {
   const app = new Hono()
@@ -246,6 +257,12 @@ const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): 
       return json(context, {})
     })
   }
+  app.post('/projects/:id/adoption', async (context) => {
+    const { id } = projectOf(control, context.req.param('id'))
+    const { commit, differences } = await bodyOf(context, ADOPTION)
+    await control.adopt(id, commit, differences)
+    return json(context, {}, 202)
+  })
   app.notFound((context) =>
     refuse(
       context,
