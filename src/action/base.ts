@@ -1,4 +1,5 @@
 /** Reads the manifests of a pull request's base. */
+import { isDeepStrictEqual } from 'node:util'
 import { commitOf, EspalierError, fetchCommit, parentsOf } from '../base/index.ts'
 import { type Manifests, manifestsAt } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
@@ -9,27 +10,35 @@ export interface Base {
 }
 
 /**
- * Returns the base's manifests, or `undefined` if its commit cannot be read.
+ * Returns the base's manifests.
  *
  * @param find finds the commit of the base.
- * @throws {EspalierError} `E_OUTSIDE` if the commit contains a link or submodule where a manifest should be.
+ * @throws {EspalierError} `E_GIT` if the commit cannot be read: without it, the policies that apply and the safeguards
+ *   that the head removes are unknown. `E_OUTSIDE` if it contains a link or submodule where a manifest should be.
  */
-export const readBase = async (
-  find: () => Promise<string>,
-  head: Manifests,
-  cwd: string,
-): Promise<Base | undefined> => {
+export const readBase = async (find: () => Promise<string>, head: Manifests, cwd: string): Promise<Base> => {
   try {
     const commit = await find()
     return { commit, manifests: await manifestsAt(commit, head, { cwd }) }
   } catch (error) {
-    if (error instanceof EspalierError && error.code === 'E_GIT') return undefined
-    throw error
+    if (!isUnreadable(error)) throw error
+    throw new EspalierError('E_GIT', `The base could not be read, so its policies are unknown. ${error.message}`, {
+      hint: CHECK_OUT,
+      cause: error,
+    })
   }
 }
 
-export const NO_BASE =
-  'The base could not be read, so existing drift is shown as introduced, and the policies of the base are unknown. Check out without `filter` and `sparse-checkout`, and either with `fetch-depth: 0` or with `persist-credentials` enabled.'
+export const isUnreadable = (error: unknown): error is EspalierError =>
+  error instanceof EspalierError && error.code === 'E_GIT'
+
+const CHECK_OUT =
+  'Check out without `filter` and `sparse-checkout`, and either with `fetch-depth: 0` or with `persist-credentials` enabled.'
+
+/** Whether base and head declare the same: their files and policies have the same content. */
+export const isSameContent = (base: Manifests, head: Manifests): boolean =>
+  isDeepStrictEqual(base.loaded.texts, head.loaded.texts) &&
+  isDeepStrictEqual(base.review?.policies, head.review?.policies)
 
 /**
  * Finds the base of a pull request. Usually its merge commit is checked out, and the first parent of that commit is the

@@ -67,7 +67,6 @@ const INPUTS = {
     (given || 'error').split(',').map((word) => oneOf(FAIL_ON)(word.trim(), name)),
   allow: (given: string) => allowed([given], 'allow'),
   now: flag,
-  keepGoing: flag,
   /** Whether to plan and apply only what the plan on the merged pull request showed. */
   requireReviewed: flag,
   planFile: text,

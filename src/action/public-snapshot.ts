@@ -13,17 +13,22 @@ import {
   type ObservedProject,
   ruleFilter,
 } from '../model/index.ts'
+import { declaredComputes } from '../planner/index.ts'
 
 export const publicSnapshot = (
   base: Desired,
   head: Desired,
   { takenAt, projects, missing, unreadable = [] }: Observed,
 ): Observed => {
-  const declared = [base, head].flatMap(declaredComputes)
+  const declared = [base, head].flatMap(computesIn)
   const pinned = new Set(declared.flatMap(({ id }) => id ?? []))
   const names = new Set(declared.flatMap(({ key, attributes: { name } }) => [key ?? [], name ?? []].flat()))
-  const isPublic = ({ id, type, attributes: { name } }: ObservedCompute): boolean =>
-    type === 'read_write' || name === undefined || names.has(name) || pinned.has(id)
+  /** A replica without a name is public only if the base claims it, because a declaration in the head could claim any. */
+  const isPublicIn = (project: ObservedProject): ((compute: ObservedCompute) => boolean) => {
+    const claimed = declaredComputes(base, project)
+    return ({ id, type, attributes: { name } }) =>
+      type === 'read_write' || claimed.has(id) || pinned.has(id) || (name !== undefined && names.has(name))
+  }
   const withoutName = (compute: ObservedCompute): ObservedCompute => {
     const { name, ...attributes } = compute.attributes
     return name === undefined || names.has(name) ? compute : { ...compute, attributes }
@@ -35,6 +40,7 @@ export const publicSnapshot = (
     ...(unreadable.length === 0 ? {} : { unreadable: unreadable.map(({ id }) => ({ id, message: HIDDEN_REASON })) }),
     projects: projects.map((project): ObservedProject => {
       const branches = project.branches.filter(declaredBranches(project.id, base, head))
+      const isPublic = isPublicIn(project)
       const ids = new Set(branches.map(({ id }) => id))
       const { quota: _, ...settings } = project.settings ?? {}
       return {
@@ -63,5 +69,5 @@ const declaredBranches = (project: string, base: Desired, head: Desired): ((bran
   return (branch) => named.has(branch.name) || baseIds.has(branch.id) || rules.some((matches) => matches(branch))
 }
 
-const declaredComputes = ({ documents }: Desired): readonly DesiredCompute[] =>
+const computesIn = ({ documents }: Desired): readonly DesiredCompute[] =>
   documents.flatMap(({ branches, rules }) => [...branches, ...rules]).flatMap(computesDeclaredBy)

@@ -2,6 +2,7 @@
 import { EspalierError } from '../base/index.ts'
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
+import type { GitHub } from './github.ts'
 import type { Job } from './job.ts'
 import { withGitHub } from './with-github.ts'
 
@@ -49,16 +50,26 @@ export const comment = async (
       runner.warning(`${message} See the job summary for the full text.`)
     },
   }
-  const done = await withGitHub(job, writing, (github) =>
-    upsertComment(github, issue, {
+  const done = await withGitHub(job, writing, async (github) => {
+    if (kind === 'plan' && (await hasNewerHead(job, github))) {
+      runner.notice('The pull request has a newer commit, so no comment was written.')
+      return undefined
+    }
+    return upsertComment(github, issue, {
       marker: markerOf(kind, job),
       body: text,
       onlyUpdate: onlyUpdate && inputs.comment === 'auto',
       run: runOf(job),
-    }),
-  )
+    })
+  })
   if (done !== undefined) runner.output('comment-url', done.url)
   if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
+}
+
+/** A run that takes long must not replace the plan of a newer commit, whose run may have ended before. */
+const hasNewerHead = async ({ event: { pullRequest: pull } }: Job, github: GitHub): Promise<boolean> => {
+  const now = pull && (await github.pullRequest(pull.number))
+  return now !== undefined && now.headSha !== pull?.headSha
 }
 
 const TAKEN_OVER =

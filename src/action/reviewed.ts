@@ -1,9 +1,10 @@
 /** Records the changes that the reviewers of a pull request saw, as digests in the plan's comment. */
 import { createHash } from 'node:crypto'
+import { DEFAULT_BASE_URL, parseBaseUrl } from '../api/index.ts'
 import { EspalierError, EXIT, mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, type Origin } from '../model/index.ts'
 import { type Manifests, planLive, select } from '../workflow/index.ts'
-import { baseOf, fetchIfMissing, firstParent, readBase } from './base.ts'
+import { baseOf, fetchIfMissing, firstParent, isUnreadable, readBase } from './base.ts'
 import { WORKFLOW_LOGIN } from './comment.ts'
 import type { GitHub } from './github.ts'
 import { type Job, withReadClient } from './job.ts'
@@ -12,26 +13,33 @@ import { withGitHub } from './with-github.ts'
 /** If a plan has more changes than this, nothing is recorded, because the comment must have room for the plan. */
 const MOST_RECORDED = 1_000
 
-/**
- * The hidden record at the end of the comment with the plan. Empty if there are too many changes.
- *
- * @param commit the head commit of the pull request.
- */
-export const reviewRecord = (changes: readonly Change[], commit: string): string => {
+/** The control plane that a plan is for. A plan of a sandbox is not a review of the live project. */
+const planeOf = ({ inputs: { sandbox, baseUrl } }: Pick<Job, 'inputs'>): string =>
+  sandbox === ''
+    ? createHash('sha256')
+        .update(parseBaseUrl(baseUrl || DEFAULT_BASE_URL).href)
+        .digest('hex')
+        .slice(0, 16)
+    : 'sandbox'
+
+/** The hidden record at the end of the comment with the plan. Empty if there are too many changes. */
+export const reviewRecord = (changes: readonly Change[], job: Pick<Job, 'inputs' | 'event'>): string => {
   const digests = changes.flatMap((change) => [change, ...leftOfMove(change)]).flatMap(digestsOf)
-  return digests.length > MOST_RECORDED ? '' : `${['<!-- espalier reviewed', commit, ...digests].join(' ')} -->\n`
+  return digests.length > MOST_RECORDED
+    ? ''
+    : `${['<!-- espalier reviewed', job.event.sha, planeOf(job), ...digests].join(' ')} -->\n`
 }
 
 /** If only the first half of a move was applied, the compute is already on the target branch and an update is left. */
 const leftOfMove = ({ from, ...change }: Change): readonly Change[] =>
   from === undefined ? [] : [{ ...change, kind: 'update' }]
 
-const RECORD = /^<!-- espalier reviewed ([0-9a-f]{40,64})((?: [A-Za-z0-9+/]{22})*) -->$/m
+const RECORD = /^<!-- espalier reviewed ([0-9a-f]{40,64}) (sandbox|[0-9a-f]{16})((?: [A-Za-z0-9+/]{22})*) -->$/m
 
-/** The digests that a comment recorded, or `undefined` if it recorded none for this commit. */
-const readReviewRecord = (body: string, commit: string): readonly string[] | undefined => {
-  const [, of, digests = ''] = RECORD.exec(body) ?? []
-  return of === commit ? digests.split(' ').filter((digest) => digest !== '') : undefined
+/** The digests that a comment recorded, or `undefined` if it recorded none for this commit and control plane. */
+const readReviewRecord = (body: string, commit: string, plane: string): readonly string[] | undefined => {
+  const [, of, at, digests = ''] = RECORD.exec(body) ?? []
+  return of === commit && at === plane ? digests.split(' ').filter((digest) => digest !== '') : undefined
 }
 
 /**
@@ -107,7 +115,7 @@ export const findReview = async (job: Job): Promise<Review> => {
   }
   const records = await withGitHub(job, READING, async (github) => {
     const pulls = await mergedPulls(job, github)
-    return Promise.all(pulls.map((pull) => recordOf(pull, github)))
+    return Promise.all(pulls.map((pull) => recordOf(pull, planeOf(job), github)))
   })
   if (records === undefined || records.length === 0) {
     throw notReviewed(`No pull request was merged with the commit ${event.sha.slice(0, 12)}.`, HOW_TO_REVIEW)
@@ -144,19 +152,19 @@ interface Recorded {
  * Reads what the comments on a pull request recorded. Anyone with write access can edit any comment, so a comment
  * counts only if the token's own account was the last to edit it.
  */
-const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub): Promise<Recorded> => {
+const recordOf = async ({ number, headSha }: MergedPullRequest, plane: string, github: GitHub): Promise<Recorded> => {
   // For each plan, only the newest comment counts.
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(number)).filter(
     (one) => one.body.startsWith('<!-- espalier plan ') && one.login === login,
   )
   const newest = new Map(own.toSorted((a, b) => a.id - b.id).map((one) => [one.body.split('\n')[0], one]))
-  const candidates = [...newest.values()].filter(({ body }) => readReviewRecord(body, headSha) !== undefined)
+  const candidates = [...newest.values()].filter(({ body }) => readReviewRecord(body, headSha, plane) !== undefined)
   const digests: string[] = []
   const problems: string[] = []
   for (const { nodeId, url } of candidates) {
     const proven = await github.provenText(nodeId)
-    if (proven?.editor === undefined) digests.push(...(readReviewRecord(proven?.body ?? '', headSha) ?? []))
+    if (proven?.editor === undefined) digests.push(...(readReviewRecord(proven?.body ?? '', headSha, plane) ?? []))
     else problems.push(` ${url} was edited by ${plainText(proven.editor)}, so it does not count.`)
   }
   const of = `#${number} at ${headSha.slice(0, 12)}`
@@ -171,9 +179,12 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, github: GitHub):
  */
 export const selectReviewed = async (job: Job, manifests: Manifests, review: Review): Promise<Manifests> => {
   const { cwd, runner } = job
-  const base = await readBase(() => beforeMerge(job), manifests, cwd)
+  const base = await readBase(() => beforeMerge(job), manifests, cwd).catch((error: unknown) => {
+    if (isUnreadable(error)) return undefined
+    throw error
+  })
   const { result, comparison } = await withReadClient(job, (api) =>
-    planLive(api, manifests, { base: base?.manifests, estimate: false }),
+    planLive(api, manifests, { base: base?.manifests, readsOperations: false }),
   )
   const { changes } = result.plan
   const verdict = judgeReviewed(changes, review.digests, comparison?.origin.introduced)

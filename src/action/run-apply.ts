@@ -2,19 +2,11 @@
 import { resolve } from 'node:path'
 import { counted, EspalierError } from '../base/index.ts'
 import { hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
-import {
-  diagnosticAnnotations,
-  eventLine,
-  outcomeComment,
-  planNames,
-  SUMMARY_LIMIT,
-  terminalPlan,
-} from '../report/index.ts'
+import { applyLog, diagnosticAnnotations, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
 import {
   apply,
   fileNotes,
   manifestPaths,
-  nothingChanged,
   openWriteClient,
   type PlannedApply,
   pathsOf,
@@ -32,7 +24,6 @@ import { comment } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
 import { findReview, refuseUnreviewed, selectReviewed } from './reviewed.ts'
 import { deniedPolicies, setOutputs } from './run-plan.ts'
-import type { Runner } from './runner.ts'
 
 const STYLE = { color: false, width: 100 }
 
@@ -58,7 +49,6 @@ export const runApply = async (job: Job): Promise<Ending> => {
     open: async () => openWriteClient(await connect(job)),
     clock: job.clock,
     consent: { allow: inputs.allow },
-    keepGoing: inputs.keepGoing,
     ignoreWindows: inputs.now,
     // A cancelled job receives SIGINT, and some seconds later SIGTERM.
     onSignal: job.onSignal,
@@ -67,17 +57,13 @@ export const runApply = async (job: Job): Promise<Ending> => {
       showPlan(job, planned)
       if (review !== undefined) refuseUnreviewed(planned.plan.changes, review)
     },
-    watch: ({ plan }) => watch(plan, runner),
+    watch: ({ plan }) => watch(plan, job),
   })
   switch (applied.kind) {
     case 'invalid':
       return reportProblems(job, applied.diagnostics)
     case 'unplannable':
-      return reportProblems(
-        job,
-        [...diagnostics, ...applied.diagnostics],
-        [nothingChanged(applied.plan, '`keep-going: true`')],
-      )
+      return reportProblems(job, [...diagnostics, ...applied.diagnostics], ['Nothing was changed.'])
     case 'ended':
       return report(job, applied.plan, applied.outcome)
     case 'declined':
@@ -131,16 +117,18 @@ const refuseOtherPlan = async (
 }
 
 /** The printed lines may quote responses of the service, so the runner must not treat them as commands. */
-const watch = (plan: Plan, runner: Runner): Watcher => {
-  const names = planNames(plan)
+const watch = (plan: Plan, { runner, clock }: Job): Watcher => {
   const resumeCommands = runner.stopCommands()
+  const log = applyLog(plan, STYLE, runner.print, clock.date)
   return {
     event: (event) => {
       // Interruptions have already been printed through `notify`.
-      const line = event.type === 'interrupt' ? undefined : eventLine(event, STYLE, names)
-      if (line !== undefined) runner.print(line)
+      if (event.type !== 'interrupt') log.report(event)
     },
-    end: async () => resumeCommands(),
+    end: async () => {
+      log.end()
+      resumeCommands()
+    },
   }
 }
 

@@ -7,7 +7,10 @@ import { adoptFile, planLive, readManifests } from '../workflow/index.ts'
 import { type Ending, type Job, withReadClient } from './job.ts'
 import { reportProblems } from './report-failure.ts'
 
-/** Only branches with drift are imported, so unmanaged computes on other branches stay unmanaged. */
+/**
+ * Only branches with drift are imported, so unmanaged computes on other branches stay unmanaged. The problems of
+ * projects that cannot be planned are reported once the other projects are imported.
+ */
 export const runImport = async (job: Job): Promise<Ending> => {
   const { inputs, runner, cwd, event } = job
   if (event.pullRequest !== undefined) {
@@ -18,8 +21,9 @@ export const runImport = async (job: Job): Promise<Ending> => {
   const manifests = await readManifests(inputs.paths, { cwd })
   const { diagnostics, desired } = manifests.loaded
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
-  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { estimate: false }))
-  if (!result.ok) return reportProblems(job, [...diagnostics, ...result.diagnostics])
+  const { result, observed } = await withReadClient(job, (api) => planLive(api, manifests, { readsOperations: false }))
+  if (!result.ok && result.plan.projects.length === 0)
+    return reportProblems(job, [...diagnostics, ...result.diagnostics])
   const changed: string[] = []
   const notes: string[] = []
   for (const [project, path] of placesOf(desired)) {
@@ -42,7 +46,7 @@ export const runImport = async (job: Job): Promise<Ending> => {
   runner.output('has-changes', files.length > 0)
   const words = files.length === 0 ? 'no drift' : `${counted(files.length, 'manifest')} changed`
   runner.summary(`### Espalier import: ${words}\n`)
-  return ''
+  return result.ok ? '' : reportProblems(job, result.diagnostics)
 }
 
 /** Maps each project to the file that declares it. @throws {EspalierError} `E_IMPORT` if several files declare it. */

@@ -18,8 +18,8 @@ import {
 import { originOf } from '../planner/index.ts'
 import {
   changeAnnotations,
-  changesSafeguards,
   diagnosticAnnotations,
+  isReleasing,
   type PlanView,
   planComment,
   SUMMARY_LIMIT,
@@ -32,12 +32,15 @@ import {
   fileNotes,
   isUsableBase,
   type Manifests,
+  onlyProjects,
+  type Planned,
   planLive,
+  planSnapshot,
   readManifests,
   select,
   withReview,
 } from '../workflow/index.ts'
-import { type Base, baseOf, fetchIfMissing, NO_BASE, readBase } from './base.ts'
+import { type Base, baseOf, fetchIfMissing, isSameContent, readBase } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
 import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, writeFile } from './job.ts'
 import { publicSnapshot } from './public-snapshot.ts'
@@ -51,6 +54,8 @@ const OFFLINE =
   'This pull request is from a fork, which has no access to secrets. Its manifests were only validated, not planned against the live project.'
 const HIDDEN =
   'Live values of Postgres settings are hidden, and branches and computes that no manifest names are left out: anyone can open such a pull request.'
+
+const SAME = 'No manifest and no policy differs from the base, so nothing was planned. Existing drift is not shown.'
 
 export const runPlan = async (job: Job): Promise<Ending> => {
   const { inputs, event, runner, cwd } = job
@@ -75,27 +80,28 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const publicPart =
     untrusted &&
     ((observed: Observed) => publicSnapshot(untrusted.base.loaded.desired, manifests.loaded.desired, observed))
-  const planned = await withReadClient(job, (api) =>
-    planLive(api, manifests, { base: base?.manifests, publicPart }),
-  ).catch((error: unknown) => {
-    throw untrusted === undefined ? error : withoutDetails(error)
-  })
+  const isSame = base !== undefined && isSameContent(base.manifests, manifests)
+  const planned = isSame
+    ? planNothing(job, manifests)
+    : await withReadClient(job, (api) => planLive(api, manifests, { base: base?.manifests, publicPart })).catch(
+        (error: unknown) => {
+          throw untrusted === undefined ? error : withoutDetails(error)
+        },
+      )
   const { observed, result, comparison } = planned
   if (!result.ok && result.plan.projects.length === 0) {
     return reportProblems(job, [...diagnostics, ...result.diagnostics])
   }
-  // For an untrusted pull request, the plan itself already has these warnings.
-  const removals = untrusted === undefined ? (comparison?.removedSafeguards ?? []) : []
   const whole = {
-    plan: { ...result.plan, warnings: [...result.plan.warnings, ...removals] },
+    plan: result.plan,
     origin: comparison?.origin ?? originOf(undefined, result.plan),
   }
   const { plan, origin } =
     untrusted === undefined ? whole : { plan: visiblePlan(whole.plan), origin: visibleOrigin(whole.origin) }
 
-  // If the base cannot be read, it is unknown which changes correct drift. Without a pull request, all of them do.
+  // If the base has errors, or nothing was planned, it is unknown which changes correct drift. Without a pull request, all of them do.
   const baseCommit = base !== undefined && isUsableBase(base.manifests) ? base.commit : undefined
-  const drift = !hasBase ? plan.changes : baseCommit === undefined ? undefined : origin.drift
+  const drift = !hasBase ? plan.changes : baseCommit === undefined || isSame ? undefined : origin.drift
   setOutputs(job, plan, drift?.length)
   if (baseCommit !== undefined) runner.output('introduced', origin.introduced.length)
   const files = stepFiles(job)
@@ -108,14 +114,18 @@ export const runPlan = async (job: Job): Promise<Ending> => {
     await writeFile(path, encodeSavedPlan(planned, inputs.label))
     runner.output('plan-path', path)
   }
-  const notes = [
-    ...(untrusted?.notes ?? []),
-    ...(comparison === undefined && hasBase ? [NO_BASE] : []),
-    ...(untrusted === undefined ? [] : [HIDDEN]),
-  ]
-  const shown = { plan, origin, notes, takenAt: observed.takenAt, ...defined({ introducedBy }) }
+  const notes = [...(untrusted?.notes ?? []), ...(isSame ? [SAME] : untrusted === undefined ? [] : [HIDDEN])]
+  const takenAt = isSame ? undefined : observed.takenAt
+  const shown = { plan, origin, notes, ...defined({ takenAt, introducedBy }) }
   return showPlan(job, shown, result.plan.changes)
 }
+
+/** A plan of no project. Nothing is read, so that a required check is quick for pull requests about something else. */
+const planNothing = ({ clock }: Job, { selecting: _, ...manifests }: Manifests): Planned =>
+  planSnapshot(
+    { takenAt: new Date(clock.date()).toISOString(), projects: [], missing: [] },
+    onlyProjects(manifests, () => false),
+  )
 
 /** The message of a failed request may quote a live value. */
 const withoutDetails = (error: unknown): unknown =>
@@ -136,21 +146,18 @@ const showPlan = async (
   shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy'>,
   changes: Plan['changes'],
 ): Promise<Ending> => {
-  const { runner, event, inputs } = job
+  const { runner, inputs } = job
   const { plan, origin, takenAt } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, defined({ takenAt })))
   const view = { ...frameOf(job, 'plan'), ...shown, ...defined({ costThreshold: inputs.costThreshold }) }
   runner.summary(planComment(view, SUMMARY_LIMIT))
-  const isQuiet =
-    isEmptyPlan(plan) &&
-    origin.released.length + problems.length + (plan.policies?.changes.length ?? 0) === 0 &&
-    !changesSafeguards(plan)
+  const isQuiet = isEmptyPlan(plan) && problems.length === 0 && !isReleasing(plan, origin)
   await publish(job, {
     kind: 'plan',
     body: (limit) => planComment(view, limit),
     onlyUpdate: isQuiet,
-    record: reviewRecord(changes, event.sha),
+    record: reviewRecord(changes, job),
     annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
   })
   return endingOf(job, plan)
@@ -173,7 +180,7 @@ export const setProjects = ({ runner }: Job, head: Manifests, base: Manifests | 
   runner.output('projects', JSON.stringify(changedProjects(head.loaded.desired, known)))
 }
 
-/** Returns the base, or `undefined` if there is none or it cannot be read. */
+/** Returns the base, or `undefined` if there is none. @throws {EspalierError} `E_GIT` if it cannot be read. */
 export const findBase = async (
   { event, cwd }: Job,
   manifests: Manifests,
@@ -206,12 +213,7 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : verdict(plan.changes))
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('policies-denied', deniedPolicies(plan).join(','))
-  if (plan.cost !== undefined) {
-    const { after, delta } = plan.cost.total
-    // If only the known costs were added up, the computes with an unknown cost would seem to be free.
-    runner.output('cost-after', after.unknown > 0 ? 'unknown' : (after.expected ?? 'unknown'))
-    runner.output('cost-increase', delta.unknown > 0 ? 'unknown' : (delta.expected ?? 'unknown'))
-  }
+  if (plan.cost !== undefined) runner.output('cost-increase', likelyOf(plan.cost.total.delta) ?? 'unknown')
   runner.output('plan-hash', createHash('sha256').update(jsonPlan(plan)).digest('hex'))
 }
 

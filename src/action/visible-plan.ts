@@ -10,6 +10,8 @@ import type {
   BranchName,
   Change,
   Diagnostic,
+  Effect,
+  EffectKind,
   ExpiringChange,
   LeftOutProject,
   Origin,
@@ -18,7 +20,9 @@ import type {
   PlannedUpdate,
   PlanPolicies,
   PolicyResult,
+  ReleasedAttribute,
   ReleasedCompute,
+  ReleasedSafeguard,
   SkippedChange,
   Step,
   StepRequest,
@@ -57,8 +61,11 @@ const POSTGRES = 'postgres.'
 /** Shown in place of a live value. */
 const HIDDEN = '(hidden)'
 
+const liveValueOf = ({ path }: { readonly path: string }): (<T>(value: T) => T | string) =>
+  path.startsWith(POSTGRES) ? () => HIDDEN : shown
+
 const attribute = (one: AttributeChange): AttributeChange => {
-  const live = one.path.startsWith(POSTGRES) ? () => HIDDEN : shown
+  const live = liveValueOf(one)
   return record<AttributeChange>({
     path: shown,
     before: live,
@@ -69,6 +76,19 @@ const attribute = (one: AttributeChange): AttributeChange => {
     rule: shown,
     source: shown,
   })(one)
+}
+
+/** Effects follow from sizes, times and flags, which are shown, and from the names of declared settings. */
+const EFFECTS: Readonly<Record<EffectKind, View<Effect>>> = {
+  'default-branch': shown,
+  disabled: shown,
+  sleep: shown,
+  'max-connections': shown,
+  cache: shown,
+  'temporary-disk': shown,
+  'shared-compute': shown,
+  autoscaling: shown,
+  'next-restart': shown,
 }
 
 const compute = record<PlannedCompute>({ type: shown, name: shown, id: shown, host: shown, state: shown })
@@ -82,10 +102,12 @@ const change = record<Change>({
   from: branch,
   compute,
   attributes: each(attribute),
+  effects: each((effect) => EFFECTS[effect.kind](effect)),
   impact: shown,
   unlessIdle: shown,
   reasons: shown,
   refused: shown,
+  isDenied: shown,
   windows: shown,
   before: shown,
   after: shown,
@@ -94,7 +116,6 @@ const change = record<Change>({
 
 type Body = NonNullable<StepRequest['body']>
 
-/** A request repeats live settings that are not declared, so its settings are hidden. */
 const request = record<StepRequest>({
   method: shown,
   path: shown,
@@ -110,7 +131,8 @@ const request = record<StepRequest>({
       passwordless_access: shown,
       pooler_enabled: shown,
       pooler_mode: shown,
-      settings: hidden,
+      // Only declared settings.
+      settings: shown,
     }),
   }),
 })
@@ -180,10 +202,48 @@ export const visiblePlan = record<Plan>({
   policies: record<PlanPolicies>({ files: shown, ref: shown, results: each(policyResult), changes: shown }),
 })
 
+const releasedCompute = record<ReleasedCompute>({
+  kind: shown,
+  project: shown,
+  branch,
+  compute,
+  size: shown,
+  source: shown,
+})
+
+const releasedAttribute = (one: ReleasedAttribute): ReleasedAttribute => {
+  const live = liveValueOf(one)
+  return record<ReleasedAttribute>({
+    kind: shown,
+    project: shown,
+    branch,
+    compute,
+    path: shown,
+    live,
+    liveText: live,
+    undo: shown,
+    isDefault: shown,
+    source: shown,
+  })(one)
+}
+
+const releasedSafeguard = record<ReleasedSafeguard>({
+  kind: shown,
+  project: shown,
+  branch,
+  safeguard: shown,
+  compute,
+  before: shown,
+  after: shown,
+})
+
 export const visibleOrigin = record<Origin>({
   introduced: each(change),
   drift: each(change),
   settled: each(change),
-  released: each(record<ReleasedCompute>({ project: shown, branch, compute, size: shown, source: shown })),
+  released: each((one) => {
+    if (one.kind === 'compute') return releasedCompute(one)
+    return one.kind === 'attribute' ? releasedAttribute(one) : releasedSafeguard(one)
+  }),
   gaps: shown,
 })

@@ -5,6 +5,7 @@ import {
   type AdoptOptions,
   adoptInto,
   exportProject,
+  type InferredRule,
   isChosen,
   type LoadedManifests,
   loadManifests,
@@ -20,6 +21,8 @@ export interface Adoption {
   readonly text: string
   readonly isChanged: boolean
   readonly computes: { readonly added: number; readonly updated: number; readonly inNewDocument: number }
+  readonly reasons: readonly string[]
+  readonly rules: readonly InferredRule[]
   readonly leftOut: readonly string[]
   readonly notLive: readonly string[]
   readonly toRename: readonly string[]
@@ -51,9 +54,16 @@ export const adoptFile = async (
   if (hasErrors(loaded.diagnostics)) return { kind: 'problems', diagnostics: loaded.diagnostics, loaded }
   const { texts } = await readFiles(loaded.files, cwd)
   const others = texts.filter((one) => one.path !== path)
-  const result = adopt(file, others, loaded, project, observed, options)
-  if (result.kind === 'problems') return result
-  const left = changeLeft([{ path, text: result.text }, ...others], project, observed, options, result.pending)
+  const attempt = (infersRules: boolean) => {
+    const result = adopt(file, others, loaded, project, observed, { ...options, infersRules })
+    if (result.kind === 'problems') return { result }
+    const texts = [{ path, text: result.text }, ...others]
+    return { result, left: changeLeft(texts, project, observed, options, result.pending) }
+  }
+  const withRules = attempt(true)
+  const isUsable = withRules.result.kind === 'adopted' && withRules.left === undefined
+  // With the document's defaults, a rule may change branches. They are then listed.
+  const { result, left } = isUsable ? withRules : attempt(false)
   if (left === undefined) return result
   throw new EspalierError(
     'E_IMPORT',
@@ -88,6 +98,7 @@ const adopt = (
   return {
     kind: 'adopted',
     ...rest,
+    reasons: [],
     isChanged: adopted.text !== file.text,
     computes: { added, updated, inNewDocument: 0 },
     pending: new Set(pending.map(({ id }) => id)),
@@ -98,7 +109,7 @@ const isName = ({ path }: { readonly path: string }): boolean => path === 'name'
 
 /** Adds a document for the project to a file with other projects, without repeating the schema comment for editors. */
 const appended = ({ text }: ManifestFile, project: ObservedProject, options: AdoptOptions): Adoption => {
-  const { text: document, computes, leftOut } = exportProject(project, { ...options, schema: '' })
+  const { text: document, computes, ...notes } = exportProject(project, { ...options, schema: '' })
   if (computes === 0) throw nothingToImport(options.branches)
   const added = `---\n${document.replace(/^# yaml-language-server:.*\n/, '')}`
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
@@ -107,7 +118,7 @@ const appended = ({ text }: ManifestFile, project: ObservedProject, options: Ado
     text: `${text}${text.endsWith('\n') ? '' : newline}${added.replaceAll('\n', newline)}`,
     isChanged: true,
     computes: { added: 0, updated: 0, inNewDocument: computes },
-    leftOut,
+    ...notes,
     notLive: [],
     toRename: [],
     pending: new Set(),

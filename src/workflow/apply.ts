@@ -41,8 +41,6 @@ export interface ApplyRequest {
   readonly planned?: Planned | undefined
   /** What may run. A function can ask the user about the plan, and returns `undefined` if the user declines. */
   readonly consent: Consents | ((plan: Plan) => Promise<Consents | undefined>)
-  /** Whether to apply the other projects if some projects cannot be planned. */
-  readonly keepGoing?: boolean | undefined
   readonly ignoreWindows?: boolean | undefined
   /** If more steps than this have failed, no other step starts. */
   readonly maxFailures?: number | undefined
@@ -83,7 +81,7 @@ export interface PlannedApply extends Planned {
 export type Applied =
   /** The manifests have errors, so no request was sent. */
   | { readonly kind: 'invalid'; readonly diagnostics: readonly Diagnostic[] }
-  /** Some projects cannot be planned, so no project was changed. */
+  /** No project can be planned. If only some cannot be, the others are applied, and the plan names those left out. */
   | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
   | { readonly kind: 'declined' }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
@@ -128,7 +126,7 @@ const planAndApply = async (request: ApplyRequest, api: WriteApi): Promise<Appli
 }
 
 const planOf = async (
-  { manifests, saved, planned: given, keepGoing = false, concurrency, onReading }: ApplyRequest,
+  { manifests, saved, planned: given, concurrency, onReading }: ApplyRequest,
   api: WriteApi,
 ): Promise<PlannedApply & { readonly canRun: boolean }> => {
   const planned = given ?? (await planLive(api, manifests, { concurrency, onReading }))
@@ -140,7 +138,7 @@ const planOf = async (
     // Keep the saved plan's waves, because they also name the projects that it leaves out.
     plan: leftOut === undefined ? result.plan : { ...result.plan, leftOut, ...defined({ waves }) },
     problems: result.ok ? [] : result.diagnostics,
-    canRun: result.ok || (keepGoing && result.plan.projects.length > 0),
+    canRun: result.ok || result.plan.projects.length > 0,
   }
 }
 
@@ -229,15 +227,7 @@ const run = async (
 export const replanner =
   (api: WriteApi, manifests: Manifests, concurrency?: number): Replan =>
   async (pinAliases, read) =>
-    (await planLive(api, manifests, { concurrency, estimate: false, pinAliases, read })).result
-
-/** Says that nothing was changed, and which option applies the other projects. @param option a flag or an input. */
-export const nothingChanged = ({ projects }: Plan, option: string): string => {
-  const count = projects.length
-  if (count === 0) return 'Nothing was changed.'
-  const [others, them] = count === 1 ? ['project has', 'it'] : ['projects have', 'them']
-  return `Nothing was changed. ${count} other ${others} no problem: ${option} applies ${them}.`
-}
+    (await planLive(api, manifests, { concurrency, readsOperations: false, pinAliases, read })).result
 
 /**
  * Handles Ctrl-C. The first aborts `stop`, after which new steps start only to give a branch its primary back. The

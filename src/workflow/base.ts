@@ -1,21 +1,10 @@
 /** Compares manifests with those of a base, which is a git ref or the base of a pull request. */
-import { defined } from '../base/index.ts'
-import {
-  type BranchName,
-  type Diagnostic,
-  hasErrors,
-  leftOutIds,
-  type Observed,
-  type Origin,
-  type Plan,
-} from '../model/index.ts'
-import { originOf, type PlanOptions, plan, projectIds, releasedSince, removedSafeguards } from '../planner/index.ts'
+import { type BranchName, hasErrors, leftOutIds, type Observed, type Origin, type Plan } from '../model/index.ts'
+import { originOf, plan, projectIds, releasedSince } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
 
 export interface BaseComparison {
   readonly origin: Origin
-  /** A warning for each protection and restart window that the head removes, and for each `prune` that it adds. */
-  readonly removedSafeguards: readonly Diagnostic[]
 }
 
 /** What the base is compared with. Base and head contain only the selected projects. */
@@ -23,8 +12,6 @@ export interface Compared {
   /** The plan of the head, with all changes to these projects. */
   readonly plan: Plan
   readonly observed: Observed
-  /** The selected changes. By default, all. */
-  readonly select: PlanOptions['select']
   readonly isBranch: (branch: BranchName) => boolean
 }
 
@@ -43,7 +30,7 @@ export const compareWithBase = (base: Manifests, head: Manifests, compared: Comp
   const { plan: headPlan, observed, isBranch } = compared
   if (!isUsableBase(base)) {
     const gaps = ["The base's manifests have errors, so every change is shown as introduced."]
-    return { origin: { ...originOf(undefined, headPlan), gaps }, removedSafeguards: [] }
+    return { origin: { ...originOf(undefined, headPlan), gaps } }
   }
   const unplanned = new Set(leftOutIds(headPlan))
   const released = releasedSince(base.loaded.desired, head.loaded.desired, observed).filter(
@@ -52,10 +39,7 @@ export const compareWithBase = (base: Manifests, head: Manifests, compared: Comp
   const whole = originOf(planOfBase(base, headPlan.projects, observed), headPlan, released)
   const origin = { ...whole, settled: whole.settled.filter(({ branch }) => isBranch(branch)) }
   const gaps = gapsOf(base, head, observed)
-  return {
-    origin: gaps.length === 0 ? origin : { ...origin, gaps },
-    removedSafeguards: removalsOf(base, head, compared),
-  }
+  return { origin: gaps.length === 0 ? origin : { ...origin, gaps } }
 }
 
 /**
@@ -79,22 +63,4 @@ const gapsOf = (base: Manifests, head: Manifests, { projects }: Observed): reado
   return removedProjects(base, head)
     .filter((id) => !read.has(id))
     .map((id) => `Project ${id} is no longer declared, and its computes could not be read.`)
-}
-
-/**
- * Warns about the protection and the windows that the head removes. The plan itself ignores those of the base, because
- * it shows the effect of the merge.
- */
-const removalsOf = (
-  base: Manifests,
-  head: Manifests,
-  { observed, select, isBranch }: Compared,
-): readonly Diagnostic[] => {
-  if (base.paths.length === 0) return []
-  const [before, after] = [base.loaded.desired, head.loaded.desired]
-  const { warnings } = plan(after, observed, { baseSafeguards: before, ...defined({ select }) }).plan
-  return [
-    ...removedSafeguards(before, after, observed, isBranch),
-    ...warnings.filter(({ code }) => code === 'W_WINDOW_CHANGED'),
-  ].map((warning) => ({ ...warning, hint: 'It takes effect with the merge. Check that it is intended.' }))
 }

@@ -4,7 +4,6 @@ export {
   type ApplyRequest,
   allowed,
   apply,
-  nothingChanged,
   type PlannedApply,
   type Watcher,
 } from './apply.ts'
@@ -25,6 +24,7 @@ export {
   DEFAULT_PATHS,
   fileNotes,
   type Manifests,
+  onlyProjects,
   pathsOf,
   readManifests,
   withPolicies,

@@ -1,11 +1,21 @@
 /** Plans how to bring live projects in line with manifests. */
-import { countReads, type OnReading, optionalRead, pastOperations, type ReadApi, snapshot } from '../api/index.ts'
+import {
+  countReads,
+  newestOperations,
+  type OnReading,
+  operationsReader,
+  optionalRead,
+  type ReadApi,
+  type ReadOperations,
+  snapshot,
+} from '../api/index.ts'
 import type { ReadCompute } from '../apply/index.ts'
 import { defined, EspalierError, mapConcurrently } from '../base/index.ts'
 import {
   type BranchName,
   type Change,
   DEFAULT_CONCURRENCY,
+  hasRecentChange,
   type Observed,
   type ObservedProject,
   type Origin,
@@ -32,8 +42,13 @@ export interface Planned {
 export interface PlanOptions {
   /** How many projects are read concurrently. The default is 16. */
   readonly concurrency?: number | undefined
-  /** Whether to read the past operations of each project that changes, to estimate durations. On by default. */
-  readonly estimate?: boolean
+  /**
+   * Whether to read operations, to estimate durations and to find unsettled computes: those of each project that changes
+   * or has changed in the last 30 days. On by default.
+   */
+  readonly readsOperations?: boolean
+  /** The reader of an earlier plan, which remembers what it has read. */
+  readonly reader?: ReadOperations
   /** The manifests to compare with, which are those at a git ref or on a pull request's base. */
   readonly base?: Manifests | undefined
   /**
@@ -53,24 +68,30 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
   const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading, publicPart = (observed) => observed } = options
   const isUntrusted = options.publicPart !== undefined
-  const estimate = options.estimate !== false && !isUntrusted
+  const readsOperations = options.readsOperations !== false && !isUntrusted
   const projects = projectIds(manifests.loaded.desired)
   // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
   // For a few projects, reading operations together with the snapshot saves a round trip. For a large fleet, only the
-  // operations of changed projects are read, because of the rate limit.
-  const early = estimate && projects.length <= concurrency ? projects.map((id) => readPast(api, id)) : undefined
-  for (const reading of early ?? []) reading.catch(() => undefined)
+  // operations that are needed are read, because of the rate limit.
+  const isEarly = readsOperations && options.reader === undefined && projects.length <= concurrency
+  const early = new Map(isEarly ? projects.map((id) => [id, newestOperations(api, id)]) : [])
+  for (const reading of early.values()) reading.catch(() => undefined)
   const observed = publicPart(
     withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read),
   )
   const planned = planUnreviewed(observed, manifests, { ...options, base })
+  if (!readsOperations) return reviewed(planned, base, isUntrusted)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
-  if (!estimate || changing.size === 0) return reviewed(planned, base, isUntrusted)
-  const counted = countReads('past operations', changing.size, early === undefined ? onReading : undefined)
+  const { reader = operationsReader() } = options
+  const takenAt = Date.parse(observed.takenAt)
+  const isWanted = ({ id, computes }: ObservedProject): boolean =>
+    planned.result.plan.projects.includes(id) && (changing.has(id) || hasRecentChange(computes, takenAt))
+  const wanted = new Set(observed.projects.filter(isWanted))
+  const counted = countReads('past operations', wanted.size, isEarly || wanted.size === 0 ? undefined : onReading)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
-    if (!changing.has(project.id)) return project
-    return { ...project, ...(await counted(early?.[projects.indexOf(project.id)] ?? readPast(api, project.id))) }
+    if (!wanted.has(project)) return project
+    return counted(reader(api, project, takenAt, early.get(project.id)))
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }
@@ -104,6 +125,7 @@ const reviewed = (planned: Planned, base: Manifests | undefined, isUntrusted = f
       policies,
       proposed: proposed && { from: before, to: proposed, isEvaluated: !isUntrusted },
       isBranch: isSelectedBranch(manifests, observed, result.plan),
+      drift: comparison?.origin.drift,
     },
     base?.loaded.desired,
   )
@@ -123,7 +145,10 @@ const within = (origin: Origin, { changes, selection }: Plan): Origin => {
   const asReviewed = (list: readonly Change[]): readonly Change[] =>
     list
       .filter(({ id }) => reviewed.has(id))
-      .map((change) => ({ ...change, ...defined({ refused: reviewed.get(change.id)?.refused }) }))
+      .map((change) => {
+        const { refused, isDenied } = reviewed.get(change.id) ?? {}
+        return { ...change, ...defined({ refused, isDenied }) }
+      })
   return {
     ...origin,
     introduced: asReviewed(origin.introduced),
@@ -178,7 +203,6 @@ const planUnreviewed = (
   const comparison = compareWithBase(base, manifests, {
     plan: selected === undefined ? result.plan : whole(),
     observed,
-    select: selected?.select,
     isBranch: isSelectedBranch(manifests, observed, result.plan),
   })
   return { manifests, observed, result, comparison }
@@ -214,9 +238,6 @@ export const namesOf = async (
   })
   return names
 }
-
-/** Reads the past operations of a project. If they cannot be read, the project is planned without an estimate. */
-const readPast = (api: ReadApi, project: string) => optionalRead(pastOperations(api, project))
 
 const withRead = (observed: Observed, read: readonly ReadCompute[]): Observed => {
   if (read.length === 0) return observed

@@ -5,7 +5,6 @@ import { defined, groupBy } from '../base/index.ts'
 import { type ComputeCost, planCost, projectCosts } from '../cost/index.ts'
 import { declaredPolicies, type LoadedManifests, lineReader, parsePolicies, readFiles } from '../manifest/index.ts'
 import {
-  addCosts,
   type BranchName,
   type Change,
   type ComputeType,
@@ -190,16 +189,18 @@ const withDenials = (plan: Plan, results: readonly PolicyResult[]): Plan => {
     ({ project = WHOLE_PLAN }) => project,
   )
   if (denied.size === 0) return plan
-  const refuse = <T extends (Change | Step) & { readonly refused?: string }>(one: T): T => {
+  const denialOf = (one: Change | Step): { readonly refused?: string } => {
     const own = [...(denied.get(one.project) ?? []), ...(denied.get(WHOLE_PLAN) ?? [])]
-    const refused = one.refused ?? refusalOf(one, own)
-    return refused === undefined ? one : { ...one, refused }
+    return one.refused === undefined ? defined({ refused: refusalOf(one, own) }) : {}
   }
-  const changes = plan.changes.map(refuse)
+  const changes = plan.changes.map((change) => {
+    const denial = denialOf(change)
+    return { ...change, ...denial, ...(denial.refused === undefined ? {} : { isDenied: true as const }) }
+  })
   return {
     ...plan,
     changes,
-    steps: plan.steps.map(refuse),
+    steps: plan.steps.map((step) => ({ ...step, ...denialOf(step) })),
     summary: { ...plan.summary, ...summaryOf(changes, plan.summary.capacity.before) },
   }
 }
@@ -264,8 +265,8 @@ const statesOf = (
 }
 
 const cuHoursOf = (costs: readonly ComputeCost[]): ExpectedCuHours => {
-  const { expected, unknown } = addCosts(costs.map(({ cost }) => cost))
-  return { known: expected ?? 0, isComplete: unknown === 0 }
+  const known = costs.flatMap(({ expected }) => expected ?? [])
+  return { known: known.reduce((sum, expected) => sum + expected, 0), isComplete: known.length === costs.length }
 }
 
 /** The state of the project after the changes. */

@@ -1,19 +1,23 @@
 /** Adds cost, limits, policies and planned service updates to a plan. */
 
-import { formatUtc } from '../base/index.ts'
-import { planCost } from '../cost/index.ts'
-import type {
-  Change,
-  Desired,
-  DesiredDocument,
-  Diagnostic,
-  Observed,
-  ObservedProject,
-  Plan,
-  PlannedUpdate,
+import { formatUtc, groupBy } from '../base/index.ts'
+import { planCost, projectCosts } from '../cost/index.ts'
+import {
+  type Change,
+  type Desired,
+  type DesiredDocument,
+  type Diagnostic,
+  isRefused,
+  type Observed,
+  type ObservedProject,
+  type Plan,
+  type PlannedUpdate,
+  unsettledIn,
+  unsettledWarning,
+  updateDue,
 } from '../model/index.ts'
 import { type Opening, openingOf } from '../model/window-opening.ts'
-import { checkTierCuHours, meetingOf, tierOfProject, updateDue, updateRestarts } from '../service/index.ts'
+import { checkTierCuHours, meetingOf, tierOfProject, updateRestarts } from '../service/index.ts'
 import { type JudgeOptions, judgePlan } from './policies.ts'
 
 /** Returns a function that gives a project's declared price or tier. */
@@ -27,16 +31,20 @@ export const reviewPlan = (
   plan: Plan,
   observed: Observed,
   desired: Desired,
-  options: JudgeOptions = {},
+  options: JudgeOptions & { readonly drift?: readonly Change[] | undefined } = {},
   base?: Desired,
 ): Plan => {
   // What a policy denies costs nothing.
   const judged = judgePlan(plan, observed, desired, options, base)
-  const cost = planCost(judged, observed, { priceOf: declaredFor(desired, 'price') })
+  const cost = planCost(judged, observed, { priceOf: declaredFor(desired, 'price'), drift: options.drift })
   const maintenance = plannedUpdates(judged, observed)
   return {
     ...judged,
-    warnings: [...judged.warnings, ...usageWarnings({ ...judged, cost }, observed, desired)],
+    warnings: [
+      ...judged.warnings,
+      ...usageWarnings({ ...judged, cost }, observed, desired),
+      ...unsettledIn(observed.projects, judged).map(unsettledWarning),
+    ],
     cost,
     ...(maintenance.length === 0 ? {} : { maintenance }),
   }
@@ -46,18 +54,25 @@ export const reviewPlan = (
 const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readonly Diagnostic[] => {
   const tierFor = declaredFor(desired, 'tier')
   const live = new Map(observed.projects.map((project) => [project.id, project]))
-  return (plan.cost?.projects ?? []).flatMap(({ project: id, after, delta }): readonly Diagnostic[] => {
+  const made = groupBy(
+    plan.changes.filter((change) => !isRefused(change)),
+    ({ project }) => project,
+  )
+  const stepsOf = groupBy(plan.steps, ({ change }) => change)
+  return (plan.cost?.projects ?? []).flatMap(({ project: id, delta }): readonly Diagnostic[] => {
     const project = live.get(id)
     // If the plan adds no CU-hours, it is not the cause.
     if (project === undefined || (delta.high ?? 1) <= 0) return []
     const tier = tierOfProject(project, tierFor(id))
-    const warnings = tier === undefined ? [] : [...checkTierCuHours(id, after.expected, tier)]
+    const { after } = projectCosts(project, made.get(id) ?? [], stepsOf, Date.parse(observed.takenAt))
+    const expected = after.reduce((sum, one) => sum + (one.expected ?? 0), 0)
+    const warnings = tier === undefined ? [] : [...checkTierCuHours(id, expected, tier)]
     const quota = project.settings?.quota?.computeSeconds
-    if (quota !== undefined && after.expected !== null && after.expected * 3600 > quota) {
+    if (quota !== undefined && expected * 3600 > quota) {
       warnings.push({
         severity: 'warning',
         code: 'W_QUOTA',
-        message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(after.expected)} are expected after this plan.`,
+        message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(expected)} are expected after this plan.`,
         hint: 'All its computes are suspended once the quota is used up.',
       })
     }

@@ -11,6 +11,7 @@ import {
   MAX_JSON_BYTES,
   plainText,
   readBoundedFile,
+  shellWord,
 } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import { type Planned, planSnapshot } from './plan.ts'
@@ -62,7 +63,9 @@ export const manifestPaths = (
   throw new EspalierError(
     'E_PLAN_FILE',
     `The saved plan ${path} was made from ${outside}, which is in another folder.`,
-    { hint: `If you trust it, name the manifests yourself: espalier apply ${path} ${outside}` },
+    {
+      hint: `If you trust it, name the manifests yourself: \`espalier apply ${shellWord(path)} ${manifests.map(shellWord).join(' ')}\`.`,
+    },
   )
 }
 
@@ -86,7 +89,7 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, planned: Planned): voi
       ? (['E_STALE', 'is stale', 'Plan again and review', verdict.moved] as const)
       : (['E_PLAN_EDITED', 'does not match what Espalier plans', EDITED, verdict.where] as const)
   throw new EspalierError(code, `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
-    hint: `${hint}: \`espalier plan --out FILE\`.`,
+    hint: `${hint}: \`espalier plan --out ${path.endsWith('.json') ? shellWord(path) : 'FILE'}\`.`,
     exitCode: EXIT.stale,
   })
 }

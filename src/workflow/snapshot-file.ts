@@ -4,7 +4,7 @@ import { settingsShape } from '../apply/index.ts'
 import { EspalierError, fileProblem, MAX_JSON_BYTES, parseJson, plainJson, readBoundedFile } from '../base/index.ts'
 import { issueAt } from '../base/issue-text.ts'
 import { VERSION } from '../base/version.ts'
-import { ID, type Observed, shapesByAttribute } from '../model/index.ts'
+import { ID, type Observed, REPAIRS, shapesByAttribute } from '../model/index.ts'
 
 const FORMAT = '1.0'
 const KIND = 'espalier-snapshot'
@@ -79,6 +79,19 @@ const observed = z.strictObject({
         )
         .exactOptional(),
       operationsSince: z.string().exactOptional(),
+      settlement: z
+        .object({
+          unsettled: z.array(
+            z.object({
+              id: z.string(),
+              operation: z.object({ id: z.string(), action: z.string(), status: z.string(), updatedAt: z.string() }),
+              repair: z.enum(REPAIRS),
+            }),
+          ),
+          open: z.array(z.object({ compute: z.string(), operation: z.string() })),
+          unknown: z.array(z.string()),
+        })
+        .exactOptional(),
       settings: projectSettings.exactOptional(),
     }),
   ),

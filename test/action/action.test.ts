@@ -245,8 +245,8 @@ test('the base of a merge commit is its first parent, fetched if the clone is sh
   expect(github.comments[0]?.body).toContain('Existing drift: 3 computes')
 })
 
-test('an unreadable base is reported, and all changes are shown', async () => {
-  const { run, github } = await withHead()
+test('a plan fails if the base cannot be read, because its policies and safeguards are unknown', async () => {
+  const { run, sandbox } = await withHead()
   const payload = {
     pull_request: {
       number: 7,
@@ -254,12 +254,61 @@ test('an unreadable base is reported, and all changes are shown', async () => {
       head: { sha: '1'.repeat(40), repo: { full_name: 'acme/shop' } },
     },
   }
-  const { code } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
-  expect(code).toBe(0)
-  expect(github.comments[0]?.body).toMatch(
-    /The base could not be read.*without `filter` and `sparse-checkout`, and .*`fetch-depth: 0`/,
-  )
-  expect(github.comments[0]?.body).toContain('### Espalier: 4 computes restart, none is deleted.')
+  const { code, log, outputs } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
+  expect(code).toBe(1)
+  expect(outputs['failure-reason']).toBe('git')
+  expect(log).toMatch(/The base could not be read.*without `filter` and `sparse-checkout`, and .*`fetch-depth: 0`/)
+  expect(sandbox.control.requests()).toEqual([])
+})
+
+const SAFE = 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n'
+const POLICY = 'policy:\n  - { name: small, level: deny, reason: cost, rule: { maxSize: 2 } }\n'
+const FILE = `version: 1\n${POLICY.replace('policy:', 'policies:')}`
+const WINDOW = 'restartWindow: { days: [sun], from: "02:00", to: "04:00", timezone: UTC }\n'
+
+/** A pull request from the first to the second contents of these files. */
+const withFiles = async (base: Readonly<Record<string, string>>, head: Readonly<Record<string, string>>) => {
+  const world = await open()
+  const { repository } = world
+  for (const files of [base, head]) {
+    for (const [path, text] of Object.entries(files)) repository.write(path, text)
+    repository.commit('files')
+  }
+  return { ...world, event: pullRequest(world) }
+}
+
+test.each([
+  ['a restart window', SAFE + WINDOW, SAFE, 'Sun 02:00'],
+  ['the limits of a restart window', SAFE + WINDOW, SAFE + WINDOW.replace('04:00', '05:00'), 'Sun 02:00'],
+  ['the protection of a branch', SAFE.replace('main: {', 'main: { protect: true,'), SAFE, 'protect'],
+  ['a policy', SAFE + POLICY, SAFE, 'Removes policy `small`'],
+  ['the denial of a policy', SAFE + POLICY, SAFE + POLICY.replace('deny', 'warn'), 'level deny → warn'],
+  ['the rule that undeclared computes are kept', SAFE, `${SAFE}prune: true\n`, 'prune'],
+])('a pull request that removes %s gets a comment, even if no compute changes', async (_what, before, after, words) => {
+  const { run, event, github, sandbox } = await withFiles({ 'espalier.yaml': before }, { 'espalier.yaml': after })
+  const { code, log, outputs } = await run({ command: 'plan' }, { event })
+  expect(code, log).toBe(0)
+  expect(outputs['has-changes']).toBe('false')
+  expect(github.comments[0]?.body).toContain(words)
+  expect(sandbox.control.requests().length).toBeGreaterThan(0)
+})
+
+test('a pull request that changes no manifest and no policy reads nothing, and its comment says so', async () => {
+  const files = { 'espalier.yaml': SAFE.replace('size: 1', 'size: 4'), 'espalier.policy.yaml': FILE }
+  const world = await withFiles(files, { 'README.md': 'hello' })
+  const { code, log, outputs } = await world.run({ command: 'plan', 'fail-on': 'changes' }, { event: world.event })
+  expect(code, log).toBe(0)
+  expect(outputs).toMatchObject({ 'has-changes': 'false', introduced: '0', drifted: 'unknown', projects: '[]' })
+  expect(world.github.comments).toEqual([])
+  expect(world.sandbox.control.requests()).toEqual([])
+  await world.run({ command: 'plan', comment: 'always' }, { event: world.event })
+  expect(world.github.comments[0]?.body).toMatch(/### Espalier: no changes\.\s+> No manifest and no policy differs/)
+  expect(world.github.comments[0]?.body).not.toContain('matches the manifests')
+  // A policy file alone is a reason to plan.
+  world.repository.write('espalier.policy.yaml', FILE.replace('maxSize: 2', 'maxSize: 8'))
+  world.repository.commit('policy')
+  await world.run({ command: 'plan' }, { event: pullRequest(world) })
+  expect(world.github.comments[0]?.body).toContain('Changes policy `small`')
 })
 
 test('apply on push runs the saved plan and reports each step on the merged pull request', async () => {
@@ -336,21 +385,50 @@ test('a job succeeds while steps wait for their restart window, and `now: true` 
   expect(github.comments.at(-1)?.body).toContain('ran outside their restart windows')
 })
 
-test('computes that a pull request removes from the manifests are listed as no longer managed', async () => {
+test.each<{
+  readonly what: string
+  /** Removed from espalier.yaml. */
+  readonly lines: string
+  readonly more?: string
+  readonly counts: string
+  readonly shown: readonly RegExp[]
+}>([
+  {
+    what: 'computes',
+    lines: '  b: { primary: { size: 1 } }\n',
+    more: 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 1 } } }\n',
+    counts: '2 computes',
+    shown: [/`c` \|.*`ep-c`.*`more\.yaml:3`/, /declare it `absent`/],
+  },
+  {
+    what: 'an attribute',
+    lines: 'defaults: { scaleToZero: never }\n',
+    counts: '1 attribute',
+    shown: [/scaleToZero.*live: never.*on.*main.*scaleToZero: (5m|default)/],
+  },
+  {
+    what: 'a safeguard',
+    lines: '    protect: true\n',
+    counts: '1 safeguard',
+    shown: [/protect.*on.*main.*no longer protected/],
+  },
+])('a pull request that only removes $what gets a comment that lists it as no longer managed', async (removal) => {
+  const { lines, more, counts, shown } = removal
   const world = await open()
-  world.repository.write('more.yaml', 'version: 1\nproject: shop\nbranches: { c: { primary: { size: 1 } } }\n')
-  world.repository.write('espalier.yaml', manifest({ main: 1, a: 1, b: 1 }))
+  const text = `version: 1\nproject: shop\n${lines.startsWith(' ') ? '' : lines}branches:\n  main:\n    primary: { size: 1 }\n${lines.startsWith(' ') ? lines : ''}`
+  if (more !== undefined) world.repository.write('more.yaml', more)
+  world.repository.write('espalier.yaml', text)
   world.repository.commit('base')
-  world.repository.git('rm', '-q', 'more.yaml')
-  world.repository.write('espalier.yaml', manifest({ main: 1, a: 1 }))
+  if (more !== undefined) world.repository.git('rm', '-q', 'more.yaml')
+  world.repository.write('espalier.yaml', text.replace(lines, ''))
   world.repository.commit('head')
   const { code, log, summary } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect(code, log).toBe(0)
   const body = world.github.comments[0]?.body ?? ''
-  expect(body).toContain('### Espalier `.`: 2 computes are no longer managed.')
-  expect(body).toMatch(/`c` \|.*`ep-c`.*`more\.yaml:3`/)
-  expect(body).toContain('declare it `absent`')
-  expect(summary).toContain('2 computes are no longer managed.')
+  expect(body).toContain(`### Espalier \`.\`: No longer managed: ${counts}.`)
+  for (const one of shown) expect(body).toMatch(one)
+  expect(body.toLowerCase()).not.toMatch(/no changes|introduces no/)
+  expect(summary).toContain(`No longer managed: ${counts}.`)
 })
 
 const withBrokenProject = async (): Promise<World> => {
@@ -374,7 +452,7 @@ test('a project that cannot be planned fails the job, and the comment shows the 
   ])
 })
 
-test('if a project cannot be planned, apply changes the others only with `keep-going`, and still fails', async () => {
+test('if a project cannot be planned, apply changes the others and fails', async () => {
   const { run, sandbox } = await withBrokenProject()
   const size = async (): Promise<number> => {
     const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-main`, {
@@ -383,10 +461,7 @@ test('if a project cannot be planned, apply changes the others only with `keep-g
     return ((await answer.json()) as { endpoint: { autoscaling_limit_max_cu: number } }).endpoint
       .autoscaling_limit_max_cu
   }
-  const refused = await run({ command: 'apply', paths: '.' })
-  expect({ code: refused.code, size: await size() }).toEqual({ code: 1, size: 1 })
-  expect(refused.summary).toContain('1 other project has no problem: `keep-going: true` applies it.')
-  const applied = await run({ command: 'apply', paths: '.', 'keep-going': 'true' })
+  const applied = await run({ command: 'apply', paths: '.' })
   expect({ code: applied.code, size: await size(), reason: applied.outputs['failure-reason'] }).toEqual({
     code: 1,
     size: 4,

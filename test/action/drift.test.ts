@@ -24,6 +24,16 @@ test('after drifted values are imported, the plan is empty', async () => {
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
 })
 
+test('a project that cannot be planned does not keep import from the other projects', async () => {
+  const { run, repository } = await open()
+  repository.write('gone.yaml', 'version: 1\nproject: gone\nbranches: { main: { primary: { size: 3 } } }\n')
+  const { log, outputs, summary } = await run({ command: 'import', paths: '.' }, SCHEDULE)
+  expect(outputs).toMatchObject({ 'changed-files': 'espalier.yaml', 'failure-reason': 'validation-failed' })
+  expect(readFileSync(join(repository.folder, 'espalier.yaml'), 'utf8')).toBe(manifest({ main: 1, a: 1, b: 1, c: 1 }))
+  expect(log).toContain('no project `gone`')
+  expect(summary).toContain('### Espalier import: 1 manifest changed')
+})
+
 // hint: Nothing was written. For each file, name its branches: `espalier import --project … --branch NAME --out FILE`.
 test('import is rejected for a pull request and for a project that is declared in two files', async () => {
   const { run, event, repository, sandbox } = await withHead()

@@ -85,16 +85,6 @@ test('a failure caused by `fail-on` has its own reason, and the counts are still
   expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })
 })
 
-test('`drifted` is unknown if the base cannot be read', async () => {
-  const { run, event } = await withHead()
-  const { pull_request: pull } = event.payload
-  const payload = {
-    pull_request: { ...pull, base: { sha: '0'.repeat(40) }, head: { ...pull.head, sha: '1'.repeat(40) } },
-  }
-  const { outputs } = await run({ command: 'plan' }, { event: { name: 'pull_request', payload } })
-  expect(outputs).toMatchObject({ drifted: 'unknown', restarts: '4', 'failure-reason': '' })
-})
-
 test('the key is masked before anything else is printed, even if an input is invalid', async () => {
   const { run } = await open()
   const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })

@@ -33,7 +33,7 @@ test('with the input `project`, projects that are not selected do not count as r
   const { repository, run, github } = world
   repository.write('other.yaml', kept('').replace('kept', 'other'))
   repository.commit('base')
-  repository.write('espalier.yaml', manifest({ main: 1, a: 2, b: 2, c: 2 }))
+  repository.write('espalier.yaml', `${manifest({ main: 1, a: 2, b: 2, c: 2 })}# a comment\n`)
   repository.commit('head')
   const { log, outputs } = await run({ command: 'plan', paths: '.', project: 'shop' }, { event: pullRequest(world) })
   expect(outputs['to-update'], log).toBe('3')

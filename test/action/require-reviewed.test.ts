@@ -1,7 +1,7 @@
 /** With `require-reviewed`, only changes that the pull request's comment showed are applied after the merge. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { KEY, manifest, pullRequest, type World, withHead } from './action-world.ts'
+import { KEY, manifest, open, pullRequest, type World, withHead } from './action-world.ts'
 
 /** `main` is introduced; `a`, `b` and `c` have drifted. Planned on pull request 7, then merged. */
 const reviewed = async () => {
@@ -178,4 +178,44 @@ test('a push from a merge queue may contain several reviewed pull requests', asy
   expect(code, log).toBe(0)
   expect(log).toContain('Reviewed: #8 at ')
   expect(log).toContain('Reviewed: #7 at ')
+})
+
+// promise: reviewed-plan
+test.each([
+  ['a sandbox', { sandbox: 'seed.yaml', 'api-key': '', 'base-url': '' }],
+  ['another control plane', undefined],
+])('a plan of %s is not a review', async (_what, inputs) => {
+  const world = await withHead()
+  world.repository.write(
+    'seed.yaml',
+    'projects: [{ id: shop, branches: [{ name: main, computes: [{ id: ep-main, size: 1, scaleToZero: never }] }, { name: a, computes: [{ id: ep-a, size: 1, scaleToZero: never }] }, { name: b, computes: [{ id: ep-b, size: 1, scaleToZero: never }] }, { name: c, computes: [{ id: ep-c, size: 1, scaleToZero: never }] }] }]\n',
+  )
+  const other = await open()
+  const { code, log } = await world.run(
+    { command: 'plan', ...(inputs ?? { 'base-url': other.sandbox.apiUrl }) },
+    { event: world.event },
+  )
+  expect(code, log).toBe(0)
+  expect(world.github.comments[0]?.body).toContain('4 computes restart')
+  const applied = await world.run(APPLY, pushOf(world))
+  expect(applied.outputs['failure-reason'], applied.log).toBe('not-reviewed')
+  expect(writes(world)).toEqual([])
+})
+
+test('a run that ends after a newer commit was pushed does not replace its comment', async () => {
+  const { run, event, github } = await withHead()
+  await run({ command: 'plan' }, { event })
+  const { head, base } = event.payload.pull_request
+  github.pulls.push({
+    number: 7,
+    title: '',
+    body: '',
+    head: { ...head, ref: 'x', sha: 'f'.repeat(40) },
+    base: { ...base, ref: 'main' },
+  })
+  const before = github.comments[0]?.body
+  const { code, log } = await run({ command: 'plan', 'api-key': 'wrong' }, { event })
+  expect(code).toBe(1)
+  expect(log).toContain('::notice::The pull request has a newer commit, so no comment was written.')
+  expect(github.comments.map(({ body }) => body)).toEqual([before])
 })

@@ -19,9 +19,10 @@ export interface ForkWorld {
   readonly sandbox: Sandbox
   /** Publishes the fork's HEAD as the pull request's head, and GitHub's merge of it with the base. */
   readonly open: (options?: { readonly merge?: boolean }) => string
+  /** With `isTrusted`, the pull request is from a branch of the base repository. */
   readonly run: (
     inputs?: Readonly<Record<string, string>>,
-    event?: { readonly name?: string; readonly merged?: boolean },
+    event?: { readonly name?: string; readonly merged?: boolean; readonly isTrusted?: boolean },
   ) => Promise<ActionEnded>
   /** Without the request for the kind of key, which is not about a project. */
   readonly requests: () => ReturnType<Sandbox['control']['requests']>
@@ -98,11 +99,14 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
       if (merge) publish('merge', fork.git('commit-tree', tree, '-p', baseSha, '-p', head, '-m', 'merge'))
       return head
     },
-    run: (inputs = {}, { name = 'pull_request_target', merged = false } = {}) =>
+    run: (
+      inputs = {},
+      { isTrusted = false, name = isTrusted ? 'pull_request' : 'pull_request_target', merged = false } = {},
+    ) =>
       runAction({
-        repository: checkout,
+        repository: isTrusted ? fork : checkout,
         github,
-        sha: baseSha,
+        sha: isTrusted ? headSha : baseSha,
         inputs: { 'base-url': sandbox.apiUrl, 'api-key': KEY, command: 'plan', ...inputs },
         event: {
           name,
@@ -111,7 +115,7 @@ export const openForkWorld = async (seed: Seed, base: Readonly<Record<string, st
               number: NUMBER,
               merged,
               base: { sha: baseSha, repo: { full_name: 'acme/shop' } },
-              head: { sha: headSha, repo: { full_name: 'stranger/shop' } },
+              head: { sha: headSha, repo: { full_name: isTrusted ? 'acme/shop' : 'stranger/shop' } },
             },
           },
         },

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
+import { startInProcess } from '../in-process.ts'
 import { type ForkWorld, KEY, openForkWorld } from './fork-world.ts'
 
 const seed: Seed = {
@@ -89,7 +90,7 @@ test('the digests in the comment do not cover a live name, which readers could g
   const rename = async (name: string) => {
     const named = JSON.parse(JSON.stringify(seed).replace('"id":"ep-main",', `"id":"ep-main","name":"${name}",`))
     const { body } = await planOf(base.replace('size: 1', 'size: 1, name: mine'), base, undefined, named)
-    return /<!-- espalier reviewed \w+ (.*) -->/.exec(body)?.[1]
+    return /<!-- espalier reviewed \w+ \w+ (.*) -->/.exec(body)?.[1]
   }
   expect(await rename('SECRET-one')).toMatch(/^\S{22}$/)
   expect(await rename('SECRET-one')).toBe(await rename('SECRET-two'))
@@ -131,6 +132,33 @@ test('a branch that is not declared changes nothing that a pull request shows', 
   expect(lasting(hidden)).toEqual(lasting(plain))
   expect(hidden.everything).toMatch(/rule `A\*\*` matches no branch/)
   expect(hidden.everything).toMatch(/rule `S\*\*` matches no branch/)
+})
+
+// promise: hidden-names
+test('a replica without a name that the base does not claim changes nothing that a pull request shows', async () => {
+  const seedWith = (...computes: readonly object[]): Seed =>
+    ({
+      projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: 'ep-main', size: 1 }, ...computes] }] }],
+    }) as Seed
+  const replicas = Array.from({ length: 11 }, (_, at) => `r${at}: { size: 1 }`).join(', ')
+  const head = BASE.replace('} }', `}, replicas: { ${replicas} } }`).replace(
+    'project: shop',
+    'project: shop\ntier: free',
+  )
+  const plain = await planOf(head, BASE, undefined, seedWith())
+  const hidden = await planOf(head, BASE, undefined, seedWith({ id: 'ep-by-hand', type: 'read_only', size: 4 }))
+  expect(plain.everything).toContain('the project would have 11')
+  expect({ ...hidden.plan, estimates: [] }).toEqual({ ...plain.plan, estimates: [] })
+  expect(hidden.everything).not.toContain('ep-by-hand')
+  // A replica that the base claims is planned as it would be after the merge.
+  const claiming = BASE.replace('} }', '}, replicas: { reporting: { size: 4 } } }')
+  const known = await planOf(
+    `${claiming}# a comment\n`,
+    claiming,
+    undefined,
+    seedWith({ id: 'ep-by-hand', type: 'read_only', size: 4 }),
+  )
+  expect(known.everything).toContain('ep-by-hand')
 })
 
 /** Policies that concern every compute, and so also the ones that are hidden. */
@@ -194,7 +222,7 @@ test('a warning about a quota counts only what is declared', async () => {
 // promise: hidden-values
 test('if the live project cannot be read, the reason is not shown, since it may quote a live value', async () => {
   const secret = { kind: 'status', status: 400, message: 'S3CRET-JWT is not a valid value' } as const
-  const { everything, code } = await planOf(BASE, BASE, async ({ sandbox }) => {
+  const { everything, code } = await planOf(`${BASE}# a comment\n`, BASE, async ({ sandbox }) => {
     sandbox.control.addFault({ on: 'request', method: 'GET', effect: secret, times: 100 })
   })
   expect(code).toBe(1)
@@ -206,4 +234,60 @@ test('the name of a branch that a rule in the base matches is shown', async () =
   const base = `${BASE}rules: [{ match: "SECRET-*", primary: { size: 1 } }]\n`
   const { body } = await planOf(base.replaceAll('size: 1', 'size: 2'), base)
   expect(body).toContain('SECRET-acquisition')
+})
+
+// promise: undeclared-settings
+test('settings that are not declared are shown nowhere, even by a trusted pull request and its merge', async () => {
+  const postgres = { settings: { 'app.token': 'S3CRET-KEPT' }, preload: ['S3CRET_LIBRARY'] }
+  const world = await openForkWorld(
+    {
+      projects: [
+        {
+          id: 'shop',
+          branches: [
+            { name: 'main', computes: [{ id: 'ep-main', size: 1, scaleToZero: 'never', postgres }] },
+            { name: 'dev', computes: [{ id: 'ep-replaced', size: 1, type: 'read_only', postgres }] },
+          ],
+        },
+      ],
+    },
+    { 'espalier.yaml': BASE.replace('size: 1', 'size: 1, postgres: { settings: { app.token: x } }') },
+  )
+  world.fork.write(
+    'espalier.yaml',
+    `version: 1
+project: shop
+branches:
+  main: { primary: { size: 2, postgres: { settings: { work_mem: 8MB } } } }
+  dev: { primary: { id: ep-replaced, size: 2 } }
+`,
+  )
+  world.fork.commit('head')
+  world.open()
+  const planned = await world.run({ 'plan-file': 'plan.json' }, { isTrusted: true })
+  const env = { ESPALIER_API_KEY: KEY, ESPALIER_BASE_URL: world.sandbox.apiUrl }
+  const page = ['plan', '--detail', '--html', 'page.html']
+  const printed = await startInProcess(page, { cwd: world.fork.folder, env }).ended
+  const paths = [planned.outputs['plan-path'], planned.outputs['json-plan-path'], `${world.fork.folder}/page.html`]
+  const files = paths.map((path) => readFileSync(path ?? '', 'utf8'))
+  const inputs = { command: 'apply', 'plan-file': 'plan.json', allow: 'restart,replace' }
+  const applied = await world.run(inputs, { isTrusted: true, merged: true })
+  expect([planned.code, printed.code, applied.code], planned.log + printed.stderr + applied.log).toEqual([0, 0, 0])
+  expect(files[0]).toContain('work_mem')
+  expect(world.github.comments[0]?.body).toContain('app.token (live: another value)')
+  expect(JSON.stringify([planned, printed, files, applied, world.github.comments])).not.toContain('S3CRET')
+  // The requests repeat the settings all the same.
+  const sent = world.requests().filter(({ method }) => method !== 'GET')
+  expect(sent.map(({ method }) => method).sort()).toEqual(['DELETE', 'PATCH', 'POST'])
+  const response = await fetch(`${world.sandbox.apiUrl}/projects/shop/endpoints`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  })
+  const { endpoints } = (await response.json()) as { endpoints: readonly { settings: unknown }[] }
+  expect(endpoints).toHaveLength(2)
+  for (const { settings } of endpoints) {
+    expect(settings).toMatchObject({
+      pg_settings: { 'app.token': 'S3CRET-KEPT' },
+      preload_libraries: { enabled_libraries: ['S3CRET_LIBRARY'] },
+    })
+  }
 })

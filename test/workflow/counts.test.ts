@@ -19,8 +19,9 @@ const range = <T>(count: number, make: (index: number) => T): T[] => Array.from(
 const open = async (
   projects: Seed['projects'],
   durationSpread = 0,
+  start?: number,
 ): Promise<{ sandbox: Sandbox; api: WriteApi; clock: Clock }> => {
-  const time = manualClock()
+  const time = manualClock(start)
   const clock: Clock = {
     now: () => time.now(),
     sleep: async (ms) => {
@@ -56,8 +57,8 @@ const document = (id: string, ...branches: readonly string[]): string =>
 const sized = (branches: number, size: number): readonly string[] =>
   range(branches, (at) => `b${at}: { primary: { size: ${size} } }`)
 
-const planFor = async (api: WriteApi, manifests: Manifests, estimate = true) => {
-  const { observed, result } = await planLive(api, manifests, { concurrency: 16, estimate })
+const planFor = async (api: WriteApi, manifests: Manifests, readsOperations = true) => {
+  const { observed, result } = await planLive(api, manifests, { concurrency: 16, readsOperations })
   if (!result.ok) throw new Error(JSON.stringify(result.diagnostics))
   return { observed, plan: result.plan }
 }
@@ -72,6 +73,17 @@ test('a plan sends three requests per project, and one more if the project has s
   await planFor(api, manifests, false)
   // Settings are read only once.
   expect(sandbox.requests).toBe(3 * 20 + 5 + 2 * 20)
+})
+
+test('a plan of a fleet sends one more request for each project that has changed within 30 days', async () => {
+  const { sandbox, api } = await open(
+    range(20, (at) => project(`p${at}`, 10)),
+    0,
+    Date.now(),
+  )
+  const manifests = manifestsOf(range(20, (at) => document(`p${at}`, ...sized(10, at < 5 ? 2 : 1))))
+  await planFor(api, manifests)
+  expect(sandbox.requests).toBe(4 * 20)
 })
 
 test('a glob over the names of a fleet lists the projects, and reads only those that are selected', async () => {
@@ -111,23 +123,23 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 1746,
+      "json": 1501,
       "markdown": 66,
-      "terminal": 74,
+      "terminal": 52,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 33110,
-      "markdown": 5281,
-      "terminal": 2325,
+      "json": 35675,
+      "markdown": 4624,
+      "terminal": 765,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 315628,
-      "markdown": 38262,
-      "terminal": 6475,
+      "json": 343483,
+      "markdown": 31859,
+      "terminal": 7007,
     }
   `)
 })

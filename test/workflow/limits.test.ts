@@ -72,9 +72,13 @@ describe('a limit on a plan', () => {
       'CU-hours that are unknown, at their maximum',
       'branches: { main: { replicas: { r: { size: 2, scaleToZero: 5m } } } }\n',
       'maxCuHoursIncrease: 10',
-      [
-        'denied: `limit` denies adding up to 1460 CU-hours, because the usage of 1 compute is unknown, (at most 10 a month)',
-      ],
+      ['denied: `limit` denies adding up to 1460 CU-hours (at most 10 a month)'],
+    ],
+    [
+      'a range that becomes smaller, whatever its usage',
+      'branches: { idle: { primary: { size: 0.5, scaleToZero: 5m } } }\n',
+      'maxCuHoursIncrease: 0',
+      [],
     ],
     [
       'CU-hours without a maximum',

@@ -19,7 +19,7 @@ const manifests = (files: Readonly<Record<string, string>>): Manifests => ({
   paths: Object.keys(files),
 })
 const SIZE_2 = '{ main: { primary: { size: 2 } } }'
-const OPTIONS = { concurrency: 3, estimate: true }
+const OPTIONS = { concurrency: 3, readsOperations: true }
 
 test('past operations are read with at most the given concurrency', async () => {
   const ids = Array.from({ length: 20 }, (_, index) => `p${index}`)
@@ -75,10 +75,10 @@ const compare = async (base: Manifests, head: Manifests, failures = {}) => {
 
 test('a project that only the base declares is read, and its computes are listed as released', async () => {
   const base = manifests({ shop: SIZE_2, old: '{ main: { protect: true, primary: { size: 2 } } }' })
-  const { origin, removedSafeguards, result } = await compare(base, manifests({ shop: SIZE_2 }))
-  expect(origin.released).toMatchObject([{ project: 'old', source: { file: 'old.yaml' } }])
-  expect(removedSafeguards.map(({ message }) => message)).toEqual([
-    'Branch `main` of project `old` is no longer protected.',
+  const { origin, result } = await compare(base, manifests({ shop: SIZE_2 }))
+  expect(origin.released).toMatchObject([
+    { kind: 'compute', project: 'old', source: { file: 'old.yaml' } },
+    { kind: 'safeguard', project: 'old', branch: { name: 'main' }, safeguard: 'protect' },
   ])
   expect(origin.drift.map(({ project }) => project)).toEqual(['shop'])
   expect(origin.settled).toEqual([])

@@ -24,7 +24,8 @@ const plannedJson = (text: string): string => {
   const { desired, diagnostics } = parseManifests([{ path: 'espalier.yaml', text }])
   expect(diagnostics).toEqual([])
   return jsonPlan(
-    plan(desired, world({ main: { primary: { size: 1 }, replicas: [{ name: 'reports', size: 1 }] } })).plan,
+    plan(desired, world({ main: { primary: { size: 1, scaleToZero: -1 }, replicas: [{ name: 'reports', size: 1 }] } }))
+      .plan,
   )
 }
 
@@ -73,6 +74,7 @@ describe.each(Object.entries(PROGRAMS))('the example policy evaluated by %s', (n
       { primary: '{ size: { min: 1, max: 8 } }', window: WINDOW },
       [/more than four times/],
     ],
+    ['a primary on main that starts to scale to zero', { primary: '{ scaleToZero: 1h }' }, [/starts to scale to zero/]],
   ] as const)('denies a plan with %s as expected (skipped if the program is missing)', (_, more, expected) => {
     expect(denied(plannedJson(manifest(more)))).toEqual(expected.map((words) => expect.stringMatching(words)))
   })
@@ -93,6 +95,8 @@ test('every key that the example rules read exists, and `windows` is absent if t
   expect(steps[0]).toMatchObject({ branch: { name: 'main' }, impact: 'restart' })
   expect(steps[0]).not.toHaveProperty('windows')
   expect(changes[0].attributes).toMatchObject([{ path: 'size', after: { min: 1, max: 8 } }])
+  const [asleep] = JSON.parse(plannedJson(manifest({ primary: '{ scaleToZero: 1h }' }))).changes
+  expect(asleep).toMatchObject({ branch: { name: 'main' }, effects: [{ kind: 'sleep', before: false, after: 3600 }] })
   expect(JSON.parse(await resolvedJson(manifest({})))).toMatchObject({
     documents: [
       {

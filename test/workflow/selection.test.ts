@@ -133,7 +133,7 @@ test('`--introduced` sends the edited attributes of a compute, but not its drift
   const selecting = { selection: { introducedSince: commit }, since: base, leftOutProjects: 0 }
   const { plan } = (await planRecorded(observed(), { ...head, selecting })).result
   expect(plan.steps.map(({ request }) => request.body?.endpoint)).toEqual([
-    { suspend_timeout_seconds: -1, settings: { pg_settings: { work_mem: '4MB', jit: 'off' } } },
+    { suspend_timeout_seconds: -1, settings: { pg_settings: { jit: 'off' } } },
     { autoscaling_limit_min_cu: 4, autoscaling_limit_max_cu: 4 },
   ])
   expect(plan.selection).toEqual({
@@ -161,10 +161,11 @@ describe('the base that a plan is compared with is reduced to the same selection
     more: Partial<Manifests> = {},
   ) => {
     const { comparison, result } = await planRecorded(observed(), { ...(await select(head, asked)), ...more }, { base })
+    const released = comparison?.origin.released ?? []
     return {
-      released: comparison?.origin.released.map(({ project, compute }) => `${project} ${compute.id}`),
+      released: released.flatMap((one) => (one.kind === 'compute' ? [`${one.project} ${one.compute.id}`] : [])),
       settled: comparison?.origin.settled.map(({ project, compute }) => `${project} ${compute.id}`),
-      removals: comparison?.removedSafeguards.map(({ message }) => message),
+      removals: released.flatMap((one) => (one.kind === 'safeguard' ? [`${one.project} ${one.branch.name}`] : [])),
       policies: result.plan.policies?.results.map(({ project, branch }) => `${project} ${branch}`),
     }
   }
@@ -177,12 +178,12 @@ describe('the base that a plan is compared with is reduced to the same selection
     expect(await compared({ projects: ['shop'] }, shop, both)).toMatchObject(NOTHING)
     expect(await compared({ projects: ['shop'] }, manifests(PLAIN), both)).toMatchObject({
       released: [],
-      removals: [expect.stringContaining('`shop`'), expect.stringContaining('`shop`')],
+      removals: ['shop main', 'shop preview/1'],
     })
     // A project that was removed can be selected too.
     expect(await compared({ projects: ['bl*'] }, shop, both)).toMatchObject({
       released: ['blog ep-main', 'blog ep-preview'],
-      removals: [expect.stringContaining('`blog`'), expect.stringContaining('`blog`')],
+      removals: ['blog main', 'blog preview/1'],
     })
   })
 
@@ -199,15 +200,13 @@ describe('the base that a plan is compared with is reduced to the same selection
   test('with --branch, what the manifests remove on another branch is not shown', async () => {
     const shop = (branches: string): Manifests => manifests(branches, ['shop'])
     const gone = shop('{ main: { primary: { size: 2 } } }')
-    const preview = 'Branch `preview/1` of project `shop` is no longer protected.'
-    const main = 'Branch `main` of project `shop` is no longer protected.'
     expect(await compared({ branches: ['main'] }, gone, shop(PROTECTED))).toMatchObject({
       released: [],
-      removals: [main],
+      removals: ['shop main'],
     })
     expect(await compared({ branches: ['preview/*'] }, gone, shop(PROTECTED))).toMatchObject({
       released: ['shop ep-preview'],
-      removals: [preview],
+      removals: ['shop preview/1'],
     })
     const live = shop('{ main: { primary: { size: 1 } } }')
     expect(await compared({ branches: ['main'] }, live, shop(TWO))).toMatchObject({ settled: ['shop ep-main'] })

@@ -222,5 +222,5 @@ test.each(['validate', 'status'])('without manifests, `%s` suggests `init`', asy
   const env = { ESPALIER_API_KEY: 'key', ESPALIER_BASE_URL: 'http://127.0.0.1:1/api/v2' }
   const { code, stderr } = await startInProcess([command], { cwd: await folderWith({}), env }).ended
   expect(code).toBe(1)
-  expect(stderr).toContain('To write manifests for your live projects, run: espalier init.')
+  expect(stderr).toContain('To write manifests for your live projects, run `espalier init`.')
 })

@@ -22,3 +22,13 @@ deny contains message if {
 	attribute.after.max > 4 * attribute.after.min
 	message := sprintf("%s scales by more than four times its minimum", [change.id])
 }
+
+# What is different after a change, at once or later. The kinds of effects are listed in docs/codes.md.
+deny contains message if {
+	some change in object.get(input, "changes", [])
+	change.branch.name == "main"
+	some effect in object.get(change, "effects", [])
+	effect.kind == "sleep"
+	effect.before == false
+	message := sprintf("%s starts to scale to zero", [change.id])
+}
