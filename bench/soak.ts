@@ -193,7 +193,9 @@ const applyOnce = async (run: Run, manifests: Awaited<ReturnType<typeof readMani
   const aFifth = (PROJECTS * 4) / 5
   let ended = 0
   try {
-    const { result, observed } = await stage.during(planLive(api, manifests, { concurrency: 8, estimate: false }))
+    const { result, observed } = await stage.during(
+      planLive(api, manifests, { concurrency: 8, readsOperations: false }),
+    )
     if (!result.ok) throw new Error(result.diagnostics.map(({ message }) => message).join('\n'))
     const outcome = await stage.during(
       applyPlan({

@@ -10,23 +10,24 @@ import { parse } from 'yaml'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
 import { standaloneValidators } from '../src/manifest/definition/compiler.ts'
 import { manifestSchema, POLICY_SCHEMA, sharedSchema } from '../src/manifest/index.ts'
-import { type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
+import { EFFECT_RULES, type Explanation, IMPACT_WORDS, REASONS, REPOSITORY } from '../src/model/index.ts'
 import { seedSchema } from '../src/sandbox/index.ts'
+import { controlApiPage } from './control-api.ts'
 import { hintsPage } from './hints.ts'
 import { withTables } from './manifest-tables.ts'
 import { promisesPage, withSafety } from './promises.ts'
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** All explanations, by code. Impacts and reasons are explained by the words that plans use for them. */
+/** All explanations, by code. Impacts, effects and reasons are explained by the words of the model. */
 const explanations = (): Readonly<Record<string, Explanation>> => {
   const source: Readonly<Record<string, Partial<Explanation>>> = parse(readFileSync('src/model/codes.yaml', 'utf8'))
-  const impacts: Readonly<Record<string, string>> = IMPACT_WORDS
+  const words: Readonly<Record<string, string>> = { ...IMPACT_WORDS, ...EFFECT_RULES }
   return {
     ...Object.fromEntries(
       Object.entries(source).map(([code, one]) => {
         const texts = Object.entries(one).map(([key, text]) => [key, text.trimEnd()])
-        return [code, { rule: impacts[code] ?? '', ...Object.fromEntries(texts) }]
+        return [code, { rule: words[code] ?? '', ...Object.fromEntries(texts) }]
       }),
     ),
     ...Object.fromEntries(
@@ -58,9 +59,9 @@ const codesPage = (): string => {
     '|---|---|---|',
     ...rows(CODES.filter(([code]) => isError(code))),
     '',
-    '## Impacts, reasons and outcomes',
+    '## Impacts, effects, reasons and outcomes',
     '',
-    'A plan contains the impact of each change and the reasons for it. An outcome contains the reason why a step was not done.',
+    'A plan contains the impact of each change, its effects and the reasons for it. An outcome contains the reason why a step was not done.',
     '',
     '| code | meaning | what to do |',
     '|---|---|---|',
@@ -118,6 +119,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'src/model/generated/diagnostic-code.ts': codeType,
   'docs/promises.md': promisesPage,
   'test/hints.md': hintsPage,
+  'test/control-api.md': controlApiPage,
   'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema()),
   'schemas/shared.schema.json': () => json(sharedSchema()),

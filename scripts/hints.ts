@@ -3,9 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Files whose texts describe commands and keys, and are not printed in a situation that they should improve. */
 const DESCRIPTIONS = /^(cli\/completion|manifest\/definition|public)\/|generated\/|-shape\.ts$|\/shapes\.ts$/
-const COMMAND = /(`|\? |: |return |^)espalier [a-z]+/
+const COMMAND = /(`|\? |: |return |^)espalier [a-z]+|\bremove the word `--/
 /** An edit of a manifest, such as: Write `scaleToZero: never`. */
-const EDIT = /\b(add|change|declare|pin|set|write)\b[^.]*`[\w.…]+: [^`]+`|\bset `\w+` to |write: --/i
+const EDIT =
+  /\b(add|change|declare|pin|set|write)\b[^.]*`[\w.…]+: [^`]+`|\bset `\w+` to |write: --|\bdelete its entry\b|\bremove the protection\b/i
+/** An edit of a manifest that names no key, such as: Keep one of the two. */
+const PLAIN_EDIT =
+  /^(Choose|Correct|Declare|Define|Delete|Keep|List|Merge|Move|Pin|Put|Remove|Rename|Replace|Select|Set|Use|Write) .*\.$/
+const FOLLOWED = /^(base\/yaml|planner)\/|^manifest\/(load\.|parse|read|words|write)/
+/** What to do about files beyond the limits is more than one edit. */
+const REDESIGN = /each project|document per project|instead of aliases/
 /** Lines of code that only look like hints. */
 const NO_HINT = /['`](# |One line of|A plan, as|A saved plan|A seed of|<!--)|title[:=]|const title|realm=|_name:|\$0 /
 
@@ -14,15 +21,22 @@ interface Hint {
   readonly file: string
 }
 
-const textOf = (line: string): string => {
+const stringsOf = (line: string): readonly string[] => {
   let text = line.trim().replaceAll('\\`', '`')
   for (let before = ''; before !== text; ) {
     before = text
     text = text.replace(/\$\{[^{}]*\}/g, '…')
   }
-  // The longest string of the line.
   const strings = text.match(/'[^']*'|"[^"]*"|`.*`/g) ?? []
-  return strings.sort((a, b) => b.length - a.length)[0]?.slice(1, -1) ?? ''
+  return strings.map((string) => string.slice(1, -1)).sort((a, b) => b.length - a.length)
+}
+
+/** The longest string of a line, or a shorter one that is an edit. */
+const hintOf = (line: string, file: string): string | undefined => {
+  const strings = stringsOf(line)
+  const [longest = ''] = strings
+  if (COMMAND.test(longest) || EDIT.test(longest)) return longest
+  return FOLLOWED.test(file) ? strings.find((text) => PLAIN_EDIT.test(text) && !REDESIGN.test(text)) : undefined
 }
 
 const hintsInSource = (): readonly Hint[] =>
@@ -33,33 +47,39 @@ const hintsInSource = (): readonly Hint[] =>
       readFileSync(`src/${file}`, 'utf8')
         .split('\n')
         .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line) && !NO_HINT.test(line))
-        .map((line) => ({ file, text: textOf(line) }))
-        .filter(({ text }) => COMMAND.test(text) || EDIT.test(text)),
+        .flatMap((line) => {
+          const text = hintOf(line, file)
+          return text === undefined ? [] : [{ file, text }]
+        }),
     )
 
 /** A comment `// hint: TEXT` above a test names a part of the text of each hint that the test follows. */
-const followedInTests = (): ReadonlyMap<string, string> => {
+const followedInTests = (): readonly (readonly [part: string, test: string])[] => {
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.test.ts'))
-  return new Map(
-    files
-      .sort()
-      .flatMap((file) =>
-        [...readFileSync(`test/${file}`, 'utf8').matchAll(/^ *\/\/ hint: (.+)$/gm)].map(
-          ([, text = '']) => [text, file] as const,
-        ),
+  return files
+    .sort()
+    .flatMap((file) =>
+      [...readFileSync(`test/${file}`, 'utf8').matchAll(/^ *\/\/ hint: (.+)$/gm)].map(
+        ([, text = '']) => [text, file] as const,
       ),
-  )
+    )
 }
+
+const moduleOf = (file: string): string => file.split('/')[0] ?? ''
 
 /** @throws {Error} if no test follows a hint, or a test names a hint that does not exist. */
 export const hintsPage = (): string => {
   const followed = followedInTests()
   const rows = hintsInSource().map((hint) => {
-    const [, first = ''] = [...followed].find(([part]) => hint.text.includes(part)) ?? []
-    return { ...hint, test: followed.get(hint.text) ?? first }
+    const parts = followed.filter(([part]) => hint.text.includes(part))
+    const exact = parts.filter(([part]) => part === hint.text)
+    const candidates = exact.length > 0 ? exact : parts
+    // Two modules may print the same hint in different situations.
+    const [, test = ''] = candidates.find(([, one]) => moduleOf(one) === moduleOf(hint.file)) ?? candidates[0] ?? []
+    return { ...hint, test }
   })
   const untested = rows.flatMap(({ text, test }) => (test === '' ? [text] : []))
-  const unknown = [...followed.keys()].filter((part) => !rows.some(({ text }) => text.includes(part)))
+  const unknown = followed.map(([part]) => part).filter((part) => !rows.some(({ text }) => text.includes(part)))
   if (untested.length > 0) throw new Error(`No test follows these hints:\n${untested.join('\n')}`)
   if (unknown.length > 0) throw new Error(`The program prints no such hints:\n${unknown.join('\n')}`)
   const cell = (text: string): string => text.replaceAll('|', '\\|')

@@ -12,12 +12,13 @@ const SECTIONS: Readonly<Record<string, Readonly<Record<string, Promised>>>> = p
   readFileSync('test/promises.yaml', 'utf8'),
 )
 
-/** The files with tests of each promise. */
-const testsOf = (): ReadonlyMap<string, ReadonlySet<string>> => {
+/** The files with tests for each id in comments of the form `// MARKER: ID, ID`. @param marker a regular expression. */
+export const testsMarked = (marker: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const tests = new Map<string, Set<string>>()
+  const line = new RegExp(`^ *// ${marker}: (.+)$`, 'gm')
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.test.ts'))
   for (const file of files.sort()) {
-    for (const [, ids = ''] of readFileSync(`test/${file}`, 'utf8').matchAll(/^ *\/\/ promise: (.+)$/gm)) {
+    for (const [, ids = ''] of readFileSync(`test/${file}`, 'utf8').matchAll(line)) {
       for (const id of ids.split(', ')) tests.set(id, (tests.get(id) ?? new Set()).add(file))
     }
   }
@@ -26,7 +27,7 @@ const testsOf = (): ReadonlyMap<string, ReadonlySet<string>> => {
 
 /** @throws {Error} if no test keeps a promise, or a test names a promise that does not exist. */
 export const promisesPage = (): string => {
-  const tests = testsOf()
+  const tests = testsMarked('promise')
   const ids = Object.values(SECTIONS).flatMap((promises) => Object.keys(promises))
   const untested = ids.filter((id) => !tests.has(id))
   const unknown = [...tests.keys()].filter((id) => !ids.includes(id))

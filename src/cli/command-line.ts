@@ -2,7 +2,7 @@
 import parse from 'yargs-parser'
 import { nearest } from '../base/index.ts'
 import { parseDuration } from '../model/index.ts'
-import { type Command, type Entry, STDIN } from './command.ts'
+import { type Command, type Entry, type Invocation, STDIN } from './command.ts'
 import { COMMANDS } from './commands/index.ts'
 import { allDescriptions, descriptionOf, isLeaf, nameOf } from './descriptions.ts'
 import { COMMON_FLAGS, type Flag, type Flags, usageError } from './setup/flags.ts'
@@ -10,7 +10,7 @@ import { COMMON_FLAGS, type Flag, type Flags, usageError } from './setup/flags.t
 export interface CommandLine {
   readonly command: Command
   /** The values of flags and positionals by name. Flags are also found by their name in camel case. */
-  readonly values: Readonly<Record<string, unknown>>
+  readonly values: Readonly<Record<string, unknown>> & { readonly invocation: Invocation }
 }
 
 export interface Path {
@@ -84,7 +84,8 @@ export const readCommandLine = async (words: readonly string[]): Promise<Command
   }
   const positionals = readPositionals(entry, command, given.map(String))
   if (typeof positionals === 'string') throw mistake(positionals)
-  return { command, values: { ...values, ...positionals } }
+  const all = { ...values, ...positionals }
+  return { command, values: { ...all, invocation: { name: path.names.join(' '), flags, values: all } } }
 }
 
 const noCommand = async (words: readonly string[], { names, entry }: Path): Promise<string> => {

@@ -6,6 +6,14 @@ import type { Io } from './setup/io.ts'
 /** Stands for `-` on the command line, because the parser would treat a lone hyphen as an option without a name. */
 export const STDIN = '<stdin>'
 
+/** The command that is running, with the values of its flags and positionals, for the commands that messages suggest. */
+export interface Invocation {
+  /** The full name, such as `operations list`. */
+  readonly name: string
+  readonly flags: Flags
+  readonly values: Readonly<Record<string, unknown>>
+}
+
 interface Positional {
   readonly describe: string
   readonly choices?: readonly string[]
@@ -51,8 +59,9 @@ interface Group extends Named, HelpTexts {
 export type Entry = Leaf | Group
 
 /** The values of the command's flags, of the common flags, and of its positionals. */
-export type ValuesOf<D extends Description> = FlagValues<D['flags'] & typeof COMMON_FLAGS> &
-  (D extends { readonly positionals: infer P extends Readonly<Record<string, Positional>> }
+export type ValuesOf<D extends Description> = FlagValues<D['flags'] & typeof COMMON_FLAGS> & {
+  readonly invocation: Invocation
+} & (D extends { readonly positionals: infer P extends Readonly<Record<string, Positional>> }
     ? { readonly [N in keyof P & string]: PositionalValue<P[N]> }
     : unknown)
 

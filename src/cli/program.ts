@@ -1,5 +1,6 @@
 /** Runs a command line. */
 import { EXIT, type ExitCode, plainText } from '../base/index.ts'
+import type { Invocation } from './command.ts'
 import { below, pathOf, readCommandLine } from './command-line.ts'
 import { COMMON_FLAGS } from './setup/flags.ts'
 import type { Io } from './setup/io.ts'
@@ -8,6 +9,7 @@ import { print, styleOf } from './terminal/terminal.ts'
 
 /** Never throws. @param args the arguments, without node and the name of the program. */
 export const runProgram = async (args: readonly string[], io: Io): Promise<ExitCode> => {
+  let invocation: Invocation | undefined
   try {
     if (args[0] === '__complete') return await printCompletions(args.slice(1), io)
     const words = withHelp(withOptionalValues(args))
@@ -16,10 +18,11 @@ export const runProgram = async (args: readonly string[], io: Io): Promise<ExitC
       return EXIT.ok
     }
     const { command, values } = await readCommandLine(words)
+    invocation = values.invocation
     return await command.run(values, io)
   } catch (error) {
     const { color } = styleOf(io.stderr, { noColor: args.includes('--no-color') }, io.env)
-    return printError(error, { color, debug: args.includes('--debug') }, io)
+    return printError(error, { color, debug: args.includes('--debug'), invocation }, io)
   }
 }
 

@@ -9,8 +9,6 @@ import type { Planned } from './plan.ts'
 export interface ApplyOptions {
   /** The kinds of disruption that steps may cause. Default: `['restart']`. */
   readonly allow?: readonly Consent[]
-  /** Whether to apply the other projects if some cannot be planned. Default: no. */
-  readonly keepGoing?: boolean
   /** Whether to run steps now even if their restart windows are closed. Default: no. */
   readonly now?: boolean
   /** How many projects to process at the same time. Default: 16. */
@@ -26,7 +24,7 @@ export interface ApplyOptions {
 }
 
 export type Applied =
-  /** Some projects could not be planned, so nothing was changed: see `keepGoing`. */
+  /** No project could be planned, so nothing was changed. */
   | { readonly kind: 'unplannable'; readonly diagnostics: readonly Diagnostic[]; readonly plan: Plan }
   | { readonly kind: 'ended'; readonly plan: Plan; readonly outcome: Outcome }
 
@@ -38,13 +36,13 @@ export type Applied =
 export const apply = async (
   client: WriteClient,
   planned: Planned,
-  { allow = ['restart'], keepGoing = false, now, onEvent, ...options }: ApplyOptions = {},
+  { allow = ['restart'], now, onEvent, ...options }: ApplyOptions = {},
 ): Promise<Applied> => {
   const { plan, diagnostics } = planned
   const api = clients.of(client)
   if (!('send' in api)) throw new TypeError('`apply` requires a client from createWriteClient.')
   const inside = plans.of(planned)
-  if (diagnostics.length > 0 && !keepGoing) return { kind: 'unplannable', diagnostics, plan }
+  if (diagnostics.length > 0 && plan.projects.length === 0) return { kind: 'unplannable', diagnostics, plan }
   const applied = await applyPlanned({
     ...options,
     manifests: inside.manifests,

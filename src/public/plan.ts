@@ -62,13 +62,8 @@ export interface Planned {
   readonly diagnostics: readonly Diagnostic[]
   /** The snapshot on which the plan is based. */
   readonly observed: Observed
-  /** Which changes are introduced and which are drift. Only set if `base` was given. */
+  /** Which changes are introduced, which are drift, and what is no longer declared. Only set if `base` was given. */
   readonly origin?: Origin
-  /**
-   * Each protection that the manifests remove, each branch that they newly prune, and each window that they change,
-   * compared with `base`. Only set if `base` was given.
-   */
-  readonly removedSafeguards?: readonly Diagnostic[]
 }
 
 /** Reads live projects by id. Projects that cannot be read are listed in `missing` or `unreadable`. */

@@ -107,10 +107,12 @@ interface DriftDocument {
   readonly ref: string
   readonly takenAt: string
   readonly plan: Pick<Plan, 'projectNames' | 'leftOut'>
+  readonly unsettled: readonly Diagnostic[]
 }
 
 /** The JSON document that `drift --format json` prints. */
-export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, plan }: DriftDocument): string => {
+export const jsonDrift = (differences: readonly Difference[], context: DriftDocument): string => {
+  const { ref, takenAt, plan, unsettled } = context
   const flat = differences.map(({ change, attribute, mover, lastOperation }) => ({
     project: change.project,
     projectName: plan.projectNames?.[change.project] ?? null,
@@ -126,6 +128,6 @@ export const jsonDrift = (differences: readonly Difference[], { ref, takenAt, pl
   }))
   const drifted = differences.filter(isDrift).length
   const { leftOut } = plan
-  const rest = leftOut === undefined ? {} : { leftOut }
+  const rest = { ...(unsettled.length > 0 && { unsettled }), ...(leftOut && { leftOut }) }
   return `${plainJson({ since: ref, takenAt, drifted, differences: flat, ...rest }, 2)}\n`
 }

@@ -10,16 +10,18 @@ export { failureComment, outcomeComment, problemComment } from './markdown/comme
 export { costMarkdown } from './markdown/cost.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
 export { COMMENT_LIMIT, type Limit, type PlanView, SUMMARY_LIMIT } from './markdown/text.ts'
-export { agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
+export { agentAdoption, agentProjectDetail, agentStatusTable } from './terminal/agent-status.ts'
 export { costTable } from './terminal/cost.ts'
 export { terminalDiagnostics } from './terminal/diagnostics.ts'
 export { terminalDrift } from './terminal/drift.ts'
-export { eventLine, isNews } from './terminal/events.ts'
+export { eventLine, newsFilter } from './terminal/events.ts'
+export { applyLog } from './terminal/log.ts'
 export { consoleStatus, operationsTable, STATUS_WORDS } from './terminal/operations.ts'
 export { terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export {
   afterEvent,
+  delaysOf,
   endedCount,
   type ReadingView,
   type RunState,
@@ -33,7 +35,9 @@ export { statusesOf, statusTable } from './terminal/status.ts'
 export { type Style, wrapped } from './terminal/style.ts'
 export { agentStatusName, agentStatusWords } from './words/agent.ts'
 export { ageOf, minuteOf, time } from './words/counts.ts'
+export { differenceEffects, effectLines } from './words/effects.ts'
 export { consentWords } from './words/impacts.ts'
-export { planNames, projectTitle } from './words/names.ts'
-export { changesSafeguards, emptyVerdict, planLine, projectsLeftOut, verdict } from './words/plan-lines.ts'
+export { computeOnBranch, planNames, projectTitle } from './words/names.ts'
+export { emptyVerdict, planLine, projectsLeftOut, verdict } from './words/plan-lines.ts'
+export { isReleasing, releasedCounts, releasedLines, shownReleased } from './words/released.ts'
 export { spendingWords } from './words/spending.ts'

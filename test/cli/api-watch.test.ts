@@ -48,6 +48,14 @@ test('nothing is printed for a request that fails once and then succeeds', () =>
   expect(lines).toEqual([])
 })
 
+test('nothing is printed after the run has ended', () => {
+  const { lines, watch: api } = watch()
+  api.begin('GET /projects')('ECONNREFUSED')
+  api.end()
+  vi.advanceTimersByTime(60_000)
+  expect(lines).toEqual([])
+})
+
 test('a reported failure cannot move the cursor', () => {
   const { lines, watch: api } = watch()
   api.begin('GET /projects')('\u001b[2Jgone')

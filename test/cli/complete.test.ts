@@ -49,7 +49,11 @@ describe('names', () => {
     ['status --branch ', ['main', 'staging']],
     ['operations list --project quiet-river-1 --branch ', ['staging', 'main']],
     ['operations list --compute ', ['ep-main-12345678']],
-    ['compute restart ', ['main', 'main/bi']],
+    ['compute restart ', ['main', 'main/bi', 'ep-main-12345678']],
+    ['compute start ep', ['ep-main-12345678']],
+    ['plan espalier/shop.yaml --branch ', ['staging', 'main']],
+    ['plan --wave canary espalier/billing.yaml --branch ', ['main']],
+    ['plan nowhere --branch ', []],
     ['compute restart --project quiet-river-1 ', []],
   ])('espalier %s is completed with the names in the manifests: %j', async (line, offered) => {
     const { io } = fakeIo({ cwd })

@@ -90,30 +90,39 @@ test('a suspended project is not applied until it is resumed', async () => {
 // hint: Name the folder of the agent with --data, or start an agent with `espalier agent run`.
 // hint: Start it with `espalier agent run`, or name its folder with --data.
 test('agent status works once the agent is started', async () => {
-  expect((await agent('status')).stderr).toContain('or start an agent with `espalier agent run`')
+  const suggested = `\`espalier agent run --data ${join(folder, 'data')}\``
+  expect((await agent('status')).stderr).toContain(`or start an agent with ${suggested}`)
   for (const _ of [1, 2]) {
     running = run()
     await running.says(`${PROJECT}  Synced`)
     expect(await agent('status')).toMatchObject({ code: 0, stderr: '' })
     running.interrupt('SIGTERM')
     await running.ended
-    expect((await agent('status')).stderr).toContain('Start it with `espalier agent run`')
+    expect((await agent('status')).stderr).toContain(`Start it with ${suggested}`)
   }
 })
 
-// hint: To follow a folder that is not a repository, omit --repo: espalier agent run …
+// hint: To follow a folder that is not a repository, remove the word `--repo` from the command
 test('a folder that is not a repository is followed without --repo', async () => {
   await mkdir(join(folder, 'plain'))
   await copyFile(join(folder, 'repo', 'espalier.yaml'), join(folder, 'plain', 'espalier.yaml'))
   const flags = ['--data', 'data', '--sandbox=seed.yaml', '--once']
-  const { stderr } = await espalier(['agent', 'run', '--repo', 'plain', ...flags], {}, folder)
-  const [, suggested = ''] = /omit --repo: espalier (.+)/.exec(stderr) ?? []
-  expect(await espalier([...suggested.split(' '), ...flags], {}, folder)).toMatchObject({ code: 0 })
+  const command = ['agent', 'run', '--repo', 'plain', ...flags]
+  const { stderr } = await espalier(command, {}, folder)
+  const [, removed = '', kept = ''] = /remove the word `(\S+)` from the command, and keep (\S+)\./.exec(stderr) ?? []
+  expect(kept).toBe('plain')
+  expect(
+    await espalier(
+      command.filter((word) => word !== removed),
+      {},
+      folder,
+    ),
+  ).toMatchObject({ code: 0 })
 })
 
 test('agent status names a missing compute by its role', async () => {
   await commit('1', ', replicas: { reporting: { size: 1 } }')
-  running = run()
+  running = run('--on-git', 'report')
   await running.says(`${PROJECT}  OutOfSync`)
   expect((await agent('status', 'shop')).stdout).toContain('main replica "reporting"  create')
 })
@@ -216,7 +225,7 @@ test.each([
   [['--interval', '10s'], 'at least 60s'],
   [['--on-drift', 'maybe'], 'report, revert'],
   [['--notify-secret-file', 'seed.yaml'], '--notify'],
-  [['--repo', 'docs'], 'omit --repo: espalier agent run docs'],
+  [['--repo', 'docs'], 'remove the word `--repo`'],
 ])('agent run %j is rejected', async (flags, words) => {
   const ended = await espalier(['agent', 'run', '--data', join(folder, 'data'), ...flags])
   expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining(words) })

@@ -7,6 +7,7 @@ import { WEEKDAYS } from '../../src/model/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
+import { stage } from './stage.ts'
 
 let sandbox: Sandbox
 beforeAll(async () => {
@@ -157,3 +158,36 @@ test('with invalid manifests in the current folder, compute delete is rejected',
   })
   expect(await stateOf('ep-main')).toBe('active')
 })
+
+test.each([
+  ['delete', 'main: { protect: true }'],
+  ['restart', 'main: { primary: { restartWindow: { days: [sun], from: "03:00", to: "03:01", timezone: UTC } } }'],
+] as const)(
+  'a branch that is renamed while compute %s waits for a lock is not mistaken for another',
+  async (action, main) => {
+    const { sandbox, start } = await stage(`branches: { ${main} }`)
+    const rename = (id: string, name: string) =>
+      fetch(`${sandbox.apiUrl}/projects/shop/branches/${id}`, {
+        method: 'PATCH',
+        headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ branch: { name } }),
+      })
+    const method = action === 'delete' ? 'DELETE' : 'POST'
+    sandbox.control.addFault({ on: 'request', method, effect: { kind: 'lock' }, times: 5 })
+    const branches = await fetch(`${sandbox.apiUrl}/projects/shop/branches`, {
+      headers: { authorization: `Bearer ${sandbox.apiKey}` },
+    }).then((answer) => answer.json() as Promise<{ branches: { id: string; name: string }[] }>)
+    const idOf = (name: string): string => branches.branches.find((one) => one.name === name)?.id ?? ''
+
+    const running = start('compute', action, 'staging', '--project', 'shop', '--auto-approve')
+    await running.says('waiting: ')
+    await rename(idOf('main'), 'old')
+    await rename(idOf('staging'), 'main')
+    const { code, stderr } = await running.ended
+    expect(stderr).toContain(
+      'primary on staging (ep-staging) has changed since it was read: branch name staging → main.',
+    )
+    expect(code).toBe(4)
+    expect((await sandbox.control.computes()).find(({ id }) => id === 'ep-staging')?.state).toBe('active')
+  },
+)

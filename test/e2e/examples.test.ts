@@ -14,10 +14,10 @@ const sandboxFrom = async (name: string) => {
 
 /** Every example does what its manifest declares, and its next plan is empty. All run in the embedded sandbox. */
 const EXAMPLES = [
-  ['quickstart', 'examples/quickstart', 'Plan: 1 to create, 3 to update, 0 to delete.', []],
+  ['quickstart', 'examples/quickstart', 'Plan: 1 to create, 3 to update.', []],
   ['fleet', 'examples/fleet/projects', 'Plan: 2 to create, 3 to update, 1 to delete.', ['delete']],
-  ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to create, 2 to update, 0 to delete.', []],
-  ['restore', 'examples/restore/espalier.yaml', 'Plan: 0 to create, 0 to update, 1 to move, 0 to delete.', ['move']],
+  ['preview-branches', 'examples/preview-branches/espalier.yaml', 'Plan: 1 to create, 2 to update.', []],
+  ['restore', 'examples/restore/espalier.yaml', 'Plan: 1 to move.', ['move']],
 ] as const
 
 test.each(EXAMPLES)(

@@ -44,6 +44,9 @@ test.each([
   [['apply'], 'E_CONSENT', /never/],
   [['drift'], 'Run the command in the repository of the manifests.', /plan --base|without --base/],
   [['validate', 'bad.yaml'], 'Add `project` with the project id.', /quiet-river/],
+  [['operations', 'list', '--compute', 'ep-nope'], 'the project has no such compute. hint: It has', /No operations/],
+  [['operations', 'watch', '--compute', 'nope'], 'the project has no such compute.', /No operations/],
+  [['operations', 'list', '--action', 'aply_config'], 'Did you mean `apply_config`?', /No operations/],
   [['compute', 'start', 'nope'], 'The project has main, main/reporting, ep-nameless.', /br-/],
 ])('espalier %j reports the first cause: %s', async (args, words, not) => {
   const { code, stdout, stderr } = await espalier(args, environmentOf(sandbox), folder)
@@ -54,7 +57,11 @@ test.each([
 
 test('operations list prints a message and no header if no operation matches', async () => {
   const ended = await espalier(['operations', 'list', '--action', 'nope'], environmentOf(sandbox), folder)
-  expect(ended).toEqual({ code: 0, stdout: '', stderr: 'No operations match.\n' })
+  expect(ended).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'Note  `nope` is not a known action.\nNo operations match.\n',
+  })
 })
 
 test('sandbox connect uses the sandbox that ESPALIER_BASE_URL names', async () => {

@@ -81,6 +81,8 @@ const EXCEPTIONS: Readonly<Record<string, Exception>> = {
       'status',
       'status quiet-river-12345678',
       'reconcile quiet-river-12345678',
+      'adopt quiet-river-12345678',
+      'adopt quiet-river-12345678 --commit 0123456789ab',
       'suspend --all --for 2h --reason "load test"',
       'resume --all',
     ].map((line) => [`espalier agent ${line}`, { elsewhere: 'test/e2e/agent.test.ts' }]),

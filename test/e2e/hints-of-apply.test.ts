@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { FaultOrder, Seed } from '../../src/sandbox/index.ts'
+import type { Running } from '../in-process.ts'
 import { liveComputes, onOperation, printed, type Stage, stage } from './stage.ts'
 
 const main = { id: 'ep-main', size: 1, scaleToZero: 'never' } as const
@@ -30,16 +31,29 @@ const COMPLETE = 'Apply complete: 1 done.'
 const expectNoChanges = async (shop: Stage): Promise<void> =>
   expect((await shop.run('plan')).text).toContain('No changes.')
 
+/** Starts an apply, and interrupts it when its first change has been made, whose operation then runs for a second. */
+const interruptedAfter = async (method: string, manifest: string): Promise<{ shop: Stage; running: Running }> => {
+  let running: Running | undefined
+  let isDue = true
+  const onSent = (sent: string): void => {
+    if (sent !== method || !isDue) return
+    isDue = false
+    running?.interrupt()
+  }
+  const shop = await stage(manifest, SEED, { timeScale: 100, onRequest: onSent })
+  shop.sandbox.control.addFault({ on: 'operation', effect: { kind: 'slow', ms: 100_000 } })
+  running = shop.start(...APPLY)
+  return { shop, running }
+}
+
 describe('an apply that is interrupted', () => {
   // hint: Interrupted before it started: run `espalier apply` again.
-  // hint: Next: to continue, run `espalier apply…` again.
+  // hint: Next: to continue, run `espalier apply` again.
   test('once is continued by the suggested command', async () => {
-    const shop = await stage(LARGER, SEED)
-    const running = shop.start(...APPLY)
-    await running.says('  PATCH ')
-    running.interrupt()
+    const { shop, running } = await interruptedAfter('PATCH', LARGER)
     const ended = printed(await running.ended)
     expect(ended).toMatchObject({ code: 130 })
+    expect(ended.text).toContain('Apply incomplete: 1 done, 1 skipped.')
     expect(ended.text).toContain('Interrupted before it started: run `espalier apply` again.')
     expect((await shop.follow(ended, 'Next: to continue, run `', '--auto-approve')).text).toContain(COMPLETE)
     await expectNoChanges(shop)
@@ -47,10 +61,7 @@ describe('an apply that is interrupted', () => {
 
   // hint: Interrupted while it was running. To continue, run `espalier apply` again.
   test('twice is continued from the running step', async () => {
-    const shop = await stage(REPLICA, SEED)
-    const running = shop.start(...APPLY)
-    await running.says('  POST ')
-    running.interrupt()
+    const { shop, running } = await interruptedAfter('POST', REPLICA)
     await running.says('Stopping: ')
     running.interrupt()
     const ended = printed(await running.ended)
@@ -88,7 +99,7 @@ describe('a project that changes during the apply', () => {
     expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
   })
 
-  // hint: Next: run `espalier plan…` to review the project as it is now, then apply again.
+  // hint: Next: run `espalier plan` to review the project as it is now, then apply again.
   test('is reviewed again if a step is stale', async () => {
     const shop = await stage(MAIN, SEED)
     shop.sandbox.control.addFault({
@@ -100,7 +111,7 @@ describe('a project that changes during the apply', () => {
       path: '/projects/shop/endpoints/ep-main',
     })
     const applied = await shop.run(...APPLY)
-    expect((await shop.follow(applied, 'Next: run `')).text).toContain('size 4 CU → 2 CU')
+    expect((await shop.follow(applied, 'Next: run `')).text).toContain('size 4 → 2 CU')
     expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
   })
 
@@ -123,8 +134,31 @@ describe('a project that changes during the apply', () => {
   })
 })
 
+// hint: No flag overrides this. Remove the protection, run the command again, and restore the protection.
+test('one of two computes that were created at once on a protected branch is deleted while the protection is removed', async () => {
+  const guarded = 'branches: { main: { protect: true, replicas: { bi: { size: 1 } } } }'
+  const shop = await stage(guarded, SEED)
+  shop.sandbox.control.addFault(
+    onRequest('POST', {
+      kind: 'rival-create',
+      endpoint: { branch_id: 'br-main', type: 'read_only', name: 'bi', disabled: true },
+    }),
+  )
+  const applied = await shop.run(...APPLY)
+  expect(applied.text).toContain('On a protected branch, remove the protection first.')
+  const refused = await shop.follow(applied, 'is not in use, run `', '--auto-approve')
+  expect(refused.code).toBe(1)
+  expect(refused.text).toContain('`protect: true` at espalier.yaml:3')
+  await shop.declare(REPLICA)
+  expect((await shop.follow(applied, 'is not in use, run `', '--auto-approve')).code).toBe(0)
+  await shop.declare(guarded)
+  expect((await shop.run(...APPLY)).code).toBe(0)
+  expect(await liveComputes(shop)).toHaveLength(3)
+  await expectNoChanges(shop)
+})
+
 describe('a change that does not take effect', () => {
-  // hint: Still not done after … s: operation …. It may still finish: run `espalier apply` again to continue, or raise --timeout.
+  // hint: Still not done after … s: operation …. It may still finish: run `espalier apply` again later, or raise --timeout.
   test('in time is waited for by the next apply', async () => {
     const shop = await stage(MAIN, SEED)
     shop.sandbox.control.addFault(onOperation({ kind: 'slow', ms: 200_000 }))
@@ -136,7 +170,7 @@ describe('a change that does not take effect', () => {
   })
 })
 
-// hint: Next: to see the remaining changes, run `espalier plan…`.
+// hint: Next: to see the remaining changes, run `espalier plan`.
 test('a change that someone else made during the apply is shown by the suggested plan', async () => {
   const shop = await stage(`${MAIN}\nprune: true`, SEED)
   shop.sandbox.control.addFault(
@@ -148,7 +182,7 @@ test('a change that someone else made during the apply is shown by the suggested
 })
 
 describe('an apply that leaves a branch without its primary', () => {
-  // hint: To give it one, …run `espalier apply…`.
+  // hint: To give it one, …run `espalier apply --project ……`.
   test('moves one to it when it is repeated', async () => {
     const moved = 'branches: { main: { primary: { id: ep-dev } }, dev: {} }\nprune: true'
     const shop = await stage(moved, SEED)

@@ -25,12 +25,12 @@ const committed = async (body: string): Promise<Stage> => {
 }
 
 describe('a difference from git', () => {
-  // hint: To see the introduced changes, run: espalier plan --base REF
+  // hint: To see the introduced changes, run `espalier plan`.
   test('is shown by plan --base', async () => {
     const shop = await committed(BOTH)
     await shop.declare(PRIMARY)
     const refused = await shop.run('apply', '--base', 'main')
-    expect(refused.text).toContain('To see the introduced changes, run: espalier plan --base REF')
+    expect(refused.text).toContain('To see the introduced changes, run `espalier plan --base main`.')
     expect((await shop.run('plan', '--base', 'main')).text).toContain('Introduced since main: 1 change')
   })
 
@@ -42,6 +42,29 @@ describe('a difference from git', () => {
     await shop.follow(drift, 'To apply them, run `', '--auto-approve')
     expect((await shop.run('plan')).text).toContain('No changes.')
     expect((await shop.run('drift')).text).not.toContain('To apply them')
+  })
+
+  // hint: To accept that a compute was deleted, delete its entry at …. If the entry is in a rule, add the branch to the rule's `except` instead.
+  test('that consists of deleted computes is accepted by deleting their entries', async () => {
+    const deletes = (shop: Stage, id: string) => shop.run('compute', 'delete', id, '--yes')
+    const declared = 'branches:\n  main: { primary: { size: 1 } }\n  staging:\n    primary: { size: 1 }\n'
+    const rule = (except: string) => `rules:\n  - match: "s*"\n    except: [${except}]\n    primary: { size: 1 }\n`
+    for (const [before, line, after] of [
+      [declared, 6, declared.replace('    primary: { size: 1 }\n', '    protect: true\n')],
+      [rule('spare'), 6, rule('spare, staging')],
+    ] as const) {
+      const shop = await stage(before)
+      expect((await deletes(shop, 'ep-staging')).code).toBe(0)
+      commit(shop.folder)
+      const drift = await shop.run('drift')
+      expect(drift.text).toContain(
+        `a compute was deleted, delete its entry at espalier.yaml:${line}. If the entry is in`,
+      )
+      expect(drift.text).not.toContain('espalier import')
+      await shop.declare(after)
+      expect((await shop.run('drift')).code).toBe(0)
+      expect((await shop.run('plan')).text).toContain('No changes.')
+    }
   })
 
   // hint: To delete one, keep its branch in the manifest and declare it `absent`
@@ -101,7 +124,7 @@ test('a restart before the service update applies it too', async () => {
   expect((await shop.run('plan')).text).not.toContain('restarts twice')
 })
 
-// hint: If you trust it, name the manifests yourself: espalier apply … …
+// hint: If you trust it, name the manifests yourself: `espalier apply … …`.
 test('a saved plan of another folder is applied with its manifests', async () => {
   const shop = await stage(PRIMARY)
   const plans = join(shop.folder, 'plans')
@@ -109,19 +132,19 @@ test('a saved plan of another folder is applied with its manifests', async () =>
   const run = async (...args: readonly string[]) => printed(await espalier(args, environmentOf(shop.sandbox), plans))
   await run('plan', '../espalier.yaml', '--out', 'plan.json')
   const refused = await run('apply', 'plan.json', '--auto-approve')
-  const [, suggested = ''] = /name the manifests yourself: espalier (.+?) ?$/.exec(refused.text) ?? []
+  const [, suggested = ''] = /name the manifests yourself: `espalier (.+)`/.exec(refused.text) ?? []
   expect((await run(...suggested.split(' '), '--auto-approve')).text).toContain('Apply complete: 1 done.')
 })
 
 describe('init', () => {
-  // hint: …; to add live computes to it, run `espalier import --project ID --out FILE`
+  // hint: to add live computes to it, run `espalier import --project ID --out FILE`
   // hint: `espalier plan` shows what would change
   test('keeps a manifest, to which import adds the live computes', async () => {
     const shop = await stage('branches: { main: { primary: { size: 1 } } }')
     const started = await shop.run('init', '--manifests-only')
     expect(started.text).toContain('espalier import --project ID --out FILE')
     expect((await shop.run('import', '--project', 'shop', '--out', 'espalier.yaml')).code).toBe(0)
-    const planned = await shop.follow(started, '1. `')
+    const planned = await shop.follow(started, '1. `', '--detail')
     expect(planned.text).toContain('No changes.')
     expect(planned.text).toContain('3 computes managed')
   })
@@ -132,12 +155,12 @@ describe('init', () => {
     const shop = await stage()
     const init = async (...args: readonly string[]) =>
       printed(await espalier(['init', '--manifests-only', ...args], {}, shop.folder))
-    expect((await init()).text).toContain('or run `espalier init --project ID`')
+    expect((await init()).text).toContain('or run `espalier init --project ID --manifests-only`')
     const started = await init('--project', 'shop')
     expect(started.code).toBe(0)
     const [, suggested = ''] = /set ESPALIER_API_KEY and run `espalier ([^`]+)`/.exec(started.text) ?? []
     expect((await shop.run(...suggested.replace('ID', 'shop').split(' '))).code).toBe(0)
-    expect((await shop.run('plan')).text).toContain('3 computes managed')
+    expect((await shop.run('plan', '--detail')).text).toMatch(/3 computes managed.* No changes\./)
     await rm(join(shop.folder, 'espalier.yaml'))
     await shop.write('seed.yaml', JSON.stringify(SHOP))
     expect((await init('--sandbox=seed.yaml')).text).toContain('3 computes; its plan is empty')
@@ -153,12 +176,24 @@ describe('init', () => {
   })
 })
 
-// hint: … already exists. To add live computes to it, run `espalier import --project … --out …`
+// hint: To add live computes to …, run `espalier import --project … --out …`
 test('import adds live computes to a manifest that exists', async () => {
   const shop = await stage()
   await mkdir(join(shop.folder, 'espalier'))
   await shop.write('espalier/shop.yaml', 'version: 1\nproject: shop\nbranches: { main: { primary: { size: 1 } } }\n')
   const imported = await shop.run('import', '--project', 'sho*')
   expect((await shop.follow(imported, 'To add live computes to it, run `')).code).toBe(0)
-  expect((await shop.run('plan')).text).toContain('3 computes managed')
+  expect((await shop.run('plan', '--detail')).text).toMatch(/3 computes managed.* No changes\./)
+})
+
+test.each(['status', 'cost', 'plan'])('%s reports an error that projects share once', async (command) => {
+  const shop = await stage()
+  await shop.write(
+    'espalier.yaml',
+    'version: 1\nprojects: [gone-1, gone-2, gone-3]\nbranches: { main: { primary: {} } }\n',
+  )
+  const { code, text } = await shop.run(command)
+  expect(code).toBe(1)
+  expect(text.match(/E_PROJECT_UNKNOWN/g)).toHaveLength(1)
+  expect(text).toContain('The same error in 2 other projects: gone-2, gone-3.')
 })

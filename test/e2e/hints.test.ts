@@ -4,12 +4,12 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseSeed, type Seed } from '../../src/sandbox/index.ts'
-import { espalier } from './espalier.ts'
+import { espalier, espalierAsProcess } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
-import { liveComputes, onOperation, SHOP, stage } from './stage.ts'
+import { liveComputes, onOperation, printed, SHOP, stage } from './stage.ts'
 
 describe('live projects', () => {
-  // hint: espalier import --project … --out ……
+  // hint: espalier import --project … --out …
   test.each([
     ['espalier.yaml', 'espalier.yaml'],
     ['espalier/shop.yaml', 'espalier/p-2.yaml'],
@@ -46,7 +46,7 @@ describe('planning', () => {
     expect(planned.text).toContain('Branch `main` already has the primary ep-main')
     expect((await shop.follow(planned, 'or delete it: `', '--auto-approve')).code).toBe(0)
     expect(await liveComputes(shop)).toEqual(['ep-bi', 'ep-staging'])
-    expect((await shop.run('plan')).text).toContain('1 to move, 0 to delete.')
+    expect((await shop.run('plan')).text).toContain('1 to move.')
   })
 
   // hint: Pin … on another branch (`id: …`)
@@ -54,7 +54,7 @@ describe('planning', () => {
     const shop = await stage('branches: { main: { primary: { id: ep-staging } } }')
     expect((await shop.run('plan')).text).toContain('Pin ep-main on another branch (`id: ep-main`)')
     await shop.declare('branches: { main: { primary: { id: ep-staging } }, spare: { primary: { id: ep-main } } }')
-    expect((await shop.run('plan')).text).toContain('2 to move, 0 to delete.')
+    expect((await shop.run('plan')).text).toContain('2 to move.')
   })
 
   // hint: Set `parkOn` to a branch that has no primary: one of the computes is moved there temporarily.
@@ -63,7 +63,7 @@ describe('planning', () => {
     const shop = await stage(swap)
     expect((await shop.run('plan')).text).toContain('hint: Set `parkOn` to a branch that has no primary')
     await shop.declare(`parkOn: spare\n${swap}`)
-    expect((await shop.run('plan')).text).toContain('2 to move, 0 to delete.')
+    expect((await shop.run('plan')).text).toContain('2 to move.')
   })
 
   // hint: If `…` was renamed to `…`, write `renamedFrom: …` under `…`
@@ -72,13 +72,13 @@ describe('planning', () => {
     expect((await shop.run('plan')).text).toContain('write `renamedFrom: bi` under `olap`')
     await shop.declare('branches: { main: { replicas: { olap: { renamedFrom: bi, size: 1 } } } }')
     const { text } = await shop.run('plan')
-    expect(text).toContain('0 to create, 1 to update, 0 to delete.')
+    expect(text).toContain('Plan: 1 to update.')
     expect(text).not.toContain('W_RENAMED')
   })
 })
 
 describe('applying', () => {
-  // hint: Next: to allow …, run `espalier apply… --allow …`.
+  // hint: Next: to allow …, run `espalier apply --allow …`.
   test('consent does not seem to allow what is refused', async () => {
     const shop = await stage('branches:\n  main: { primary: absent, protect: true }\n  staging: { primary: absent }\n')
     const applied = await shop.run('apply', '--auto-approve')
@@ -88,7 +88,7 @@ describe('applying', () => {
     expect(await liveComputes(shop)).toEqual(['ep-bi', 'ep-main'])
   })
 
-  // hint: Next: change what …, or run `espalier apply……`.
+  // hint: Next: change what …, or run `espalier apply…`.
   test('a denial of a policy is overridden', async () => {
     const shop = await stage('branches: { main: { primary: { size: 4 } } }')
     await shop.write(
@@ -102,17 +102,70 @@ describe('applying', () => {
   })
 
   // hint: Next: find out why operations failed… in project …: run `espalier operations list --project …`.
-  test('a failed operation is not said to continue', async () => {
+  // hint: Next: the values are presumably stored, but not in effect. Once the cause is fixed, run `espalier compute …`….
+  // hint: …, run `espalier compute … … --project …`.
+  test('a failed operation stays visible until its compute is restarted', async () => {
     const shop = await stage('branches: { main: { primary: { size: 2 } } }')
+    const commit = (...args: readonly string[]) => execFileSync('git', args, { cwd: shop.folder })
+    commit('init', '-q')
+    commit('add', '.')
+    commit('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first')
     shop.sandbox.control.addFault(onOperation({ kind: 'error', message: 'no host had room' }))
     const applied = await shop.run('apply', '--auto-approve')
+    expect(applied.code).toBe(3)
     expect(applied.text).not.toContain('It continues where it stopped')
     expect(applied.text).toContain('Its change may not be in effect, even if the next plan shows no difference.')
     const listed = await shop.follow(applied, 'Next: find out why operations failed in project shop: run `')
     expect(listed.text).toContain('Error')
+    const repair = 'run `espalier compute restart ep-main --project shop`.'
+    expect(applied.text).toContain(`Once the cause is fixed, ${repair}`)
+    const codes: Record<string, number | null> = {}
+    for (const command of ['plan', 'plan --detailed-exitcode', 'apply --auto-approve', 'status', 'drift']) {
+      const { code, text } = await shop.run(...command.split(' '))
+      expect(text, command).toContain('W_UNSETTLED')
+      expect(text, command).toContain(repair)
+      codes[command] = code
+    }
+    expect(codes).toEqual({
+      plan: 0,
+      'plan --detailed-exitcode': 2,
+      'apply --auto-approve': 0,
+      status: 0,
+      drift: 2,
+    })
+    expect((await shop.run('status', '-o', 'json')).text).toContain('"repair": "restart"')
+    expect(JSON.parse((await shop.run('drift', '-o', 'json')).text)).toMatchObject({
+      unsettled: [{ code: 'W_UNSETTLED' }],
+    })
+    const planned = await shop.run('plan')
+    const repaired = await shop.follow(planned, 'which drops its connections, run `', '--auto-approve')
+    expect(repaired.code, repaired.text).toBe(0)
+    const { code, text } = await shop.run('plan', '--detailed-exitcode')
+    expect(code, text).toBe(0)
+    expect((await shop.run('drift')).code).toBe(0)
   })
 
-  // hint: Next: fix the cause of each failure, then run `espalier apply…` again.
+  // hint: An earlier wave, …, is not settled: … … on … of project … …. To settle it, run `…`, then `espalier apply` again.
+  test('a wave is settled by hand', async () => {
+    const computes = [{ size: 1, scaleToZero: 'never' as const }]
+    const projects = ['canary', 'shop'].map((id) => ({ id, branches: [{ name: 'main', computes }] }))
+    const fleet = await stage(undefined, { projects })
+    await fleet.write('shared.yaml', 'version: 1\nwaves: [{ name: canary, projects: [canary] }]\n')
+    for (const { id } of projects)
+      await fleet.write(
+        `${id}.yaml`,
+        `version: 1\nproject: ${id}\nextends: shared.yaml\nbranches: { main: { primary: { size: 2 } } }\n`,
+      )
+    const apply = ['apply', 'canary.yaml', 'shop.yaml', '--auto-approve']
+    fleet.sandbox.control.addFault(onOperation({ kind: 'error', message: 'no host had room' }))
+    expect((await fleet.run(...apply)).code).toBe(3)
+    const again = await fleet.run(...apply)
+    expect(again.code).toBe(3)
+    expect((await fleet.follow(again, 'To settle it, run `', '--auto-approve')).code).toBe(0)
+    expect((await fleet.run(...apply)).text).toContain('Apply complete: 1 done.')
+  })
+
+  // hint: Next: fix the cause of each failure, then run `espalier apply` again.
   test('a rejected request is sent again', async () => {
     const shop = await stage('branches: { main: { primary: { size: 2 } } }')
     shop.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'status', status: 422 } })
@@ -123,13 +176,13 @@ describe('applying', () => {
 })
 
 describe('reading', () => {
-  // hint: To write manifests for your live projects, run: espalier init.
+  // hint: To write manifests for your live projects, run `espalier init`.
   test.each([[[]], [['empty']]])('without manifests in %j, init writes them', async (paths) => {
     const shop = await stage()
     await mkdir(join(shop.folder, 'empty'))
     const planned = await shop.run('plan', ...paths)
     expect(planned.text).toContain('E_NO_MANIFESTS')
-    expect((await shop.follow(planned, 'run: ')).code).toBe(0)
+    expect((await shop.follow(planned, 'run `')).code).toBe(0)
     expect((await shop.run('plan')).text).toContain('No changes.')
   })
 
@@ -143,24 +196,62 @@ describe('reading', () => {
     expect(await run('--sandbox=seed.yaml')).toContain('1 to update')
   })
 
-  // hint: To show resolved manifests, run: espalier show --resolved …
+  // hint: To show resolved manifests, run `espalier show --resolved …`.
   test('show resolves a manifest', async () => {
     const shop = await stage('branches: { main: { primary: { size: 2 } } }')
     const shown = await shop.run('show', 'espalier.yaml')
     expect(shown.text).toContain('espalier.yaml is not a saved plan')
-    expect((await shop.follow(shown, 'run: ')).text).toContain('size: 2')
+    expect((await shop.follow(shown, 'run `')).text).toContain('size: 2')
   })
 
   // hint: To start one, run: espalier sandbox serve. Otherwise correct --base-url.
-  test('a refused connection is reported with the address at once', async () => {
+  test('a refused connection is reported with the address, which is the last that the process prints', async () => {
     const shop = await stage('branches: { main: { primary: {} } }')
+    const others = Array.from({ length: 20 }, (_, at) => `x-${at}`).join(', ')
+    await shop.write('others.yaml', `version: 1\nprojects: [${others}]\nbranches: { main: { primary: {} } }\n`)
     await shop.sandbox.close()
-    const startedAt = performance.now()
-    const { code, text } = await shop.run('plan')
+    const args = ['plan', 'espalier.yaml', 'others.yaml']
+    const { code, text } = printed(await espalierAsProcess(args, environmentOf(shop.sandbox), shop.folder))
     expect(code).toBe(1)
-    expect(text).toContain(`The control API at ${shop.sandbox.apiUrl} refuses connections`)
+    expect(text).toMatch(/^error E_NETWORK The control API at \S+ refuses connections .* correct --base-url\. $/)
+    expect(text).toContain(` ${shop.sandbox.apiUrl} `)
     expect(text).toContain('hint: Is the sandbox running? To start one, run: espalier sandbox serve.')
-    expect(performance.now() - startedAt).toBeLessThan(3_000)
+  })
+
+  test.each([
+    [403, 'The API key is not allowed to make this request'],
+    [401, 'The key is wrong or revoked'],
+  ])('steps that fail with the same status %i are reported once, with their number', async (status, hint) => {
+    const ids = Array.from({ length: 40 }, (_, at) => `x-${at}`)
+    const computes = [{ size: 1 }]
+    const shop = await stage(undefined, { projects: ids.map((id) => ({ id, branches: [{ name: 'main', computes }] })) })
+    const all = `version: 1\nprojects: [${ids.join(', ')}]\nbranches: { main: { primary: { size: 2 } } }\n`
+    await shop.write('espalier.yaml', all)
+    shop.sandbox.control.addFault({
+      on: 'request',
+      method: 'PATCH',
+      times: 0,
+      effect: { kind: 'status', status, message: 'not allowed' },
+    })
+    const { text } = await shop.run('apply', '--auto-approve', '--allow', 'restart')
+    expect(text.split(': not allowed'), 'when the first step fails, and at the end').toHaveLength(3)
+    expect(text).toMatch(new RegExp(`failed 40 steps \\(auth\\): [^.]+\\. Nothing was changed by this step\\. ${hint}`))
+    expect(text).toMatch(/ update primary on main in x-0 \(\S+\) update primary on main in x-1 .* and 28 more Next: /)
+  })
+
+  test('projects that cannot be imported for the same reason are reported once', async () => {
+    const ids = ['first', ...Array.from({ length: 39 }, (_, at) => `x-${at}`)]
+    const shop = await stage(undefined, { projects: ids.map((id) => ({ id, branches: [{ name: 'main' }] })) })
+    shop.sandbox.control.addFault({
+      on: 'request',
+      path: '/projects/x-*/endpoints',
+      times: 39,
+      effect: { kind: 'status', status: 403, message: 'not allowed' },
+    })
+    const { code, text } = await shop.run('import')
+    expect(code).toBe(1)
+    expect(text.split('not allowed (')).toHaveLength(2)
+    expect(text).toMatch(/The same error in 38 other projects: x-\d+, .* and 33 more\./)
   })
 
   test('projects that cannot be read for the same reason are reported once', async () => {
@@ -193,37 +284,44 @@ const PRIMARY = 'branches: { main: { primary: { size: 2 } } }'
 
 describe('files', () => {
   // hint: Write one with `espalier plan --out FILE`.
-  // hint: Saved to …. To apply exactly this plan, run: espalier apply ……
+  // hint: To apply exactly this plan, run `espalier apply …`.
   test('a plan that does not exist is written, and then applied', async () => {
     const shop = await stage(PRIMARY)
     const shown = await shop.run('show', 'plan.json')
     expect(shown.text).toContain('The plan plan.json cannot be read (it does not exist).')
     expect(shown.text).toContain('Write one with `espalier plan --out FILE`')
     const saved = await shop.run('plan', '--out', 'plan.json')
-    expect((await shop.follow(saved, 'run: ', '--auto-approve')).text).toContain('Apply complete: 1 done.')
+    expect((await shop.follow(saved, 'run `', '--auto-approve')).text).toContain('Apply complete: 1 done.')
   })
 
-  // hint: …: `espalier plan --out FILE`.
+  // hint: …: `espalier plan --out …`.
   test('a stale plan is made again', async () => {
     const shop = await stage(PRIMARY)
     await shop.run('plan', '--out', 'plan.json')
     await shop.run('apply', '--auto-approve')
-    expect((await shop.run('apply', 'plan.json', '--auto-approve')).text).toContain(
-      'hint: Plan again and review: `espalier plan --out FILE`.',
-    )
-    await shop.run('plan', '--out', 'plan.json')
+    const stale = await shop.run('apply', 'plan.json', '--auto-approve')
+    await shop.follow(stale, 'hint: Plan again and review: `')
     expect((await shop.run('apply', 'plan.json', '--auto-approve')).code).toBe(0)
   })
 
+  test('a plan with a refused change is not stale because a comment was added above its protection', async () => {
+    const body = 'branches:\n  main: { protect: true, replicas: { bi: absent } }\n  staging: { primary: { size: 2 } }'
+    const shop = await stage(body)
+    await shop.run('plan', '--out', 'plan.json')
+    await shop.declare(`# Reporting has moved\n${body}`)
+    const applied = await shop.run('apply', 'plan.json', '--auto-approve')
+    expect(applied.text).toContain('Apply incomplete: 1 done, 1 not allowed.')
+  })
+
   // hint: Take one with `espalier snapshot --out FILE`.
-  // hint: Saved to …. To plan from it, run: espalier plan… --live …
+  // hint: To plan from it, run `espalier plan --live …`.
   // hint: `apply` reads the live project. To plan from a snapshot: `espalier plan --live FILE`.
   test('a snapshot is taken, and planned from', async () => {
     const shop = await stage(PRIMARY)
     const planned = await shop.run('plan', '--live', 'live.json')
     expect(planned.text).toContain('Take one with `espalier snapshot --out FILE`')
     const taken = await shop.run('snapshot', '--out', 'live.json')
-    expect((await shop.follow(taken, 'run: ')).text).toContain('1 to update')
+    expect((await shop.follow(taken, 'run `')).text).toContain('1 to update')
     expect((await shop.run('apply', 'live.json')).text).toContain('`espalier plan --live FILE`')
     expect((await shop.run('plan', '--live', 'live.json')).text).toContain('1 to update')
   })
@@ -237,12 +335,12 @@ describe('files', () => {
 })
 
 describe('computes', () => {
-  // hint: To wake it instead, run: espalier compute start … --project …
+  // hint: To wake it instead, run `espalier compute start … --project …`.
   test('an idle compute is woken', async () => {
     const shop = await stage()
     await shop.run('compute', 'suspend', 'main', '--project', 'shop', '--auto-approve')
     const refused = await shop.run('compute', 'restart', 'main', '--project', 'shop', '--auto-approve')
-    expect((await shop.follow(refused, 'run: ', '--auto-approve')).code).toBe(0)
+    expect((await shop.follow(refused, 'run `', '--auto-approve')).code).toBe(0)
   })
 
   // hint: Correct them (`espalier validate` shows the errors), or run this command in a folder without them.
@@ -278,7 +376,7 @@ test('an adopted replica is pinned', async () => {
   await shop.declare('branches: { main: { replicas: { bi: { id: ep-nameless, size: 1 } } } }')
   const { text } = await shop.run('plan')
   expect(text).not.toContain('W_ADOPTED')
-  expect(text).toContain('0 to create, 1 to update, 0 to delete.')
+  expect(text).toContain('Plan: 1 to update.')
 })
 
 test('a mistyped git ref is corrected', async () => {
@@ -288,5 +386,5 @@ test('a mistyped git ref is corrected', async () => {
   git('add', '.')
   git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first')
   expect((await shop.run('plan', '--base', 'mian')).text).toContain('hint: Did you mean `main`?')
-  expect((await shop.run('plan', '--base', 'main')).text).toContain('size 1 CU → 2 CU')
+  expect((await shop.run('plan', '--base', 'main')).text).toContain('size 1 → 2 CU')
 })

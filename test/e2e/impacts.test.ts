@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
-import { IMPACTS, type Impact, type Plan } from '../../src/model/index.ts'
+import {
+  type ApplyEvent,
+  IMPACTS,
+  type Impact,
+  type Observation,
+  type ObservedEffect,
+  type Plan,
+  RESTART_ONLY_SETTINGS,
+} from '../../src/model/index.ts'
 import type { Sandbox, Seed } from '../../src/sandbox/index.ts'
 import { espalier } from './espalier.ts'
 import { type Client, clientOf, environmentOf, openReal } from './real-computes.ts'
@@ -105,23 +113,23 @@ const CASES: readonly Case[] = [
     desired: { main: { primary: { id: 'ep-replace-r', size: 0.25 } } },
     impacts: { 'ep-replace-r': 'replace' },
   },
-  {
-    title: 'a deletion ends all connections to its compute',
-    project: 'delete',
+  ...['delete', 'suspend-on-delete'].map((project) => ({
+    title: `a deletion ends all connections to its compute (${project})`,
+    project,
     live: [
       {
         name: 'main',
         default: true,
         computes: [
-          { id: 'ep-delete-p', size: 0.25, scaleToZero: 'never' },
-          { id: 'ep-delete-r', type: 'read_only', name: 'old', size: 0.25, scaleToZero: 'never' },
+          { id: `ep-${project}-p`, size: 0.25, scaleToZero: 'never' },
+          { id: `ep-${project}-r`, type: 'read_only' as const, name: 'old', size: 0.25, scaleToZero: 'never' },
         ],
       },
     ],
     desired: { main: { primary: { size: 0.25 } } },
     prune: true,
-    impacts: { 'ep-delete-r': 'delete' },
-  },
+    impacts: { [`ep-${project}-r`]: 'delete' as const },
+  })),
 ]
 
 /** Whether a connection may, must or must not survive a change. */
@@ -135,9 +143,39 @@ const SURVIVES: Readonly<Record<Impact, boolean | 'perhaps'>> = {
   delete: false,
 }
 
+/** What Espalier may observe for each predicted impact. A moved compute keeps running, with other data. */
+const OBSERVED: Readonly<Record<Impact, readonly ObservedEffect[]>> = {
+  none: ['no-restart-seen'],
+  'may-restart': ['no-restart-seen', 'restarted'],
+  restart: ['restarted'],
+  disconnect: ['suspended'],
+  move: ['no-restart-seen', 'restarted-cause-unknown'],
+  replace: ['unknown'],
+  delete: ['unknown'],
+}
+
+/** The observation of each compute that existed before, from the events of an apply. */
+const observationsIn = (events: string): ReadonlyMap<string, Observation> =>
+  new Map(
+    events.split('\n').flatMap((line) => {
+      const event: ApplyEvent | undefined = line === '' ? undefined : JSON.parse(line)
+      if (event?.type !== 'step-end' || event.outcome.observation === undefined) return []
+      return [[event.outcome.computeId ?? '', event.outcome.observation] as const]
+    }),
+  )
+
 let sandbox: Sandbox
 beforeAll(async () => {
-  sandbox = await openReal({ seed: { projects: CASES.map(({ project, live }) => ({ id: project, branches: live })) } })
+  const cases = CASES.map(({ project, live }) => ({ id: project, branches: live }))
+  const effects = [
+    { id: 'shrink', branches: main('shrink', { size: { min: 0.25, max: 4 } }) },
+    { id: 'sleeps', branches: main('sleeps') },
+    { id: 'later', branches: main('later') },
+  ]
+  sandbox = await openReal({ seed: { projects: [...cases, ...effects] } })
+  // The service's documents disagree on what a deletion answers, so both answers are tested.
+  const effect = { kind: 'suspend-on-delete' } as const
+  sandbox.control.addFault({ on: 'request', path: '/projects/suspend-on-delete/**', effect, times: 0 })
 })
 afterAll(() => sandbox.close())
 
@@ -162,11 +200,21 @@ test.each(CASES)('$title', async ({ project, desired, prune = false, impacts }) 
   expect(Object.fromEntries(said)).toEqual(impacts)
 
   const applied = await espalier(
-    ['apply', manifest, '--auto-approve', '--allow', 'restart,disconnect,move,replace,delete'],
+    ['apply', manifest, '--auto-approve', '--format', 'json', '--allow', 'restart,disconnect,move,replace,delete'],
     environment,
   )
   expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+  const observed = observationsIn(applied.stdout)
   for (const [id, client] of clients) {
+    const impact = said.get(id)
+    const seen = observed.get(id)
+    if (impact !== undefined) {
+      expect(
+        seen?.predicted === impact || (impact === 'replace' && seen?.predicted === 'delete'),
+        `${id}: ${seen?.predicted}`,
+      ).toBe(true)
+      expect(OBSERVED[impact], id).toContain(seen?.observed)
+    } else expect(seen?.observed ?? 'no-restart-seen').toBe('no-restart-seen')
     const survives = SURVIVES[said.get(id) ?? 'none']
     if (survives === true) {
       expect(
@@ -200,6 +248,64 @@ test('resizing an idle compute interrupts no one, and the compute wakes with its
   expect(await client.query('SHOW max_connections')).toEqual([{ max_connections: '419' }])
   expect(await stateOf(id)).toBe('active')
   await client.close()
+})
+
+/** Plans and applies a change of the primary of `main`, and returns the effects that the plan shows. */
+const change = async (project: string, primary: object) => {
+  const manifest = await save({ version: 1, project, branches: { main: { primary } } })
+  const planned = await espalier(['plan', manifest, '--format', 'json'], environmentOf(sandbox))
+  const applied = await espalier(['apply', manifest, '--auto-approve'], environmentOf(sandbox))
+  expect(applied.code, applied.stdout + applied.stderr).toBe(0)
+  const plan: Plan = JSON.parse(planned.stdout)
+  const effects = new Map(plan.changes.flatMap((one) => one.effects).map((effect) => [effect.kind, effect]))
+  return { effects, impact: plan.changes[0]?.impact }
+}
+
+test('Postgres has the connections and the temporary disk that the plan shows, before and after a resize', async () => {
+  const limits = async () => {
+    const client = await clientOf(sandbox, 'ep-shrink-p')
+    const rows = [...(await client.query('SHOW max_connections')), ...(await client.query('SHOW temp_file_limit'))]
+    await client.close()
+    return Object.assign({}, ...rows)
+  }
+  const before = await limits()
+  const { effects } = await change('shrink', { size: 1 })
+  const after = await limits()
+  const connections = effects.get('max-connections')
+  expect([before.max_connections, after.max_connections]).toEqual([connections?.before, connections?.after].map(String))
+  const disk = effects.get('temporary-disk')
+  expect([before.temp_file_limit, after.temp_file_limit]).toEqual([`${disk?.before}GB`, `${disk?.after}GB`])
+})
+
+test('a compute that starts to sleep interrupts no one now, and ends idle sessions later', async () => {
+  const client = await clientOf(sandbox, 'ep-sleeps-p')
+  const { effects, impact } = await change('sleeps', { scaleToZero: '5m' })
+  expect(impact).toBe('none')
+  expect(effects.get('sleep')).toMatchObject({ before: false, after: 300, when: 'later' })
+  expect(await client.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  await sandbox.clock.advance(310_000)
+  await client.dropped
+  expect(client.endedWith).toBe('57P01')
+  await expect.poll(() => stateOf('ep-sleeps-p')).toBe('idle')
+})
+
+test('a setting that Postgres reads only when it starts is in effect after the next restart', async () => {
+  const shown = async (client: Client) => (await client.query('SHOW track_activity_query_size'))[0]
+  const client = await clientOf(sandbox, 'ep-later-p')
+  const { effects } = await change('later', { postgres: { settings: { track_activity_query_size: '2kB' } } })
+  expect(effects.get('next-restart')).toMatchObject({ after: ['track_activity_query_size'], when: 'later' })
+  expect(await shown(client)).toEqual({ track_activity_query_size: '1kB' })
+  const contexts = await client.query('SELECT lower(name) AS name, context FROM pg_settings')
+  expect(
+    contexts.filter(({ name, context }) => RESTART_ONLY_SETTINGS.has(String(name)) && context !== 'postmaster'),
+  ).toEqual([])
+  expect(contexts.filter(({ name }) => RESTART_ONLY_SETTINGS.has(String(name))).length).toBeGreaterThan(35)
+  await post('/projects/later/endpoints/ep-later-p/restart')
+  await client.dropped
+  await expect.poll(() => stateOf('ep-later-p')).toBe('active')
+  const again = await clientOf(sandbox, 'ep-later-p')
+  expect(await shown(again)).toEqual({ track_activity_query_size: '2kB' })
+  await again.close()
 })
 
 const save = async (manifest: object): Promise<string> => {

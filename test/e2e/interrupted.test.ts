@@ -1,7 +1,7 @@
 /** Interrupts the program at every relevant moment. The next `apply` makes the project match its manifest. */
 import type { ChildProcess } from 'node:child_process'
 import { test } from 'vitest'
-import type { Sandbox } from '../../src/sandbox/index.ts'
+import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { isLong, part } from '../long-runs.ts'
 import type { Ended } from './espalier.ts'
 import { STEPS, tenSteps } from './ten-steps.ts'
@@ -25,9 +25,24 @@ const everyBoundary: readonly (readonly [number, Moment])[] = [
     [step, 'the request has taken effect but its response has not been sent'],
     [step, 'the step has been verified and the next step has not begun'],
   ]),
-  // A create, an update and a delete that are still running when the next apply starts.
-  ...[2, 7, 10].map((step): [number, Moment] => [step, 'operations of the step are running']),
+  // A create and an update that are still running when the next apply starts. Moves and deletes have no operations.
+  ...[2, 7].map((step): [number, Moment] => [step, 'operations of the step are running']),
 ]
+
+/** The second create and the second update run for two seconds, so that they are sure to be running at the kill. */
+const SLOW: readonly FaultOrder[] = ['start_compute', 'apply_config'].map((action) => ({
+  on: 'operation',
+  action,
+  after: 1,
+  effect: { kind: 'slow', ms: 100_000 },
+}))
+
+const runningOperations = ({ control }: Sandbox): readonly string[] =>
+  control
+    .dump()
+    .changes.flatMap((change) =>
+      'put' in change && change.put.kind === 'operation' && change.put.status === 'running' ? change.put.action : [],
+    )
 
 /** Interrupts when step number `step` reaches that moment. */
 const interruptAt = async (
@@ -38,33 +53,44 @@ const interruptAt = async (
 ) => {
   let child: ChildProcess | undefined
   let isDue = true
+  let operations: readonly string[] = []
   const ten = await tenSteps({
     onRequest: (method, path, changes) => {
       if (!isDue || changes !== step || !MOMENTS[moment](method, path) || child === undefined) return
       isDue = false
+      operations = runningOperations(ten.sandbox)
       interrupt(child)
     },
   })
   prepare(ten.sandbox)
   const running = ten.apply()
   child = running.child
-  return { ten, running, ended: await running.ended }
+  const ended = await running.ended
+  return { ten, ended, operations }
 }
 
-/** During the create, and during the final delete. */
+/** During a create, an update and the final delete. */
 const someBoundaries: typeof everyBoundary = [
   [2, 'the request has taken effect but its response has not been sent'],
   [2, 'operations of the step are running'],
-  [10, 'operations of the step are running'],
+  [7, 'operations of the step are running'],
+  [10, 'the request has taken effect but its response has not been sent'],
 ]
 
 // promise: no-state, kill
 test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
   'after a kill -9 during step %i, when %s, the next apply converges',
   async ([step, moment], { expect }) => {
-    const { ten, ended } = await interruptAt(step, moment, (child) => child.kill('SIGKILL'))
+    const isRunning = step > 0 && moment === 'operations of the step are running'
+    const { ten, ended, operations } = await interruptAt(
+      step,
+      moment,
+      (child) => child.kill('SIGKILL'),
+      ({ control }) => isRunning && SLOW.forEach(control.addFault),
+    )
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBeNull()
+      if (isRunning) expect(operations).toEqual([step === 2 ? 'start_compute' : 'apply_config'])
       expect(await ten.applyAgain()).toEqual([])
     } finally {
       await ten.close()
@@ -111,7 +137,9 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
         'Stopping: no new step starts, except to give a branch its primary back. Running steps complete. Press Ctrl-C again to stop immediately.',
       )
       expect(tally(ended)).toBe('Apply incomplete: 4 done, 6 skipped.')
-      expect(ended.stdout).toMatch(/Next: to continue, run\s+`espalier\s+apply\s+\S+`\s+again\./)
+      expect(ended.stdout).toMatch(
+        /Next: to continue, run\s+`espalier\s+apply\s+\S+\s+--allow\s+restart,move,delete`\s+again\./,
+      )
       expect(await ten.applyAgain()).toEqual([])
     } finally {
       await ten.close()
@@ -137,8 +165,8 @@ test.concurrent('after a second SIGINT, apply exits immediately and reports the 
     expect(ended.code, ended.stdout + ended.stderr).toBe(130)
     expect(ended.stderr).toContain('Stopping immediately. Run the same command again to continue.')
     expect(tally(ended)).toBe('Apply incomplete: 3 done, 1 failed, 6 skipped.')
-    expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(
-      '(interrupted): Interrupted while it was running. To continue, run `espalier apply` again.',
+    expect(ended.stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /\(interrupted\): Interrupted while it was running\. To continue, run `espalier apply \S+ --allow restart,move,delete` again\./,
     )
     expect(await ten.applyAgain()).toEqual([])
   } finally {

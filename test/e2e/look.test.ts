@@ -268,7 +268,7 @@ test.each([
   [['operations', 'list', '--limit', '-1'], '--limit must be a whole number'],
   [['operations', 'list', '--status', 'Errr'], 'Did you mean `error`?'],
   [['operations', 'list', '--branch', 'mian'], 'Did you mean `main`?'],
-  [['operations', 'watch', '--compute', 'main'], 'Write the id of a compute'],
+  [['operations', 'watch', '--compute', 'main'], 'It has ep-main, ep-reporting, ep-off.'],
 ])('espalier %j fails with the message: %s', async (args, message) => {
   const { code, stderr } = await run(...args)
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) })

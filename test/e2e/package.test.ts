@@ -76,7 +76,7 @@ test('the first program of docs/api.md posts the plan', async () => {
     server.close()
   }
   expect(posted.map((body) => JSON.parse(body))).toEqual([
-    { text: expect.stringContaining('`size` `1 CU` → `2 CU`'), restarts: 1 },
+    { text: expect.stringContaining('`size 1 → 2 CU`'), restarts: 1 },
   ])
 })
 

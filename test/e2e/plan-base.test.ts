@@ -79,7 +79,7 @@ test("apply accepts a plan that was saved with --base, even if it removes one of
   const own = await startSandbox({ seed: SEED })
   try {
     const planned = await espalier(['plan', '--base', 'main', '--out', 'own.json'], environmentOf(own), folder)
-    expect(planned.stdout).toContain('W_SAFEGUARD_REMOVED')
+    expect(planned.stdout).toContain('protect on main: no longer protected')
     const applied = await espalier(['apply', 'own.json', '--auto-approve'], environmentOf(own), folder)
     expect(applied.code, applied.stderr).toBe(0)
   } finally {
@@ -181,12 +181,13 @@ test('plan --base reports removed policies and equals the plan after the merge',
   git('commit', '-qam', 'guarded')
   await writeFile(join(folder, 'espalier.yaml'), shop('', 4))
   const { stdout } = await plan('--base', 'HEAD', '--format', 'json')
-  const { steps, warnings } = JSON.parse(stdout)
+  const { steps, warnings, origin } = JSON.parse(stdout)
   expect(steps).toMatchObject([{ impact: 'restart' }])
   expect(steps[0]).not.toHaveProperty('windows')
-  expect(warnings.map(({ code, hint }: Record<string, string>) => [code, hint])).toEqual([
-    ['W_SAFEGUARD_REMOVED', 'It takes effect with the merge. Check that it is intended.'],
-    ['W_WINDOW_CHANGED', 'It takes effect with the merge. Check that it is intended.'],
+  expect(warnings).toEqual([])
+  expect(origin.released).toMatchObject([
+    { kind: 'safeguard', safeguard: 'restartWindow', before: 'Sun 02:00–04:00 UTC', after: 'any time' },
+    { kind: 'safeguard', safeguard: 'protect', branch: { name: 'main' } },
   ])
   const unguarded = JSON.parse((await plan('--format', 'json')).stdout)
   expect(unguarded.warnings).toEqual([])
@@ -205,6 +206,70 @@ test('plan --base reports removed manifests with their position in the base', as
   const page = join(folder, 'plan.html')
   await plan('--base', 'main', '--html', page)
   expect(await readFile(page, 'utf8')).toContain('No longer managed: 1 compute')
+})
+
+const WINDOW = '{ days: [sun], from: "02:00", to: "04:00", timezone: UTC }'
+
+test.each([
+  [
+    'disabled',
+    'main: { primary: { size: 1, disabled: true } }',
+    'main: { primary: { size: 1 } }',
+    'disabled (live: true) on primary on main: stays; to undo it, write disabled: false',
+  ],
+  ['a size', 'main: { primary: { size: 1 } }', 'main: { primary: {} }', 'size (live: 1 CU) on primary on main: stays'],
+  [
+    'a restart window',
+    `main: { primary: { size: 1, restartWindow: ${WINDOW} } }`,
+    'main: { primary: { size: 1 } }',
+    'restartWindow on primary on main: Sun 02:00–04:00 UTC → any time',
+  ],
+])('a revert of %s lists what is no longer managed, and claims nothing else', async (_what, base, head, words) => {
+  const write = (branches: string) =>
+    writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: parked\nbranches: { ${branches} }\n`)
+  const parked = [{ id: 'ep-parked', size: 1, disabled: base.includes('disabled') }]
+  const own = await startSandbox({
+    seed: { projects: [{ id: 'parked', branches: [{ name: 'main', computes: parked }] }] },
+  })
+  onTestFinished(() => own.close())
+  const planned = (...args: readonly string[]) => espalier(['plan', ...args], environmentOf(own), folder)
+  await write(head)
+  git('commit', '-qam', 'before')
+  await write(base)
+  git('commit', '-qam', 'declare')
+  git('revert', '--no-edit', 'HEAD')
+  const since = ['--base', 'HEAD~1']
+  const page = join(folder, 'plan.html')
+  const outputs = [
+    (await planned(...since, '--html', page)).stdout,
+    (await planned(...since, '--format', 'markdown')).stdout.replaceAll('`', ''),
+    (await readFile(page, 'utf8')).replace(/<\/?code>/g, ''),
+  ]
+  for (const output of outputs) {
+    const text = output.replace(/\s+/g, ' ')
+    expect(text).toContain(words)
+    expect(text).not.toMatch(/no changes/i)
+  }
+  // Reverting the revert declares it again.
+  git('revert', '--no-edit', 'HEAD')
+  expect((await planned('--base', 'HEAD~2')).stdout).toContain('The manifests introduce no changes since HEAD~2.')
+})
+
+test('defaults that are removed are listed once for all computes, with the live value of each', async () => {
+  const all = ['main', 'a', 'b', 'c'].map((name) => `  ${name}: { primary: {} }\n`).join('')
+  const write = (defaults: string) =>
+    writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: shop\n${defaults}branches:\n${all}`)
+  await write('defaults: { size: 1, scaleToZero: 5m }\n')
+  git('commit', '-qam', 'defaults')
+  await write('')
+  const { stdout } = await plan('--base', 'HEAD')
+  const text = stdout.replace(/\s+/g, ' ')
+  expect(text).toContain('No longer managed since HEAD: 4 attributes')
+  expect(text).toContain('size (live: 1 CU) on 4 computes: primary on a, primary on b, primary on c and 1 more: stays')
+  expect(text).toContain('Nothing to apply. What is no longer managed stays as it is.')
+  // The live scale to zero is the default.
+  const { origin } = JSON.parse((await plan('--base', 'HEAD', '--format', 'json')).stdout)
+  expect(origin.released).toHaveLength(8)
 })
 
 test('drift shows when the live project changed, according to its operations', async () => {

@@ -88,7 +88,7 @@ describe('while apply waits for confirmation', () => {
       [
         [APPLY, deciding(3)],
         ['The project has changed since the plan above was made', ''],
-        ['3 CU → 2 CU', 'yes\n'],
+        ['3 → 2 CU', 'yes\n'],
       ],
     )
     expect([code, unasked], screen).toEqual([0, []])
@@ -124,7 +124,7 @@ describe('while apply waits for confirmation', () => {
       [
         [APPLY, deciding(3)],
         ['The project has changed', deciding(6)],
-        ['6 CU → 2 CU', deciding(9)],
+        ['6 → 2 CU', deciding(9)],
       ],
     )
     expect(code, screen).toBe(4)

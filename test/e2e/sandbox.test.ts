@@ -237,5 +237,8 @@ test('sandbox serve reads faults from a file and reports the position of an inva
     '--faults',
     file,
   ])
-  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('docs/sandbox.md') })
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`faults.yaml:1:3: [0]: must have \`on: request\``),
+  })
 })

@@ -116,9 +116,7 @@ test('no command leaks the key into its output, files or child processes, even w
     ]),
   )
   // Checks that the runs had an effect: one changed the compute, and child processes were recorded.
-  expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain(
-    '1 CU → 4 CU',
-  )
+  expect(said.find(([name]) => name.startsWith('plan --debug') && name.endsWith('stdout'))?.[1]).toContain('1 → 4 CU')
   expect(readFileSync(join(cwd, 'journal.ndjson'), 'utf8')).toContain('step-end')
   expect(readFileSync(join(scratch, 'git.seen'), 'utf8')).toMatch(/^TMPDIR=/m)
   expectNoKey([...said, ...files])
@@ -262,11 +260,11 @@ test('TLS certificates are always verified, even against a private CA, and a pro
   expect(sandbox.requests).toBe(0)
 
   const direct = await plan(trusted)
-  expect(direct, direct.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 CU → 4 CU') })
+  expect(direct, direct.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 → 4 CU') })
   expect(proxy.tunnels).toEqual([])
 
   const through = await plan({ ...trusted, HTTPS_PROXY: proxy.url })
-  expect(through, through.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 CU → 4 CU') })
+  expect(through, through.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('1 → 4 CU') })
   expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(origin).host]))
   const count = proxy.tunnels.length
 

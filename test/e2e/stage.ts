@@ -73,7 +73,8 @@ export const stage = async (
       const [, suggested = ''] = text.split(start)
       const [, command] = /^espalier ([^`]*?)(?=[`.]* ?$|`|\. [A-Z])/.exec(suggested) ?? []
       expect(command, `${start} in: ${text}`).toBeDefined()
-      return run(...(command ?? '').split(' '), ...more)
+      const words = command?.match(/'[^']*'|[^ ]+/g) ?? []
+      return run(...words.map((word) => word.replaceAll("'", '')), ...more)
     },
   }
 }

@@ -151,7 +151,7 @@ const said = ({ code, stdout, stderr }: Ended): string => `${code}\n${stdout}\n$
 /** The steps of a new plan. */
 const leftOver = async ({ apiUrl, apiKey }: Sandbox, manifest: string): Promise<readonly string[]> => {
   const api = createReadApi({ baseUrl: apiUrl, apiKey })
-  const { result } = await planLive(api, await readManifests([manifest]), { concurrency: 1, estimate: false })
+  const { result } = await planLive(api, await readManifests([manifest]), { concurrency: 1, readsOperations: false })
   await api.close()
   return result.ok ? result.plan.steps.map(({ id }) => id) : result.diagnostics.map(({ message }) => message)
 }

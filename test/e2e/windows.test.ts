@@ -36,7 +36,7 @@ afterAll(() => sandbox.close())
 
 const run = (...args: readonly string[]) => espalier(args, environmentOf(sandbox), folder)
 
-// hint: Next: run `espalier apply…` again in the restart window…, or with --now to interrupt immediately.
+// hint: Next: run `espalier apply` again in the restart window…, or with --now to interrupt immediately.
 test('outside the restart window, apply runs only harmless steps and exits with 5, and --now runs the others', async () => {
   const planned = await run('plan', 'closed.yaml')
   expect(planned.stdout).toMatch(/waits for its restart window: \w{3} 02:00–04:00 UTC, opens\s+\w{3} \d{4}-/)

@@ -2,9 +2,11 @@
  * Random valid and invalid requests, in any order, derived from the OpenAPI document that the sandbox serves. No response
  * is a server error or undocumented, and no undocumented request is accepted.
  */
+import { setTimeout } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { openReal } from '../e2e/real-computes.ts'
 import { SEED } from '../sandbox/open-sandbox.ts'
 import { DOCUMENT, OPERATIONS, queryOf, undocumented } from '../sandbox/openapi.ts'
 
@@ -150,12 +152,21 @@ const requests: fc.Arbitrary<RandomRequest> = fc
     })
   })
 
-/** Existing ids for a placeholder. @param project the project earlier in the path. */
-const idsIn = (sandbox: Sandbox, name: string, project: string): readonly string[] => {
+/**
+ * Existing ids for a placeholder. Only deleted projects can be recovered, and only others can be used.
+ *
+ * @param project the project earlier in the path.
+ */
+const idsIn = (sandbox: Sandbox, name: string, project: string, template: string): readonly string[] => {
+  const isDeleted = template.endsWith('/recover')
   const records = sandbox.control
     .dump()
     .changes.flatMap((change) => ('put' in change ? [change.put] : []))
-    .filter((record) => record.kind === 'project' || ('projectId' in record && record.projectId === project))
+    .filter((record) =>
+      record.kind === 'project'
+        ? (record.deletedAt !== undefined) === isDeleted
+        : 'projectId' in record && record.projectId === project,
+    )
   const of = (kind: string) => records.filter((record) => record.kind === kind).map(({ id }) => id)
   switch (name) {
     case 'project_id':
@@ -175,39 +186,55 @@ const idsIn = (sandbox: Sandbox, name: string, project: string): readonly string
   }
 }
 
+/** Sends a request, and checks the response. */
+const send = async (sandbox: Sandbox, { method, template, ids, query, body }: RandomRequest): Promise<number> => {
+  let place = 0
+  let project = ''
+  const bare = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    const id = ids[place++ % ids.length] ?? 0
+    const there = idsIn(sandbox, name, project, template)
+    // URLs drop segments that consist of dots.
+    const chosen = typeof id === 'string' ? `x${id}` : (there[id % Math.max(1, there.length)] ?? 'none')
+    if (name === 'project_id') project = chosen
+    return encodeURIComponent(chosen)
+  })
+  const path = query === '' ? bare : `${bare}?${query}`
+  const response = await fetch(`${sandbox.apiUrl}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const content = await response.text()
+  const answered: unknown = content === '' ? undefined : JSON.parse(content)
+  const { status } = response
+  const what = `${method} ${path} ${JSON.stringify(body)} ${status} ${content}`
+  // Schemas need Postgres and pg_dump, which the sandbox may not have.
+  if (!/schema$/.test(bare)) expect(status, what).toBeLessThan(500)
+  expect(undocumented({ method, path, sent: body, status, answered }), what).toEqual([])
+  return status
+}
+
+/** Counts the responses by status. */
+const counter = () => {
+  const counts = new Map<number, number>()
+  return {
+    note: (status: number) => void counts.set(status, (counts.get(status) ?? 0) + 1),
+    /** Otherwise, the requests would not have been effective. */
+    expectAll: (...statuses: readonly number[]) => {
+      for (const status of statuses) expect(counts.get(status) ?? 0, String(status)).toBeGreaterThan(10)
+    },
+  }
+}
+
 test('random requests neither crash the sandbox nor violate its OpenAPI document', async () => {
-  const statuses = new Map<number, number>()
+  const { note, expectAll } = counter()
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: 5, maxLength: 25 }), async (sequence) => {
       const clock = manualClock()
       const sandbox = await startSandbox({ clock, seed: SEED })
       try {
-        for (const { method, template, ids, query, body } of sequence) {
-          let place = 0
-          let project = ''
-          const bare = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-            const id = ids[place++ % ids.length] ?? 0
-            const there = idsIn(sandbox, name, project)
-            // URLs drop segments that consist of dots.
-            const chosen = typeof id === 'string' ? `x${id}` : (there[id % Math.max(1, there.length)] ?? 'none')
-            if (name === 'project_id') project = chosen
-            return encodeURIComponent(chosen)
-          })
-          const path = query === '' ? bare : `${bare}?${query}`
-          const response = await fetch(`${sandbox.apiUrl}${path}`, {
-            method,
-            headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-            ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-          })
-          const content = await response.text()
-          const answered: unknown = content === '' ? undefined : JSON.parse(content)
-          const { status } = response
-          statuses.set(status, (statuses.get(status) ?? 0) + 1)
-          const what = `${method} ${path} ${JSON.stringify(body)} ${status} ${content}`
-          // Comparing schemas needs Postgres, which simulated computes do not have.
-          if (!/schema$/.test(bare)) expect(status, what).toBeLessThan(500)
-          const sent = body === undefined ? undefined : body
-          expect(undocumented({ method, path, sent, status, answered }), what).toEqual([])
+        for (const request of sequence) {
+          note(await send(sandbox, request))
           await clock.advance(10_000)
         }
       } finally {
@@ -216,6 +243,81 @@ test('random requests neither crash the sandbox nor violate its OpenAPI document
     }),
     { numRuns: 200 },
   )
-  // Otherwise, the requests would not have been effective.
-  for (const status of [200, 201, 400, 404, 422]) expect(statuses.get(status) ?? 0, String(status)).toBeGreaterThan(10)
+  expectAll(200, 201, 400, 404, 422)
+})
+
+/** What keeps happening to computes while random requests are sent. */
+const CHURN: readonly Pick<RandomRequest, 'method' | 'template' | 'body'>[] = [
+  ...['restart', 'suspend', 'start'].map((action) => ({
+    method: 'POST',
+    template: `/projects/{project_id}/endpoints/{endpoint_id}/${action}`,
+    body: undefined,
+  })),
+  ...[0.5, 1].map((size) => ({
+    method: 'PATCH',
+    template: '/projects/{project_id}/endpoints/{endpoint_id}',
+    body: { endpoint: { autoscaling_limit_min_cu: size, autoscaling_limit_max_cu: size } },
+  })),
+  { method: 'DELETE', template: '/projects/{project_id}/endpoints/{endpoint_id}', body: undefined },
+  {
+    method: 'POST',
+    template: '/projects/{project_id}/branches',
+    body: { endpoints: [{ type: 'read_write', suspend_timeout_seconds: 60 }] },
+  },
+]
+const READS = ['roles', 'databases', 'roles/{role_name}/reveal_password'].map((list) => ({
+  method: 'GET',
+  template: `/projects/{project_id}/branches/{branch_id}/${list}`,
+  body: undefined,
+}))
+const churn: fc.Arbitrary<RandomRequest> = fc
+  .record({
+    request: fc.oneof(fc.constantFrom(...CHURN), fc.constantFrom(...READS)),
+    ids: fc.array(fc.nat(1_000), { minLength: 4, maxLength: 4 }),
+  })
+  .map(({ request, ids }) => ({ ...request, ids, query: '' }))
+
+const REQUESTS_PER_SANDBOX = 250
+/** For example `ESPALIER_RANDOM_REQUESTS=5000,7`: how many requests to send, and the seed. */
+const [MANY = 500, ...SEEDS] = (process.env.ESPALIER_RANDOM_REQUESTS ?? '500').split(',').map(Number)
+
+test('random requests cause no server error while real computes restart, are resized, sleep and are deleted', async () => {
+  const { note, expectAll } = counter()
+  const computes = (project: string) =>
+    (['active', 'idle'] as const).map((state) => ({
+      name: state,
+      computes: [
+        { id: `ep-${project}-${state}`, state, scaleToZero: '1m' },
+        { id: `ep-${project}-${state}-ro`, type: 'read_only' as const, state: 'idle' as const },
+      ],
+    }))
+  const seed = { projects: ['one', 'two', 'three', 'four'].map((id) => ({ id, branches: computes(id) })) }
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof(requests, churn), { minLength: REQUESTS_PER_SANDBOX, maxLength: REQUESTS_PER_SANDBOX }),
+      async (sequence) => {
+        // Computes fall asleep after one second of real time.
+        const sandbox = await openReal({ seed, timeScale: 60 })
+        const left = [...sequence]
+        const client = async (): Promise<void> => {
+          for (let next = left.pop(); next !== undefined; next = left.pop()) {
+            let status = await send(sandbox, next)
+            // Like any client, waits while the project is locked, but not for an operation that keeps failing.
+            for (let tries = 0; status === 423 && tries < 20; tries += 1) {
+              await setTimeout(50)
+              status = await send(sandbox, next)
+            }
+            note(status)
+          }
+        }
+        try {
+          await Promise.all(Array.from({ length: 4 }, client))
+        } finally {
+          await sandbox.close()
+        }
+      },
+    ),
+    { numRuns: MANY / REQUESTS_PER_SANDBOX, endOnFailure: true, ...(SEEDS[0] === undefined ? {} : { seed: SEEDS[0] }) },
+  )
+  expectAll(200, 201, 404)
 })

@@ -27,6 +27,7 @@ const origin: Origin = {
   ...originOf(undefined, EMPTY_PLAN),
   released: [
     {
+      kind: 'compute',
       project: PROJECT,
       branch: { id: 'br-dev', name: 'dev' },
       compute: { type: 'read_only', name: 'bi', id: 'ep-bi-7', host: 'h', state: 'idle' },
@@ -74,6 +75,45 @@ describe.each(Object.entries(OUTPUTS))('the %s output', (name, render) => {
     if (!isJson) expect(text).toContain('1 of 2 projects')
   })
 
+  test('reports an error that many projects share once, and names some of the others', () => {
+    if (isJson) return
+    const denied = (project: string) => ({
+      project,
+      diagnostics: [
+        {
+          severity: 'error',
+          code: 'E_PROJECT_UNREADABLE',
+          message: `Project \`${project}\` could not be read. No right (GET /projects/${project}, request r-${project}, status 403).`,
+        } as const,
+      ],
+    })
+    const many = Array.from({ length: 39 }, (_, at) => denied(`x-${at}`))
+    const text = readable(render({ ...PLAN, leftOut: [...leftOut, ...many] }))
+    expect(text.match(/E_PROJECT_UNREADABLE/g)).toHaveLength(1)
+    expect(text).toContain('The same error in 38 other projects: x-1, x-2, x-3, x-4, x-5 and 33 more.')
+    expect(text).toContain('has no branch `qa-gone`')
+  })
+
+  test('reports a branch that a document declares in many projects once', () => {
+    if (isJson) return
+    const [{ project = '', diagnostics = [] } = {}] = leftOut
+    const many = ['', 2, 3].map((at) => ({
+      project: `${project}${at}`,
+      diagnostics: diagnostics.map((one) => ({ ...one, message: one.message.replace(project, `${project}${at}`) })),
+    }))
+    const text = readable(render({ ...PLAN, leftOut: many }))
+    expect(text.match(/E_BRANCH_UNKNOWN/g)).toHaveLength(1)
+    expect(text).toContain('The same error in 2 other projects: billing-12, billing-13.')
+  })
+
+  test('names changes that are not selected instead of claiming that the project matches', () => {
+    if (isJson) return
+    const selection = { branches: ['x'], leftOut: { projects: 0, changes: 2, dependent: 0 } }
+    const text = readable(render({ ...EMPTY_PLAN, selection }))
+    expect(text).toMatch(/no changes to apply: 2 changes not selected/i)
+    expect(text).not.toContain('matches the manifests')
+  })
+
   test('never claims that there are no changes if a project was left out', () => {
     const text = readable(render({ ...EMPTY_PLAN, leftOut }))
     expect(text).not.toMatch(/matches the manifests|no changes since|changes no compute/)
@@ -96,11 +136,12 @@ describe.each([
 ])('the %s output', (_name, render) => {
   const NOTHING = 'The manifests introduce no changes since '
   const none = originOf(undefined, EMPTY_PLAN)
-  const gone = {
-    severity: 'warning',
-    code: 'W_SAFEGUARD_REMOVED',
-    message: 'Branch `dev` of project `shop` is no longer protected.',
-  } as const
+  const dev = { project: PROJECT, branch: { id: 'br-dev', name: 'dev' } }
+  const gone: Origin = {
+    ...none,
+    released: [{ ...dev, kind: 'safeguard', safeguard: 'protect', before: 'true', after: 'false' }],
+  }
+  const policies = { files: [], results: [], changes: ['Removes policy `awake`: scaleToZero forbidden'] }
 
   test('reports that the manifests introduce no changes', () => {
     expect(render?.(EMPTY_PLAN, none)).toContain(NOTHING)
@@ -108,7 +149,8 @@ describe.each([
 
   test.each<readonly [string, Plan, Origin]>([
     ['computes are released', EMPTY_PLAN, origin],
-    ['a policy is removed', { ...EMPTY_PLAN, warnings: [gone] }, none],
+    ['a safeguard is removed', EMPTY_PLAN, gone],
+    ['a policy is removed', { ...EMPTY_PLAN, policies }, none],
     ['drift is accepted', EMPTY_PLAN, { ...none, settled: PLAN.changes }],
     ['the base could not be compared', EMPTY_PLAN, { ...none, gaps: ['The manifests of the base have errors.'] }],
     ['a project is left out', { ...EMPTY_PLAN, leftOut }, none],
@@ -116,14 +158,15 @@ describe.each([
     expect(render?.(plan, given)).not.toContain(NOTHING)
   })
 
-  test('shows a removed policy even if nothing else changes', () => {
-    expect(readable(render?.({ ...EMPTY_PLAN, warnings: [gone] }, none) ?? '')).toContain('is no longer protected')
+  test('shows a removed safeguard or policy even if nothing else changes', () => {
+    expect(readable(render?.(EMPTY_PLAN, gone) ?? '')).toContain('no longer protected')
+    expect(readable(render?.({ ...EMPTY_PLAN, policies }, none) ?? '')).toContain('Removes policy `awake`')
   })
 })
 
 test('the comment counts released computes and left-out projects in its headline', () => {
   const text = OUTPUTS.comment?.({ ...EMPTY_PLAN, leftOut }, origin) ?? ''
-  expect(text).toContain('### Espalier: 1 compute is no longer managed. 1 of 2 projects could not be planned.')
+  expect(text).toContain('### Espalier: No longer managed: 1 compute. 1 of 2 projects could not be planned.')
 })
 
 test('the comment fits the size limit with 5,000 released computes and 2,000 problems', () => {
@@ -135,7 +178,7 @@ test('the comment fits the size limit with 5,000 released computes and 2,000 pro
   const plan = { ...PLAN, leftOut: problems.map(({ project, diagnostics = [] }) => ({ project, diagnostics })) }
   const text = OUTPUTS.comment?.(plan, many) ?? ''
   expect(text.length).toBeLessThanOrEqual(65_536)
-  expect(text).toContain('5,000 computes are no longer managed. 2,000 of 2,001 projects could not be planned.')
+  expect(text).toContain('No longer managed: 5,000 computes. 2,000 of 2,001 projects could not be planned.')
 })
 
 test('an outcome is incomplete if a project was left out', () => {

@@ -75,6 +75,12 @@ const changes: readonly Change[] = [
         source: at(9),
       },
     ],
+    effects: [
+      { kind: 'max-connections', before: 419, after: 1678, when: 'now' },
+      { kind: 'cache', before: { min: 3, max: 3 }, after: { min: 3, max: 12 }, when: 'now' },
+      { kind: 'temporary-disk', before: 20, after: 60, when: 'now' },
+      { kind: 'autoscaling', before: false, after: true, when: 'now' },
+    ],
     impact: 'restart',
     reasons: ['VALUE_DIFFERS'],
     before: { size: { min: 1, max: 1 }, ramGb: 4, maxConnections: 419 },
@@ -97,6 +103,7 @@ const changes: readonly Change[] = [
         source: at(12),
       },
     ],
+    effects: [],
     impact: 'none',
     reasons: ['NOT_OBSERVED'],
     after: { size: { min: 2, max: 2 }, ramGb: 8, maxConnections: 839 },
@@ -110,6 +117,7 @@ const changes: readonly Change[] = [
     from: old,
     compute: moving,
     attributes: [],
+    effects: [],
     impact: 'move',
     reasons: ['PIN_ELSEWHERE'],
     source: at(13),
@@ -121,6 +129,7 @@ const changes: readonly Change[] = [
     branch: old,
     compute: doomed,
     attributes: [],
+    effects: [],
     impact: 'delete',
     reasons: ['PRUNED'],
     refused: 'The branch is protected by the manifest (protect: true).',
@@ -144,6 +153,7 @@ const changes: readonly Change[] = [
         source: at(17),
       },
     ],
+    effects: [{ kind: 'sleep', before: false, after: 300, when: 'later' }],
     impact: 'none',
     unlessIdle: 'restart',
     reasons: ['VALUE_DIFFERS'],
@@ -231,7 +241,7 @@ export const WARNING: Diagnostic = {
 }
 
 export const PLAN: Plan = {
-  formatVersion: '2.0',
+  formatVersion: '3.0',
   projects: [PROJECT],
   changes,
   steps,

@@ -1,7 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { parseManifests } from '../../src/manifest/index.ts'
 import {
+  applyLog,
   eventLine,
   jsonDiagnostics,
   markdownPlan,
@@ -11,7 +12,7 @@ import {
   terminalOutcome,
   terminalPlan,
 } from '../../src/report/index.ts'
-import { ALL_DONE, EMPTY_PLAN, eventsFor, OUTCOME, PLAN, WARNING } from './fixtures.ts'
+import { ALL_DONE, EMPTY_PLAN, OUTCOME, PLAN, WARNING } from './fixtures.ts'
 
 const plain = (width: number) => ({ color: false, width })
 const takenAt = '2026-11-20T10:00:00Z'
@@ -126,11 +127,34 @@ describe('the outcome renderer', () => {
 
 test('the size table matches its golden file', () => golden(sizesTable(plain(80)), 'sizes.txt'))
 
-test('each event is printed on one line', () => {
-  const lines = PLAN.steps
-    .slice(2, 3)
-    .flatMap((step) => eventsFor(step, 'some text').map((event) => eventLine(event, plain(80))))
-  return golden(`${lines.join('\n')}\n`, 'events.txt')
+test('a log has a line when a step starts, one a minute while it waits, and one when it ends', () => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-20T10:00:00.000Z') })
+  try {
+    const lines: string[] = []
+    const log = applyLog(PLAN, plain(80), (line) => lines.push(line), Date.now)
+    const time = new Date().toISOString()
+    const [, , step] = PLAN.steps
+    if (step === undefined) throw new Error('there is no such step')
+    const operation = { id: 'op-1', action: 'apply_config', status: 'running', failuresCount: 0 } as const
+    const finished = { ...operation, status: 'finished' } as const
+    log.report({ time, type: 'step-start', step })
+    log.report({ time, type: 'call', step: step.id, method: 'PATCH', path: '/x', attempt: 2 })
+    log.report({ time, type: 'operation', step: step.id, operation })
+    vi.advanceTimersByTime(125_000)
+    const outcome = { step: step.id, status: 'done', operations: [finished], durationMs: 125_000 } as const
+    log.report({ time, type: 'step-end', outcome })
+    vi.advanceTimersByTime(60_000)
+    log.end()
+    expect(vi.getTimerCount()).toBe(0)
+    expect(lines).toEqual([
+      'start  update primary on main (ep-main-1)  ! restarts: existing connections drop',
+      'wait  update primary on main (ep-main-1)  1 min  apply_config running',
+      'wait  update primary on main (ep-main-1)  2 min  apply_config running',
+      'done  update primary on main (ep-main-1)  2 min 5 s',
+    ])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 test('an event that is already shown in another section has no line of its own', () => {

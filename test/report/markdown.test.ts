@@ -40,7 +40,7 @@ const problem = (name: string): Diagnostic => {
 
 const origin = (name: string, base?: Plan): Origin => {
   const source = { file: name, line: 1, column: 1, length: 1 }
-  const released = plan(name).unmanaged.map((one) => ({ ...one, project: name, source }))
+  const released = plan(name).unmanaged.map((one) => ({ ...one, kind: 'compute' as const, project: name, source }))
   return { ...originOf(base, plan(name), released), gaps: [name] }
 }
 

@@ -24,6 +24,7 @@ import {
   namesIn,
   plainText,
   readBoundedFile,
+  shellWord,
 } from '../../base/index.ts'
 import { type FileKind, readYaml } from '../../base/yaml/index.ts'
 import { DEFAULT_CONCURRENCY } from '../../model/index.ts'
@@ -83,6 +84,9 @@ const DESCRIPTION = {
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
     timeout: { ...TIMEOUT_FLAG.timeout, group: 'Agent:' },
+    'stop-timeout': duration('Agent:', 'How long to go on after SIGTERM to give a branch its primary back', {
+      default: '10m',
+    }),
     keys: text('Agent:', 'YAML file that lists several API keys, each with its projects', { value: 'FILE' }),
     listen: text('Serving:', 'Address on which to serve the page and the API', {
       value: 'ADDRESS',
@@ -104,10 +108,10 @@ const DESCRIPTION = {
     ['$0 agent run --repo . --sandbox=seed.yaml', 'Try the command without an account'],
     ['$0 agent run --repo . --once', 'Process each project once, as in a cron job'],
   ],
-  notes: `After SIGTERM or Ctrl-C, running steps complete first. A second signal stops the agent immediately.
+  notes: `After SIGTERM or Ctrl-C, running steps complete first, and every branch gets its primary back. A second signal stops the agent immediately.
 
 ${STATE_CODES}
-  Without --once, 0 if the agent was stopped, and 1 if it cannot start or continue.`,
+  Without --once, 0 if the agent was stopped, 3 if a branch has no primary, and 1 if it cannot start or continue.`,
 } as const satisfies Description
 
 type AgentRunFlags = ValuesOf<typeof DESCRIPTION>
@@ -157,7 +161,7 @@ export const runCommand = commandOf(DESCRIPTION, async (flags, io) => {
       await notifier?.end()
       await server.close()
     }
-    return EXIT.ok
+    return agent.hasGap ? EXIT.partial : EXIT.ok
   } finally {
     await connection.close()
     await data.release()
@@ -191,6 +195,7 @@ const settingsOf = (flags: AgentRunFlags) => {
     interval,
     gitInterval,
     operationTimeoutMs: flags.timeout,
+    stopTimeoutMs: flags.stopTimeout,
     concurrency: DEFAULT_CONCURRENCY,
     listen: parseListenAddress(flags.listen, '--listen'),
     listenPublic: listenPublic === undefined ? undefined : parseListenAddress(listenPublic, '--listen-public'),
@@ -216,7 +221,7 @@ const rejectPlainFolder = (repo: string, io: Io): void => {
   if (names.length === 0 || names.includes('.git') || names.includes('HEAD')) return
   throw usageError(
     `--repo ${repo} is not the top folder of a git repository.`,
-    `To follow a folder that is not a repository, omit --repo: espalier agent run ${repo}`,
+    `To follow a folder that is not a repository, remove the word \`--repo\` from the command, and keep ${shellWord(repo)}.`,
   )
 }
 

@@ -1,13 +1,21 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readJournal } from '../../agent/index.ts'
-import { defined, EspalierError, EXIT, type ExitCode, formatUtc, plainText } from '../../base/index.ts'
-import { type AgentView, type ProjectView, stepTitle } from '../../model/index.ts'
-import { agentProjectDetail, agentStatusTable } from '../../report/index.ts'
+import { defined, EspalierError, EXIT, type ExitCode, formatUtc, plainText, shellWord } from '../../base/index.ts'
+import {
+  type AgentView,
+  isUnpredicted,
+  observedWords,
+  type ProjectView,
+  stepTitle,
+  unrecordedIn,
+} from '../../model/index.ts'
+import { agentAdoption, agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { agentIn, DATA_FLAG, exitCodeOfAll, STATE_CODES } from '../setup/agent-data.ts'
 import { formatFlag, text, toggle, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
+import { completeCommands } from '../setup/suggested-commands.ts'
 import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
 
 const CHOICE_FLAGS = { ...DATA_FLAG, all: toggle('', "Select all of the agent's projects") } as const
@@ -50,6 +58,24 @@ const RECONCILE = {
 The command waits until the projects have been read and their steps have ended.
 
 ${STATE_CODES}`,
+} as const satisfies Description
+
+const ADOPT = {
+  positionals: PROJECTS,
+  flags: {
+    ...CHOICE_FLAGS,
+    commit: text('', 'Adopt what is shown, if the followed branch is still at this commit', { value: 'COMMIT' }),
+  },
+  examples: [
+    ['$0 agent adopt quiet-river-12345678', 'Show what would be applied, restarts first'],
+    ['$0 agent adopt quiet-river-12345678 --commit 0123456789ab', 'Let the agent apply it'],
+  ],
+  notes: `Restart windows, required consents and suspensions still apply. A value that changes after it was shown counts as drift.
+
+Exit codes:
+  0   adopted, or there is nothing to adopt
+  1   wrong usage, or the commit or the differences have changed meanwhile
+  2   shown, but not adopted`,
 } as const satisfies Description
 
 const SUSPEND = {
@@ -99,6 +125,30 @@ export const reconcileCommand = commandOf(RECONCILE, async (flags, io) => {
     if (view.projects.every(isRead)) return show(view, flags, io)
     await io.clock.sleep(POLL_MS)
   }
+})
+
+export const adoptCommand = commandOf(ADOPT, async (flags, io) => {
+  await subjectsOf(flags, io)
+  const { projects, source } = await viewOf(flags, io)
+  const found = projects.filter(({ differences }) => unrecordedIn(differences).length > 0)
+  const style = styleOf(io.stdout, flags, io.env)
+  for (const project of found) print(agentAdoption(project, style), io.stdout)
+  if (found.length === 0) print('There is nothing to adopt.', io.stdout)
+  else if (flags.commit === undefined) {
+    const names = flags.projects.map((name) => `${shellWord(plainText(name))} `).join('')
+    const commit = source.version?.slice(0, 12) ?? 'COMMIT'
+    const next = `To let the agent apply this, run \`espalier agent adopt ${names}--commit ${commit}\`.`
+    print(completeCommands(next, flags.invocation), io.stdout)
+    return EXIT.changes
+  } else {
+    for (const { id, differences } of found) {
+      const shown = unrecordedIn(differences).map(({ compute, path, live, want }) => ({ compute, path, live, want }))
+      const body = { commit: flags.commit, differences: shown }
+      await ask(`/projects/${encodeURIComponent(id)}/adoption`, 'POST', flags, io, body)
+    }
+    print(`Adopted: ${found.map(({ id }) => plainText(id)).join(', ')}.`, io.stdout)
+  }
+  return EXIT.ok
 })
 
 export const suspendCommand = commandOf(SUSPEND, async (flags, io) => {
@@ -160,7 +210,7 @@ const chosenOf = ({ projects }: AgentView, names: readonly string[]): readonly P
     const found = byId.length > 0 ? byId : projects.filter(({ name }) => name === word)
     if (found.length > 0) return found
     throw new EspalierError('E_USAGE', `This agent has no project ${word}.`, {
-      hint: 'To list its projects, run: espalier agent status',
+      hint: 'To list its projects, run `espalier agent status`.',
     })
   })
   return [...new Set(chosen)]
@@ -212,13 +262,16 @@ export const historyCommand = commandOf(HISTORY, async ({ projects, data }, io) 
       const names = [project, journal.plan.projectNames?.[project]]
       if (projects.length > 0 && !projects.some((one) => names.includes(one))) continue
       shown += 1
-      const { plan, started, done, hasEnded } = journal
+      const { plan, started, done, observed, hasEnded } = journal
       const changes = new Map(plan.changes.map((change) => [change.id, change]))
       print(plainText(`${day} ${h}:${m}:${s}  ${project}  ${version}${hasEnded ? '' : '  interrupted'}`), io.stdout)
       for (const step of plan.steps.filter(({ id }) => started.has(id))) {
         const fate = done.has(step.id) ? '' : ': not done'
         const impact = step.impact === 'none' ? '' : ` (${step.impact})`
-        print(`  ${stepTitle(step, changes)}${impact}${fate}`, io.stdout)
+        const seen = observed.get(step.id)
+        const effect =
+          seen === undefined ? '' : `: ${isUnpredicted(seen) ? 'not predicted: ' : ''}${observedWords(seen)}`
+        print(`  ${stepTitle(step, changes)}${impact}${fate}${effect}`, io.stdout)
       }
     }
   }

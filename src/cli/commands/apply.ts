@@ -1,13 +1,20 @@
 import { EspalierError, EXIT, plainJson } from '../../base/index.ts'
-import { type ApplyEvent, exitCodeOf, hasErrors, isEmptyPlan } from '../../model/index.ts'
+import {
+  type ApplyEvent,
+  exitCodeOf,
+  hasErrors,
+  isEmptyPlan,
+  type Outcome,
+  type StepStatus,
+} from '../../model/index.ts'
 import type { PlanRun } from '../../report/html/index.ts'
 import { terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   allowed,
   apply,
+  DEFAULT_PATHS,
   type Manifests,
   manifestPaths,
-  nothingChanged,
   type PlannedApply,
   readSavedPlan,
   type SavedPlan,
@@ -15,7 +22,7 @@ import {
   selectionNote,
   type Watcher,
 } from '../../workflow/index.ts'
-import { commandOf, type Description, type ValuesOf } from '../command.ts'
+import { commandOf, type Description, type Invocation, type ValuesOf } from '../command.ts'
 import { openWriteApi } from '../setup/connect.ts'
 import {
   CONNECTION_FLAGS,
@@ -34,7 +41,7 @@ import {
 } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { sameArguments } from '../setup/same-arguments.ts'
+import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
 import { askConsent, requireTerminal } from '../terminal/ask.ts'
 import { readingLine } from '../terminal/bottom-lines.ts'
 import { openPageOf, PAGE_FRAME, type WritePage } from '../terminal/page-file.ts'
@@ -58,7 +65,6 @@ const DESCRIPTION = {
       array: true,
     }),
     now: toggle('Consent:', 'Also run disruptive steps outside their restart windows'),
-    'keep-going': toggle('Consent:', 'If some projects have problems, apply the others'),
     'max-restarts': number('Consent:', 'Apply nothing if more computes than this may restart'),
     'max-failures': number('Consent:', 'Start no further steps once more than this many have failed'),
     ...TIMEOUT_FLAG,
@@ -91,14 +97,15 @@ Exit codes:
 
 type ApplyFlags = ValuesOf<typeof DESCRIPTION>
 
-export const applyCommand = commandOf(DESCRIPTION, async (flags, io) => {
+export const applyCommand = commandOf(DESCRIPTION, async (given, io) => {
   // All flags are checked before anything is read.
-  const policy = { allow: allowed(flags.allow ?? []) }
-  refuseSelectionOfSavedPlan(flags)
-  const selection = selectionOf(flags)
-  const page = await openPageOf(flags, io)
-  const saved = await savedPlan(flags, io)
-  const manifests = await manifestsFor(flags, selection, saved, io)
+  const policy = { allow: allowed(given.allow ?? []) }
+  refuseSelectionOfSavedPlan(given)
+  const selection = selectionOf(given)
+  const page = await openPageOf(given, io)
+  const saved = await savedPlan(given, io)
+  const manifests = await manifestsFor(given, selection, saved, io)
+  const flags = saved === undefined ? given : { ...given, invocation: invocationOf(saved, manifests, given) }
   if (!hasErrors(manifests.loaded.diagnostics) && flags.autoApprove !== true) requireTerminal(io, NO_TERMINAL)
   const reading = readingLine(io)
   const applied = await apply({
@@ -109,7 +116,6 @@ export const applyCommand = commandOf(DESCRIPTION, async (flags, io) => {
     clock: io.clock,
     consent: flags.autoApprove === true ? policy : (plan) => askConsent(plan, policy, io),
     maxFailures: flags.maxFailures,
-    keepGoing: flags.keepGoing,
     ignoreWindows: flags.now,
     operationTimeoutMs: flags.timeout,
     journal: flags.journal === undefined ? undefined : io.locate(flags.journal),
@@ -118,14 +124,18 @@ export const applyCommand = commandOf(DESCRIPTION, async (flags, io) => {
     onReading: reading.onReading,
     onPlan: (planned, again) => showPlan(planned, again, flags, io),
     watch: (planned) => watch(planned, page, flags, io),
-  }).finally(reading.end)
+  })
+    .catch((error: unknown) => {
+      throw error instanceof EspalierError ? withCompleteHint(error, flags) : error
+    })
+    .finally(reading.end)
   switch (applied.kind) {
     case 'invalid':
       reportProblems(applied.diagnostics, manifests.loaded, flags, io)
       return EXIT.error
     case 'unplannable':
       reportProblems([...manifests.loaded.diagnostics, ...applied.diagnostics], manifests.loaded, flags, io)
-      print(nothingChanged(applied.plan, '--keep-going'), io.stderr)
+      print('Nothing was changed.', io.stderr)
       return EXIT.error
     case 'declined':
       print('Not applied: nothing was changed.', io.stderr)
@@ -135,6 +145,32 @@ export const applyCommand = commandOf(DESCRIPTION, async (flags, io) => {
       return exitCodeOf(applied.outcome, applied.plan)
   }
 })
+
+/** The manifests and the selection of a saved plan, for suggested commands that plan again. */
+const invocationOf = (
+  { file: { plan } }: SavedPlan,
+  { paths: read }: Manifests,
+  { paths: [file], invocation }: ApplyFlags,
+): Invocation => {
+  const { projects: project, branches: branch, wave, introducedSince: base } = plan.selection ?? {}
+  const paths = read.filter((path) => !DEFAULT_PATHS.some((one) => one === path))
+  const selection = { project, branch, wave, base, introduced: base === undefined ? undefined : true }
+  return { ...invocation, values: { ...invocation.values, ...selection, paths: [file, ...paths] } }
+}
+
+/** A saved plan cannot be applied again once a step has changed the project. */
+const afterSteps = (flags: ApplyFlags, { steps }: Outcome): ApplyFlags => {
+  const { invocation, paths } = flags
+  const { values } = invocation
+  const isUnchanged = steps.every(({ status }) => NOT_SENT.has(status))
+  if (isUnchanged || !isPlanPath(paths[0] ?? '') || !Array.isArray(values.paths)) return flags
+  return { ...flags, invocation: { ...invocation, values: { ...values, paths: values.paths.slice(1) } } }
+}
+
+const NOT_SENT: ReadonlySet<StepStatus> = new Set(['not-allowed', 'scheduled', 'skipped'])
+
+const withCompleteHint = ({ code, message, hint = '', exitCode, cause }: EspalierError, { invocation }: ApplyFlags) =>
+  new EspalierError(code, message, { hint: completeCommands(hint, invocation) || undefined, exitCode, cause })
 
 const NO_TERMINAL =
   'Use --auto-approve, and use --allow for changes that --auto-approve does not permit. To see what would change, run `espalier plan`.'
@@ -153,8 +189,6 @@ const refuseSelectionOfSavedPlan = (flags: ApplyFlags): void => {
   }
 }
 
-const isPlanPath = (path: string): boolean => path.endsWith('.json')
-
 const manifestsFor = async (
   flags: ApplyFlags,
   selection: ReturnType<typeof selectionOf>,
@@ -163,7 +197,7 @@ const manifestsFor = async (
 ): Promise<Manifests> => {
   const paths = saved === undefined ? flags.paths : manifestPaths(saved, flags.paths.slice(1), io.cwd)
   if (flags.base !== undefined && flags.introduced !== true) {
-    throw usageError('apply --base needs --introduced.', 'To see the introduced changes, run: espalier plan --base REF')
+    throw usageError('apply --base needs --introduced.', 'To see the introduced changes, run `espalier plan`.')
   }
   const manifests = await readManifests(paths, io, flags)
   const isUnselected = saved !== undefined || hasErrors(manifests.loaded.diagnostics)
@@ -177,7 +211,7 @@ const showPlan = ({ plan, observed }: PlannedApply, again: boolean, flags: Apply
       io.stderr,
     )
   }
-  printNote(selectionNote(plan), io)
+  printNote(selectionNote(plan), flags, io)
   // With --format json, the events contain the plan, so it is shown separately only if the user must confirm it.
   const isJson = flags.format === 'json'
   if (isJson && flags.autoApprove === true) return
@@ -205,11 +239,10 @@ const watch = (planned: PlannedApply, page: WritePage | undefined, flags: ApplyF
     },
     end: async (outcome) => {
       progress?.end()
-      if (page !== undefined) await writeReport(page, planned, { events, outcome }, io)
+      const style = styleOf(io.stdout, outcome === undefined ? flags : afterSteps(flags, outcome), io.env)
+      if (page !== undefined) await writeReport(page, planned, { events, outcome, complete: style.complete }, io)
       if (outcome !== undefined && progress !== undefined && !isQuiet) {
-        const style = styleOf(io.stdout, flags, io.env)
-        const args = sameArguments(planned.manifests.paths, flags)
-        print(terminalOutcome(plan, outcome, style, true, args), io.stdout)
+        print(terminalOutcome(plan, outcome, style, true), io.stdout)
       }
     },
   }

@@ -1,12 +1,13 @@
 import { snapshot, type WriteApi } from '../../api/index.ts'
-import { waitForOperations } from '../../apply/index.ts'
-import { type Clock, defined, EspalierError, EXIT, onceEach, plainText } from '../../base/index.ts'
+import { ExpectedState, movedCompute, movedWords, waitForOperations } from '../../apply/index.ts'
+import { type Clock, defined, EspalierError, EXIT, onceEach, plainText, shellWord } from '../../base/index.ts'
 import {
   apiPath,
   computeTitle,
   formatWindow,
   hasErrors,
   isIdle,
+  type Moved,
   type ObservedCompute,
   type ObservedProject,
   type StepRequest,
@@ -46,6 +47,7 @@ The manifests in the current folder are respected in the same way as by apply: n
 Exit codes:
   0   done, or nothing to do
   1   wrong input, declined, rejected because of a protection, or failed
+  4   a compute or its branch has changed in the meantime, so nothing was sent for it
   5   nothing was changed, because a restart window is closed`,
   }) as const satisfies Description
 
@@ -77,8 +79,9 @@ const computeCommand = (command: ComputeAction): Command =>
         return EXIT.error
       }
       // A restart window may have closed while the command waited for the answer.
-      await outsideWindows(command, live, work, flags, io)
-      for (const target of work) await perform(api, project, command, target, flags.timeout, io)
+      const check = async () => void (await outsideWindows(command, live, work, flags, io))
+      await check()
+      for (const target of work) await perform(api, live, command, target, check, flags.timeout, io)
       return EXIT.ok
     })
   })
@@ -132,7 +135,7 @@ const outsideWindows = async (
 const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target): boolean => {
   if (command === 'restart' && isIdle(observed)) {
     throw new EspalierError('E_IDLE', `${plainText(ref)} is idle; only an active compute can be restarted.`, {
-      hint: `To wake it instead, run: espalier compute start ${plainText(ref)} --project ${projectId}`,
+      hint: `To wake it instead, run \`espalier compute start ${shellWord(ref)} --project ${projectId}\`.`,
     })
   }
   if (command === 'start' && observed.attributes.disabled === true) {
@@ -172,13 +175,23 @@ const isConfirmed = async (command: ComputeAction, flags: ComputeFlags, io: Io):
 
 const perform = async (
   api: WriteApi,
-  project: string,
+  live: ObservedProject,
   command: ComputeAction,
   target: Target,
+  check: () => Promise<void>,
   timeoutMs: number,
   io: Io,
 ): Promise<void> => {
-  const { operations } = await api.send(requestOf(project, command, target.id), {
+  const project = live.id
+  const expected = new ExpectedState({ takenAt: '', projects: [live], missing: [] })
+  // Called before each attempt, because the branch may be renamed or the window may close while the project is locked.
+  const before = async (): Promise<{ readonly send: undefined }> => {
+    const moved = await movedCompute(project, target.id, { api, expected, clock: io.clock, abort: undefined })
+    if (moved.length > 0) throw changed(target, moved)
+    await check()
+    return { send: undefined }
+  }
+  const { operations } = await api.sendUnless<never>(requestOf(project, command, target.id), before, {
     onWait: ({ message }) => print(`  waiting: ${plainText(message)}`, io.stdout),
   })
   const waited = await waitForOperations(operations, {
@@ -194,6 +207,13 @@ const perform = async (
   const isDone = operations.length > 0 || command === 'delete'
   print(`done  ${command} ${titleOf(target)}${isDone ? '' : '  nothing to do'}`, io.stdout)
 }
+
+const changed = (target: Target, moved: readonly Moved[]): EspalierError =>
+  new EspalierError(
+    'E_STALE',
+    `${titleOf(target)} has changed since it was read: ${plainText(moved.map(movedWords).join('; '))}. Nothing was sent for it.`,
+    { hint: 'Run the command again.', exitCode: EXIT.stale },
+  )
 
 const requestOf = (project: string, command: ComputeAction, id: string): StepRequest =>
   command === 'delete'
@@ -241,7 +261,7 @@ const enforcePermissions = <T extends Interruption>(all: readonly T[], now: bool
   )
   if (violations.length > 0) {
     throw new EspalierError('E_PROTECTED', `${violations.join('\n')}\nNothing was changed.`, {
-      hint: 'No flag overrides this. Remove the protection first.',
+      hint: 'No flag overrides this. Remove the protection, run the command again, and restore the protection.',
     })
   }
   const closed = all.filter(({ permissions: { window } }) => window !== undefined && !opening(window, clock).isOpen)

@@ -64,7 +64,12 @@ export const costCommand = commandOf(DESCRIPTION, async (flags, io) => {
       await page(costPage(report, PAGE_FRAME))
     }
   }
-  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io, manifests?.loaded.lineOf)
+  printProblems(
+    unread.flatMap(({ diagnostics }) => diagnostics),
+    flags,
+    io,
+    manifests?.loaded.lineOf,
+  )
   return unread.length === 0 ? EXIT.ok : EXIT.error
 })
 

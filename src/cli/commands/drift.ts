@@ -8,7 +8,7 @@ import { commandOf, type Description, STDIN } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, EXIT_ERROR, formatFlag, PATHS, SELECTION_FLAGS, text, usageError } from '../setup/flags.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { printNote, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
+import { printNote, printProblems, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
@@ -29,7 +29,7 @@ const DESCRIPTION = {
   0   there is no drift: no live project changed
   ${EXIT_ERROR},
       or a project cannot be planned, in which case the others are shown
-  2   there is drift: a live project changed`,
+  2   there is drift: a live project changed; or a compute is unsettled`,
 } as const satisfies Description
 
 export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
@@ -47,7 +47,7 @@ export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
   }
   const selected = await select(manifests, { projects: flags.project, branches: flags.branch }, io.cwd)
   return withReadApi(flags, io, async (api, onReading) => {
-    const { observed, result } = await planLive(api, selected, { estimate: false, onReading })
+    const { observed, result } = await planLive(api, selected, { onReading })
     const { plan } = result
     if (!result.ok && plan.projects.length === 0) {
       reportProblems(result.diagnostics, manifests.loaded, flags, io)
@@ -55,20 +55,22 @@ export const driftCommand = commandOf(DESCRIPTION, async (flags, io) => {
     }
     const moved = whoMoved(planOfBase(base, plan.projects, observed), plan)
     const differences = await withOperations(api, moved, observed, onReading)
-    const context = { ref: flags.base, takenAt: observed.takenAt, now: io.clock.date(), plan }
+    const unsettled = plan.warnings.filter(({ code }) => code === 'W_UNSETTLED')
+    const context = { ref: flags.base, takenAt: observed.takenAt, now: io.clock.date(), plan, unsettled }
     print(
       flags.format === 'json'
         ? jsonDrift(differences, context)
         : terminalDrift(differences, context, styleOf(io.stdout, flags, io.env)),
       io.stdout,
     )
-    printNote(selectionNote(plan), io)
+    if (flags.format === 'terminal') printProblems(unsettled, flags, io)
+    printNote(selectionNote(plan), flags, io)
     if (!result.ok) {
       if (flags.format === 'terminal') reportProblems(result.diagnostics, manifests.loaded, flags, io)
       reportLeftOut(plan, io)
       return EXIT.error
     }
-    return differences.some(isDrift) ? EXIT.changes : EXIT.ok
+    return differences.some(isDrift) || unsettled.length > 0 ? EXIT.changes : EXIT.ok
   })
 })
 

@@ -17,12 +17,18 @@ import { type Adoption, adoptFile, nothingToImport, selectionWords } from '../..
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, text, toggle } from '../setup/flags.ts'
-import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
+import {
+  exportChecked,
+  importProjects,
+  observeOne,
+  reportImported,
+  reportNotes,
+  reportOn,
+} from '../setup/imported-manifest.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, FOLDER, isGlob, liveProjects, visibleProjects } from '../setup/live-projects.ts'
-import { printError } from '../terminal/print-error.ts'
 import { printNote, printProblems } from '../terminal/report-problems.ts'
-import { print, styleOf } from '../terminal/terminal.ts'
+import { print } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
   flags: {
@@ -82,7 +88,7 @@ export const importCommand = commandOf(DESCRIPTION, async (flags, io) => {
     if (leftOut > 0 || imported.leftOut > 0) {
       const counts = [[leftOut, 'project'] as const, [imported.leftOut, 'compute'] as const]
       const selection = defined({ projects: patterns, branches })
-      printNote(selectionWords(selection, counts), io)
+      printNote(selectionWords(selection, counts), flags, io)
     }
     return imported.code
   })
@@ -110,7 +116,7 @@ const importOne = async (api: ReadApi, id: string, flags: ImportFlags, io: Io): 
   if (exported.computes === 0) throw nothingToImport(flags.branch)
   if (out === undefined) print(exported.text, io.stdout)
   else await replaceFile(io.locate(out), exported.text, 'The manifest')
-  printNotes(exported, io)
+  reportNotes(exported, reportOn(io.stderr))
   print(`${counted(exported.computes, 'compute')} imported; the plan of this manifest is empty.`, io.stderr)
   return { code: EXIT.ok, leftOut }
 }
@@ -123,27 +129,9 @@ const importAll = async (
   io: Io,
 ): Promise<Imported> => {
   const options = { ...exportOptions(flags), onReading }
-  const { files, unread } = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
-  let isComplete = unread.length === 0
-  for (const { path, project, result } of files) {
-    const name = plainText(project.name ?? project.id)
-    if (result === 'exists')
-      print(
-        `${path} already exists. To add live computes to it, run \`espalier import --project ${project.id} --out ${path}\``,
-        io.stderr,
-      )
-    else if ('error' in result) {
-      isComplete = false
-      print(`${name} was not imported:`, io.stderr)
-      printError(result.error, { color: styleOf(io.stderr, flags, io.env).color, debug: false }, io)
-    } else if (result.computes === 0) print(`${name}: no compute to import`, io.stderr)
-    else {
-      print(`${path}: ${counted(result.computes, 'compute')} of ${name}; its plan is empty`, io.stderr)
-      printNotes(result, io)
-    }
-  }
-  for (const { diagnostics } of unread) printProblems(diagnostics, flags, io)
-  const leftOut = files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
+  const imported = await importProjects(api, ids, flags.out ?? FOLDER, options, io)
+  const isComplete = reportImported(imported, reportOn(io.stderr), flags, io)
+  const leftOut = imported.files.reduce((sum, { project }) => sum + unchosen(project, options), 0)
   return { code: isComplete ? EXIT.ok : EXIT.error, leftOut }
 }
 
@@ -175,11 +163,10 @@ const importInto = async (
     return EXIT.error
   }
   if (result.isChanged) await replaceFile(io.locate(out), result.text, 'The manifest')
-  for (const line of result.leftOut) print(`Left out  ${plainText(line)}`, io.stderr)
-  for (const line of result.notLive)
-    print(`Not live  ${plainText(line)}: it is still declared, and apply will create it`, io.stderr)
-  for (const line of result.toRename)
-    print(`Renamed   ${plainText(line)}: it is still declared, and apply will rename it`, io.stderr)
+  const report = reportOn(io.stderr)
+  reportNotes(result, report)
+  for (const line of result.notLive) report('not live', `${line}: it is still declared, and apply will create it`)
+  for (const line of result.toRename) report('renamed', `${line}: it is still declared, and apply will rename it`)
   const scope = options.branches === undefined ? '' : ' for these branches'
   const left = [
     ...(result.notLive.length === 0 ? [] : [`creates ${counted(result.notLive.length, 'compute')}`]),

@@ -150,6 +150,11 @@ export const COMMANDS: readonly Entry[] = [
         load: async () => (await import('./agent.ts')).reconcileCommand,
       },
       {
+        command: 'adopt [projects..]',
+        summary: 'Show what the agent does not apply because it never saw it as declared, and let it apply it',
+        load: async () => (await import('./agent.ts')).adoptCommand,
+      },
+      {
         command: 'suspend [projects..]',
         summary: 'Stop applying changes to projects for a while; the agent still reads and reports them',
         load: async () => (await import('./agent.ts')).suspendCommand,

@@ -1,31 +1,38 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { stringify } from 'yaml'
-import type { Project, ReadApi } from '../../api/index.ts'
+import { ApiError, type Project, type ReadApi } from '../../api/index.ts'
 import {
   counted,
   EspalierError,
   EXIT,
   fileProblem,
   git,
-  groupBy,
   makeFolder,
   plainText,
   readIfExists,
   replaceFile,
 } from '../../base/index.ts'
-import { type Exported, manifestSchema } from '../../manifest/index.ts'
+import { manifestSchema } from '../../manifest/index.ts'
 import { schemaAddress } from '../../model/index.ts'
 import { DEFAULT_PATHS, matchingProjects, POLICY_FILES } from '../../workflow/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { POLICY_EXAMPLE, SCHEMA_FILE, withExtension, withSchema, workflowsFor } from '../init/files.ts'
 import { withReadApi } from '../setup/connect.ts'
 import { CONNECTION_FLAGS, text, toggle, usageError } from '../setup/flags.ts'
-import { exportChecked, importProjects, observeOne, printNotes } from '../setup/imported-manifest.ts'
+import {
+  exportChecked,
+  importProjects,
+  observeOne,
+  reportImported,
+  reportNotes,
+  reportOn,
+} from '../setup/imported-manifest.ts'
 import type { Io } from '../setup/io.ts'
 import { hasKey } from '../setup/key.ts'
 import { checkGlobs, FOLDER, liveProjects, undeclaredNote, visibleProjects } from '../setup/live-projects.ts'
 import { ifAny, readManifests } from '../setup/manifests.ts'
+import { completeCommands } from '../setup/suggested-commands.ts'
 import { askLine } from '../terminal/ask.ts'
 import { canAsk, print } from '../terminal/terminal.ts'
 
@@ -63,7 +70,7 @@ export const initCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const hasManifest = await writeManifest(flags, io)
   if (flags.manifestsOnly !== true) await writeEditorSettings(io)
   const hasWorkflows = flags.manifestsOnly !== true && (await writeWorkflows(io))
-  for (const line of nextSteps(hasManifest, hasWorkflows)) print(line, io.stdout)
+  for (const line of nextSteps(hasManifest, hasWorkflows)) print(completeCommands(line, flags.invocation), io.stdout)
   return EXIT.ok
 })
 
@@ -71,7 +78,8 @@ export const initCommand = commandOf(DESCRIPTION, async (flags, io) => {
 const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
   const present = DEFAULT_PATHS.find((path) => existsSync(io.locate(path)))
   if (present !== undefined) {
-    report(io, 'exists', `${present}; to add live computes to it, run \`espalier import --project ID --out FILE\``)
+    const how = 'to add live computes to it, run `espalier import --project ID --out FILE`'
+    report(io, 'exists', `${present}; ${completeCommands(how, flags.invocation)}`)
     if (flags.project === undefined && hasKey(flags, io)) await reportUndeclared(flags, io)
     return true
   }
@@ -94,8 +102,13 @@ const writeManifest = async (flags: InitFlags, io: Io): Promise<boolean> => {
 const reportUndeclared = async (flags: InitFlags, io: Io): Promise<void> => {
   const manifests = await ifAny(readManifests([], io))
   if (manifests === undefined) return
-  const note = await withReadApi(flags, io, (api) => undeclaredNote(api, manifests, flags))
-  if (note !== undefined) report(io, 'not declared', note)
+  const note = await withReadApi(flags, io, (api) => undeclaredNote(api, manifests)).catch((error: unknown) => {
+    // The files that init writes do not depend on this.
+    if (!(error instanceof ApiError)) throw error
+    report(io, 'not checked', `whether every project is declared. ${error.message}`)
+    return undefined
+  })
+  if (note !== undefined) report(io, 'not declared', completeCommands(note, flags.invocation))
 }
 
 const SHOWN = 20
@@ -131,63 +144,16 @@ const writeOne = async (api: ReadApi, id: string, schema: string, io: Io): Promi
   await replaceFile(io.locate(MANIFEST), computes === 0 ? starter(project.id, schema) : text, 'The manifest')
   const known = computes === 0 ? 'the project has no compute yet' : `${counted(computes, 'compute')}; its plan is empty`
   report(io, 'written', `${MANIFEST}: ${known}`)
-  printNotes(exported, io)
+  reportNotes(exported, reportOn(io.stdout))
   return computes > 0
 }
 
 const writeSeveral = async (api: ReadApi, ids: readonly string[], flags: InitFlags, io: Io): Promise<boolean> => {
   const schema = flags.manifestsOnly === true ? PUBLIC_SCHEMA : `../${SCHEMA_FILE}`
   const options = { pin: false, schema }
-  const { files, unread } = await importProjects(api, ids, FOLDER, options, io)
-  const written: (readonly [path: string, exported: Exported])[] = []
-  const existing: string[] = []
-  const leftOut: (readonly [reason: string, project: string])[] = []
-  for (const { path, project, result } of files) {
-    const name = project.name ?? project.id
-    if (result === 'exists') existing.push(path)
-    else if ('error' in result) leftOut.push([result.error.message, name])
-    else if (result.computes === 0) leftOut.push(['no compute', name])
-    else written.push([path, result])
-  }
-  for (const { project, diagnostics } of unread) leftOut.push([diagnostics[0]?.message ?? '', project])
-  reportWritten(written, io)
-  if (existing.length > 0) report(io, 'exists', shortened(existing))
-  for (const [reason, projects] of groupBy(leftOut, ([reason]) => reason)) {
-    report(io, 'left out', `${shortened(projects.map(([, project]) => project))}: ${reason}`)
-  }
+  reportImported(await importProjects(api, ids, FOLDER, options, io), reportOn(io.stdout), flags, io)
   return true
 }
-
-/** A line for each file if there are few. What is the same in several projects is said once. */
-const reportWritten = (written: readonly (readonly [path: string, exported: Exported])[], io: Io): void => {
-  if (written.length > MOST_NAMED) {
-    const computes = written.reduce((sum, [, exported]) => sum + exported.computes, 0)
-    const what = `${counted(written.length, 'manifest')} with ${counted(computes, 'compute')}`
-    report(io, 'written', `${FOLDER}/: ${what}; their plans are empty`)
-  } else {
-    for (const [path, exported] of written)
-      report(io, 'written', `${path}: ${counted(exported.computes, 'compute')}; its plan is empty`)
-  }
-  const rules = written.flatMap(([path, exported]) => exported.rules.map((rule) => ({ path, ...rule })))
-  for (const [match, alike] of groupBy(rules, (rule) => rule.match)) {
-    const branches = counted(
-      alike.reduce((sum, rule) => sum + rule.branches, 0),
-      'branch',
-      'branches',
-    )
-    const paths = shortened(alike.map(({ path }) => path))
-    report(io, 'inferred', `rule \`${match}\` for ${branches} and future ones, in ${paths}`)
-  }
-  const incomplete = written.flatMap(([path, { leftOut }]) => (leftOut.length > 0 ? [path] : []))
-  if (incomplete.length > 0) report(io, 'not managed', `see the end of ${shortened(incomplete)}`)
-}
-
-const MOST_NAMED = 8
-
-const shortened = (names: readonly string[]): string =>
-  names.length > MOST_NAMED
-    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
-    : names.join(', ')
 
 const projectWithoutKey = async ({ project }: InitFlags, io: Io): Promise<string> => {
   const id =
@@ -289,7 +255,7 @@ const textOf = (io: Io, file: string): Promise<string | undefined> =>
     throw new EspalierError('E_OUT', `${file} cannot be read (${fileProblem(cause)}).`, { cause })
   })
 
-const report = (io: Io, how: string, what: string): void => print(`${how.padEnd(14)} ${plainText(what)}`, io.stdout)
+const report = (io: Io, how: string, what: string): void => reportOn(io.stdout)(how, what)
 
 const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string[] => {
   const steps = [

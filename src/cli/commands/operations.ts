@@ -16,6 +16,7 @@ import { CONNECTION_FLAGS, duration, formatFlag, number, ONE_PROJECT, text, usag
 import type { Io } from '../setup/io.ts'
 import { oneProject } from '../setup/live-projects.ts'
 import { waitingLine } from '../terminal/bottom-lines.ts'
+import { printNote } from '../terminal/report-problems.ts'
 import { canRedraw, listed, print, tableStyle } from '../terminal/terminal.ts'
 import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
@@ -110,6 +111,7 @@ export const listCommand = commandOf(LIST, async (flags, io) =>
       shown += 1
       if (shown === flags.limit) break
     }
+    if (shown === 0) await checkNames(flags, session, io)
     if (shown > 0 || !isTable(flags)) printer.end()
     else print('No operations match.', io.stderr)
     return EXIT.ok
@@ -125,6 +127,7 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
       const { operations } = await session.api.listOperations(session.project, { limit: WATCHED })
       return operations.filter((operation) => Date.parse(operation.createdAt) >= since && isWanted(operation))
     }
+    if ((await read()).length === 0) await checkNames(flags, session, io)
     if (isTable(flags) && canRedraw(io.stdout, io.env)) {
       const draw = (operations: readonly Operation[]): string => textOf(session.tableOf(operations), operations)
       const title = `espalier operations, every ${time(WATCH_MS)}.`
@@ -299,17 +302,50 @@ const filterOf = (
       didYouMean(branch, [...branches.values()]) ?? `It has ${listed([...branches.values()].map(plainText))}.`,
     )
   }
-  if (compute !== undefined && !compute.startsWith('ep-')) {
-    throw usageError(
-      `--compute ${plainText(compute)} matches no operation.`,
-      'Write the id of a compute, such as ep-cool-dawn-a1b2c3.',
-    )
-  }
   return (operation) =>
     (branch === undefined || operation.branchId === branch || branches.get(operation.branchId ?? '') === branch) &&
     (compute === undefined || operation.endpointId === compute) &&
     (action === undefined || operation.action === action) &&
     (word === undefined || operation.status === word || consoleStatus(operation.status).toLowerCase() === word)
+}
+
+/** From the API reference. More may be added. */
+const ACTIONS = [
+  'apply_config',
+  'apply_storage_config',
+  'check_availability',
+  'create_branch',
+  'create_timeline',
+  'delete_tenant',
+  'start_compute',
+  'suspend_compute',
+  'tenant_attach',
+  'tenant_detach',
+  'tenant_reattach',
+  'timeline_archive',
+  'timeline_unarchive',
+]
+
+/**
+ * Checks the names in the filters once no operation matches: deleted computes still have operations.
+ *
+ * @throws {EspalierError} `E_USAGE` for a compute that the project does not have, and for a mistyped action.
+ */
+const checkNames = async (flags: ListFlags | WatchFlags, { api, project }: Session, io: Io): Promise<void> => {
+  const { compute, action } = flags
+  if (compute !== undefined) {
+    const ids = (await api.listComputes(project)).map(({ id }) => id)
+    if (!ids.includes(compute)) {
+      throw usageError(
+        `--compute ${plainText(compute)} matches no operation: the project has no such compute.`,
+        didYouMean(compute, ids) ?? `It has ${ids.length === 0 ? 'none' : listed(ids.map(plainText))}.`,
+      )
+    }
+  }
+  if (action === undefined || ACTIONS.includes(action)) return
+  const hint = didYouMean(action, ACTIONS)
+  if (hint === undefined) printNote(`\`${plainText(action)}\` is not a known action.`, flags, io)
+  else throw usageError(`--action ${plainText(action)} matches no operation: it is not a known action.`, hint)
 }
 
 const POLL_MS = 1_000

@@ -1,6 +1,13 @@
 import { jsonPlan } from '../../apply/index.ts'
-import { commitOf, counted, defined, EXIT, PRIVATE, replaceFile } from '../../base/index.ts'
-import { DEFAULT_CONCURRENCY, hasErrors, isEmptyPlan, type Origin, type Plan } from '../../model/index.ts'
+import { commitOf, counted, defined, EXIT, PRIVATE, replaceFile, shellWord } from '../../base/index.ts'
+import {
+  DEFAULT_CONCURRENCY,
+  hasErrors,
+  isEmptyPlan,
+  type Origin,
+  type Plan,
+  unknownSettlement,
+} from '../../model/index.ts'
 import { ageOf, markdownPlan, terminalOutcome, terminalPlan } from '../../report/index.ts'
 import {
   checkOverrides,
@@ -28,10 +35,11 @@ import {
   selectionOf,
   text,
   toggle,
+  usageError,
 } from '../setup/flags.ts'
 import { type Io, timeOf } from '../setup/io.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { sameConnection } from '../setup/same-arguments.ts'
+import { completeCommands, isPlanPath } from '../setup/suggested-commands.ts'
 import { openPageOf, PAGE_FRAME } from '../terminal/page-file.ts'
 import { printNote, printProblems, reportLeftOut, reportProblems } from '../terminal/report-problems.ts'
 import { print, styleOf } from '../terminal/terminal.ts'
@@ -53,7 +61,7 @@ const DESCRIPTION = {
       { value: 'REF' },
     ),
     rehearse: toggle('Output:', 'Also apply the plan to a copy of the projects in a sandbox that injects faults'),
-    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes'),
+    'detailed-exitcode': toggle('Output:', 'Exit with 2 if there are changes, or unsettled computes'),
     ...PLAN_VIEW_FLAGS,
     ...PLANNING_FLAGS,
     ...CONNECTION_FLAGS,
@@ -76,12 +84,15 @@ const DESCRIPTION = {
   ${EXIT_ERROR},
       or a policy denies a change, or a project cannot be planned, in which case the
       other projects are shown
-  2   with --detailed-exitcode, there are changes`,
+  2   with --detailed-exitcode, there are changes, or computes are unsettled`,
 } as const satisfies Description
 
 type PlanFlags = ValuesOf<typeof DESCRIPTION>
 
 export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
+  if (flags.out !== undefined && !isPlanPath(flags.out)) {
+    throw usageError(`--out ${flags.out} does not end in .json, by which apply recognizes a saved plan.`)
+  }
   // The page is opened first, so that the command fails before it reads anything.
   const page = await openPageOf(flags, io)
   const manifests = await readManifests(flags.paths, io, flags)
@@ -104,17 +115,19 @@ export const planCommand = commandOf(DESCRIPTION, async (flags, io) => {
   if (loaded.diagnostics.length > 0 && flags.format === 'terminal') {
     reportProblems(loaded.diagnostics, loaded, flags, io)
   }
-  const plan = { ...result.plan, warnings: [...result.plan.warnings, ...(comparison?.removedSafeguards ?? [])] }
+  const { plan } = result
   const since = base && comparison && { ...base, origin: comparison.origin }
   print(render(plan, planned, flags, since, io), io.stdout)
   if (flags.out !== undefined) await save(flags.out, planned, flags, io)
   await page?.(await htmlPage(plan, planned, flags, since, io))
-  printNote(selectionNote(plan), io)
+  printNote(selectionNote(plan), flags, io)
+  if (flags.detail === true) printNote(unknownSettlement(planned.observed.projects), flags, io)
   const isComplete = reportLeftOut(plan, io)
   if (flags.rehearse === true && !(await isRehearsed(planned, flags, io))) return EXIT.error
   if (!isComplete) return EXIT.error
   if (plan.policies?.results.some(({ outcome }) => outcome === 'denied')) return EXIT.error
-  return flags.detailedExitcode === true && !isEmptyPlan(plan) ? EXIT.changes : EXIT.ok
+  const isUnsettled = plan.warnings.some(({ code }) => code === 'W_UNSETTLED')
+  return flags.detailedExitcode === true && (isUnsettled || !isEmptyPlan(plan)) ? EXIT.changes : EXIT.ok
 })
 
 const htmlPage = async (
@@ -144,6 +157,7 @@ const planWithFlags = async (
     const planned = await planRecorded(await readSnapshot(io.locate(flags.live)), manifests, { base })
     printNote(
       `Planned against the snapshot ${flags.live}, which is ${ageOf(planned.observed.takenAt, io.clock.date())} old.`,
+      flags,
       io,
     )
     return planned
@@ -185,7 +199,7 @@ type Since = Base & { readonly origin: Origin }
 const readBase = async (ref: string, manifests: Manifests, flags: PlanFlags, io: Io): Promise<Base> => {
   const base = await manifestsAt(ref, manifests, { cwd: io.cwd })
   if (base.paths.length > 0 && hasErrors(base.loaded.diagnostics)) {
-    printNote(`The manifests at ${ref} have errors:`, io)
+    printNote(`The manifests at ${ref} have errors:`, flags, io)
     printProblems(base.loaded.diagnostics, flags, io, base.loaded.lineOf)
   }
   return { ref, commit: await commitOf(io.cwd, ref), manifests: base }
@@ -207,5 +221,6 @@ const render = (plan: Plan, { observed }: Planned, flags: PlanFlags, since: Sinc
 
 const save = async (file: string, planned: Planned, flags: PlanFlags, io: Io): Promise<void> => {
   await replaceFile(io.locate(file), encodeSavedPlan(planned), 'The plan', PRIVATE)
-  print(`Saved to ${file}. To apply exactly this plan, run: espalier apply ${file}${sameConnection(flags)}`, io.stderr)
+  const next = `To apply exactly this plan, run \`espalier apply ${shellWord(file)}\`.`
+  print(`Saved to ${file}. ${completeCommands(next, flags.invocation)}`, io.stderr)
 }

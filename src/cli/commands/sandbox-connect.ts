@@ -41,6 +41,9 @@ type ConnectFlags = ValuesOf<typeof DESCRIPTION>
 export const connectCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const compute = choose(await computesOf(chooseSandbox(flags.port, io)), flags)
   const target = flags.pooled === true ? compute.pooledUri : compute.uri
+  if (target === undefined && compute.uri !== undefined) {
+    throw usageError('Pooled connections need PgBouncer, which is not installed.', 'Install it, or omit --pooled.')
+  }
   if (target === undefined) {
     throw new EspalierError('E_SIMULATED', `${compute.id} has no Postgres: this sandbox simulates computes.`, {
       hint: 'To use real computes, run: espalier sandbox serve --computes postgres',

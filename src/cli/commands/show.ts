@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { jsonPlan } from '../../apply/index.ts'
-import { EXIT, type ExitCode, plainJson, plainText } from '../../base/index.ts'
+import { EXIT, type ExitCode, plainJson, plainText, shellWord } from '../../base/index.ts'
 import { resolvedManifests, resolvedText } from '../../manifest/index.ts'
 import { hasErrors, type Plan } from '../../model/index.ts'
 import { markdownPlan, minuteOf, terminalPlan } from '../../report/index.ts'
@@ -52,7 +52,7 @@ const showSaved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   if (isFolder === true || /\.ya?ml$/i.test(flags.ref)) {
     throw usageError(
       `${flags.ref} is not a saved plan, but may contain manifests.`,
-      `To show resolved manifests, run: espalier show --resolved ${flags.ref}`,
+      `To show resolved manifests, run \`espalier show --resolved ${shellWord(flags.ref)}\`.`,
     )
   }
   const { file } = await readSavedPlan(flags.ref, io.locate(flags.ref))
@@ -73,10 +73,11 @@ const showSaved = async (flags: ShowFlags, io: Io): Promise<ExitCode> => {
   return EXIT.ok
 }
 
-const printPlan = (plan: Plan, { format, detail, noColor }: ShowFlags, io: Io): void => {
+const printPlan = (plan: Plan, flags: ShowFlags, io: Io): void => {
+  const { format, detail } = flags
   if (format === 'json') print(jsonPlan(plan), io.stdout)
   else if (format === 'markdown') print(markdownPlan(plan), io.stdout)
-  else print(terminalPlan(plan, styleOf(io.stdout, { noColor }, io.env), { now: timeOf(io), detail }), io.stdout)
+  else print(terminalPlan(plan, styleOf(io.stdout, flags, io.env), { now: timeOf(io), detail }), io.stdout)
 }
 
 /** Prints manifests with profiles, rules and shared files merged, and the place that each value comes from. */

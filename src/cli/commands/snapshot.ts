@@ -1,5 +1,5 @@
-import { pastOperations, type ReadApi, snapshot } from '../../api/index.ts'
-import { EXIT, mapConcurrently, PRIVATE, replaceFile } from '../../base/index.ts'
+import { type ReadApi, snapshot, withOperations } from '../../api/index.ts'
+import { EXIT, mapConcurrently, PRIVATE, replaceFile, shellWord } from '../../base/index.ts'
 import { DEFAULT_CONCURRENCY, hasErrors } from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { encodeSnapshot, selectionWords } from '../../workflow/index.ts'
@@ -9,7 +9,7 @@ import { CONNECTION_FLAGS, PATHS, text } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { checkGlobs, liveProjects } from '../setup/live-projects.ts'
 import { readManifests } from '../setup/manifests.ts'
-import { samePaths } from '../setup/same-arguments.ts'
+import { completeCommands } from '../setup/suggested-commands.ts'
 import { printNote, printProblems } from '../terminal/report-problems.ts'
 import { print } from '../terminal/terminal.ts'
 
@@ -40,26 +40,29 @@ export const snapshotCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const declared = flags.project === undefined ? await declaredProjects(flags, io) : []
   if (declared === undefined) return EXIT.error
   return withReadApi(flags, io, async (api, onReading) => {
-    const projects = flags.project === undefined ? declared : await named(api, flags.project, io)
+    const projects = flags.project === undefined ? declared : await named(api, flags.project, flags, io)
     const seen = await snapshot(api, projects, { onReading })
-    const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, async (project) => ({
-      ...project,
-      ...(await pastOperations(api, project.id)),
-    }))
-    await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
-    print(
-      `Saved to ${flags.out}. To plan from it, run: espalier plan${samePaths(flags.paths)} --live ${flags.out}`,
-      io.stderr,
+    const takenAt = Date.parse(seen.takenAt)
+    const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, (project) =>
+      withOperations(api, project, takenAt),
     )
+    await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
+    const next = `To plan from it, run \`espalier plan --live ${shellWord(flags.out)}\`.`
+    print(`Saved to ${flags.out}. ${completeCommands(next, flags.invocation)}`, io.stderr)
     const unread = unreadProjects(seen).flatMap(({ diagnostics }) => diagnostics)
     if (unread.length > 0) printProblems(unread, flags, io)
     return unread.length > 0 ? EXIT.error : EXIT.ok
   })
 })
 
-const named = async (api: ReadApi, projects: readonly string[], io: Io): Promise<readonly string[]> => {
+const named = async (
+  api: ReadApi,
+  projects: readonly string[],
+  flags: SnapshotFlags,
+  io: Io,
+): Promise<readonly string[]> => {
   const { ids, leftOut } = await liveProjects(api, projects)
-  if (leftOut > 0) printNote(selectionWords({ projects }, [[leftOut, 'project']]), io)
+  if (leftOut > 0) printNote(selectionWords({ projects }, [[leftOut, 'project']]), flags, io)
   return ids
 }
 

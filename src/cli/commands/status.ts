@@ -1,6 +1,20 @@
-import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
+import {
+  type OnReading,
+  operationsReader,
+  optionalRead,
+  type ReadApi,
+  snapshot,
+  withSettlements,
+} from '../../api/index.ts'
 import { compare, defined, EXIT, type ExitCode, plainJson } from '../../base/index.ts'
-import { hasErrors, type Observed, type Plan, type Selection } from '../../model/index.ts'
+import {
+  hasErrors,
+  type Observed,
+  type Plan,
+  type Selection,
+  unsettledIn,
+  unsettledWarning,
+} from '../../model/index.ts'
 import { projectIds, unreadProjects } from '../../planner/index.ts'
 import { statusesOf, statusTable, terminalDiagnostics, time } from '../../report/index.ts'
 import {
@@ -90,7 +104,7 @@ export const statusCommand = commandOf(DESCRIPTION, async (flags, io) => {
     if (flags.watch !== true) {
       const [seen, note] = await Promise.all([read(onReading), noteOf(api, manifests, flags)])
       show(seen, shown, io)
-      printNote(note, io)
+      printNote(note, flags, io)
     } else if (isTable(flags)) {
       const draw = (seen: Seen): string => `${textOf(seen, shown, io)}\n${problemsOf(seen, shown, io)}`
       const title = `espalier status, every ${time(WATCH_MS)}.`
@@ -115,7 +129,7 @@ const noteOf = async (
   flags: StatusFlags,
 ): Promise<string | undefined> => {
   const isAll = flags.paths.length === 0 && flags.project === undefined && flags.branch === undefined
-  return isAll && isTable(flags) && manifests !== undefined ? undeclaredNote(api, manifests, flags) : undefined
+  return isAll && isTable(flags) && manifests !== undefined ? optionalRead(undeclaredNote(api, manifests)) : undefined
 }
 
 /** Decides what to read: the declared projects, with a plan if possible, or any projects that the key can access. */
@@ -127,13 +141,14 @@ const seeing = async (
   io: Io,
 ): Promise<See> => {
   const declared = manifests === undefined ? [] : projectIds(manifests.loaded.desired)
+  const reader = operationsReader()
   const projects = await withNames(patterns ?? [], declared, (ids) => namesOf(api, ids, {}))
   const found = patterns?.map((pattern) => matchingProjects(pattern, projects)) ?? [declared]
   const isDeclared = found.every((ids) => ids.length > 0)
   if (manifests !== undefined && !isBroken && (isDeclared || patterns === undefined || paths.length > 0)) {
     const selected = await select(manifests, { projects: patterns }, io.cwd)
     return async (read, onReading) => {
-      const { observed, result } = await planLive(read, selected, { estimate: false, onReading })
+      const { observed, result } = await planLive(read, selected, { reader, onReading })
       const projects = result.plan.selection?.leftOut.projects ?? 0
       return { observed, plan: result.plan, leftOut: { projects, computes: 0 } }
     }
@@ -144,7 +159,7 @@ const seeing = async (
       ? await liveProjects(api, patterns ?? [])
       : { ids: chosen, leftOut: declared.length - chosen.length }
   return async (read, onReading) => ({
-    observed: await snapshot(read, ids, { onReading }),
+    observed: await withSettlements(read, await snapshot(read, ids, { onReading }), reader),
     leftOut: { projects: leftOut, computes: 0 },
   })
 }
@@ -208,7 +223,12 @@ const problemsOf = (seen: Seen, flags: Shown, io: Io): string => {
   const selection: Selection = defined({ projects, branches })
   const { leftOut } = seen
   return [
-    ...problemsIn(seen).map(({ diagnostics }) => terminalDiagnostics(diagnostics, style, lineOf)),
+    terminalDiagnostics(
+      problemsIn(seen).flatMap(({ diagnostics }) => diagnostics),
+      style,
+      lineOf,
+    ),
+    terminalDiagnostics(unsettledIn(seen.observed.projects).map(unsettledWarning), style, lineOf),
     ...(isBroken ? ['Note  SYNC is unknown until the errors in the manifests are corrected.\n'] : []),
     ...(leftOut.projects + leftOut.computes === 0
       ? []

@@ -1,9 +1,10 @@
-/** The names in the manifests in the current folder. */
+/** The names in the manifests. */
 
 import { git } from '../../base/index.ts'
 import { readFiles } from '../../manifest/index.ts'
 import { pathsOf, readManifests } from '../../workflow/index.ts'
 
+/** A name that several documents declare appears several times. */
 export interface DeclaredNames {
   readonly projects: readonly string[]
   readonly waves: readonly string[]
@@ -17,19 +18,27 @@ const NO_NAMES: DeclaredNames = { projects: [], waves: [], branches: [], compute
 /** Reading more than this would take too long. */
 const MOST_CHARACTERS = 2_000_000
 
-/** @param project if set, only its branches and computes are returned. */
-export const declaredNames = async (cwd: string, project: string | undefined): Promise<DeclaredNames> => {
+/**
+ * @param given the paths on the command line.
+ * @param project if set, only its branches and computes are returned.
+ */
+export const declaredNames = async (
+  cwd: string,
+  given: readonly string[],
+  project: string | undefined,
+): Promise<DeclaredNames> => {
   try {
-    const { texts } = await readFiles(await pathsOf([], cwd), cwd)
+    const paths = await pathsOf(given, cwd)
+    const { texts } = await readFiles(paths, cwd)
     if (texts.reduce((sum, { text }) => sum + text.length, 0) > MOST_CHARACTERS) return NO_NAMES
-    const { documents, waves = [] } = (await readManifests([], { cwd })).loaded.desired
+    const { documents, waves = [] } = (await readManifests(paths, { cwd })).loaded.desired
     const branches = documents
       .filter((document) => project === undefined || document.project === project)
       .flatMap((document) => document.branches)
     return {
-      projects: unique(documents.map((document) => document.project)),
+      projects: documents.map((document) => document.project),
       waves: waves.map(({ name }) => name),
-      branches: unique(branches.map(({ ref }) => ref)),
+      branches: branches.map(({ ref }) => ref),
       computes: branches.flatMap(({ ref, primary, replicas }) => [
         ...(primary === undefined || 'absent' in primary ? [] : [{ ref, id: primary.id }]),
         ...replicas.map(({ key, id }) => ({ ref: `${ref}/${key}`, id })),
@@ -40,8 +49,6 @@ export const declaredNames = async (cwd: string, project: string | undefined): P
     return NO_NAMES
   }
 }
-
-const unique = (names: readonly string[]): readonly string[] => [...new Set(names)]
 
 const MOST = 200
 

@@ -44,16 +44,21 @@ export const openWriteApi = async (
 ): Promise<OpenClient<WriteApi>> => openWriteClient(await connect(flags, io, reading), lockTimeoutMs)
 
 export const connect = async (flags: ApiFlags, io: Io, reading?: ReadingLine): Promise<Connection> => {
+  const watch = apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit)
   const connection = await connectTo(await targetOf(flags, io), {
     userAgent: `espalier/${VERSION}`,
     clock: io.clock,
-    watch: apiWatch((line) => print(line, io.stderr), io.clock, reading?.onLimit),
+    watch,
     ...(flags.debug === true ? { debug: (line: string) => print(line, io.stderr) } : {}),
   })
   for (const warning of connection.warnings) print(`warning  ${warning}`, io.stderr)
   if (connection.hasStartedOver)
     print(`Note  ${flags.sandbox} has changed, so the sandbox starts over from it.`, io.stderr)
-  return connection
+  const close = (): Promise<void> => {
+    watch.end()
+    return connection.close()
+  }
+  return { ...connection, close }
 }
 
 const targetOf = async (flags: ApiFlags, io: Io): Promise<Target> => {
@@ -96,7 +101,7 @@ export const apiWatch = (
   print: (line: string) => void,
   clock: Pick<Clock, 'now'>,
   onLimit: RequestWatch['onLimit'] = () => undefined,
-): RequestWatch => {
+): RequestWatch & { end(): void } => {
   let reportedAt = Number.NEGATIVE_INFINITY
   /** The latest failure since the last successful response. The timer below reports it. */
   let problem = ''
@@ -112,6 +117,7 @@ export const apiWatch = (
   }
   return {
     onLimit,
+    end: recover,
     begin: (request) => {
       const silence = setTimeout(() => say(`Waiting for the control API to answer ${request}.`), SILENCE_MS).unref()
       return (wrong) => {

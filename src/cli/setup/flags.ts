@@ -67,7 +67,7 @@ export const COMMON_FLAGS = {
 
 /** Flags that decide how to show a plan on a terminal. */
 export const PLAN_VIEW_FLAGS = {
-  detail: toggle('Output:', 'Show all attributes of each change, and the order of steps'),
+  detail: toggle('Output:', 'Show everything: places, capacity, time, and the order of steps'),
 } as const
 
 /** The flag that also writes the result as a page. */

@@ -1,14 +1,38 @@
 /** Exports live projects as manifests for which a plan is empty. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type OnReading, type ReadApi, snapshot } from '../../api/index.ts'
-import { EspalierError, makeFolder, plainText, replaceFile } from '../../base/index.ts'
-import { type Exported, type ExportOptions, exportProject, parseManifests } from '../../manifest/index.ts'
-import { hasErrors, isEmptyPlan, type Observed, type ObservedProject } from '../../model/index.ts'
+import {
+  counted,
+  EspalierError,
+  groupBy,
+  listed,
+  makeFolder,
+  plainText,
+  replaceFile,
+  shellWord,
+} from '../../base/index.ts'
+import {
+  type Exported,
+  type ExportOptions,
+  exportProject,
+  type InferredRule,
+  parseManifests,
+} from '../../manifest/index.ts'
+import {
+  type Diagnostic,
+  hasErrors,
+  isEmptyPlan,
+  type Observed,
+  type ObservedProject,
+  problem,
+} from '../../model/index.ts'
 import { plan, unreadProjects } from '../../planner/index.ts'
-import { print } from '../terminal/terminal.ts'
+import { printProblems } from '../terminal/report-problems.ts'
+import { print, type StyleFlags } from '../terminal/terminal.ts'
 import type { Io } from './io.ts'
 import { unknownProject } from './live-projects.ts'
+import { completeCommands } from './suggested-commands.ts'
 
 /** @throws {EspalierError} `E_PROJECT_UNKNOWN`, `E_PROJECT_UNREADABLE` */
 export const observeOne = async (
@@ -33,7 +57,7 @@ export const exportChecked = (project: ObservedProject, options: ExportOptions):
   if (result?.ok === true && isEmptyPlan(result.plan)) return exported
   const [first] = result?.ok === false ? result.diagnostics : loaded.diagnostics
   const why = first?.message ?? 'its plan is not empty'
-  throw new EspalierError('E_IMPORT', `The project cannot be imported: ${plainText(why)}`, {
+  throw new EspalierError('E_IMPORT', `Project \`${project.id}\` cannot be imported: ${plainText(why)}`, {
     hint: 'Nothing was written. Try again with --pin, or select fewer branches with --branch.',
   })
 }
@@ -102,11 +126,80 @@ const fileNames = (projects: readonly ObservedProject[]): ReadonlyMap<string, st
   )
 }
 
-/** Prints which parts of the manifest were inferred, and which live settings a manifest cannot express. */
-export const printNotes = (
-  { inferred, leftOut }: { readonly inferred: readonly string[]; readonly leftOut: readonly string[] },
-  { stderr }: Io,
+/** Prints a line such as `written        espalier.yaml`. */
+export type Report = (how: string, what: string) => void
+
+export const reportOn =
+  (stream: Io['stdout']): Report =>
+  (how, what) =>
+    print(`${how.padEnd(14)} ${plainText(what)}`, stream)
+
+/**
+ * Reports the written files, each on a line if there are few. What is the same in several projects is said once.
+ *
+ * @returns whether every project could be read and imported.
+ */
+export const reportImported = (
+  { files, unread }: Awaited<ReturnType<typeof importProjects>>,
+  report: Report,
+  flags: StyleFlags,
+  io: Io,
+): boolean => {
+  const written: (readonly [path: string, exported: Exported])[] = []
+  const existing: ImportedFile[] = []
+  const empty: string[] = []
+  const problems: Diagnostic[] = unread.flatMap(({ diagnostics }) => diagnostics)
+  for (const file of files) {
+    const { path, project, result } = file
+    if (result === 'exists') existing.push(file)
+    else if ('error' in result) problems.push(problem('E_IMPORT', result.error.message, result.error.hint))
+    else if (result.computes === 0) empty.push(project.name ?? project.id)
+    else written.push([path, result])
+  }
+  if (written.length > MOST_NAMED) {
+    const computes = written.reduce((sum, [, exported]) => sum + exported.computes, 0)
+    const what = `${counted(written.length, 'manifest')} with ${counted(computes, 'compute')}`
+    report('written', `${dirname(written[0]?.[0] ?? '')}/: ${what}; their plans are empty`)
+  } else {
+    for (const [path, exported] of written)
+      report('written', `${path}: ${counted(exported.computes, 'compute')}; its plan is empty`)
+  }
+  const rules = written.flatMap(([path, exported]) => exported.rules.map((rule) => ({ path, ...rule })))
+  for (const alike of groupBy(rules, (rule) => ruleWords({ ...rule, branches: 0 })).values()) {
+    const [first] = alike
+    if (first === undefined) continue
+    const branches = alike.reduce((sum, rule) => sum + rule.branches, 0)
+    report('inferred', `in ${shortened(alike.map(({ path }) => path))}: ${ruleWords({ ...first, branches })}`)
+  }
+  const incomplete = written.flatMap(([path, { leftOut }]) => (leftOut.length > 0 ? [path] : []))
+  if (incomplete.length > 0) report('not managed', `see the end of ${shortened(incomplete)}`)
+  const [present, ...others] = existing
+  if (present !== undefined) {
+    const { path, project } = present
+    const which = others.length === 0 ? 'it' : 'the first'
+    const how = `To add live computes to ${which}, run \`espalier import --project ${project.id} --out ${shellWord(path)}\``
+    report('exists', `${shortened(existing.map((one) => one.path))}. ${completeCommands(how, flags.invocation)}`)
+  }
+  if (empty.length > 0) report('left out', `${shortened(empty)}: no compute`)
+  if (problems.length > 0) printProblems(problems, flags, io)
+  return problems.length === 0
+}
+
+const MOST_NAMED = 8
+
+const shortened = (names: readonly string[]): string => listed(names, MOST_NAMED)
+
+const ruleWords = ({ match, branches, expires, differing }: InferredRule): string => {
+  const future = expires === undefined ? 'future ones' : 'future ones that expire'
+  const differ = differing.length === 0 ? '' : `; they differ in ${differing.join(', ')}, so this is not managed`
+  return `rule \`${match}\` for ${counted(branches, 'branch', 'branches')} and ${future}${differ}`
+}
+
+/** Reports which parts of a manifest were inferred, and which live settings a manifest cannot express. */
+export const reportNotes = (
+  { reasons, rules, leftOut }: Pick<Exported, 'reasons' | 'rules' | 'leftOut'>,
+  report: Report,
 ): void => {
-  for (const line of inferred) print(`Inferred  ${plainText(line)}`, stderr)
-  for (const line of leftOut) print(`Left out  ${plainText(line)}`, stderr)
+  for (const line of [...reasons, ...rules.map(ruleWords)]) report('inferred', line)
+  for (const line of leftOut) report('not managed', line)
 }

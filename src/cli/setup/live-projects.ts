@@ -1,14 +1,13 @@
 /** Finds live projects by id, name or glob. */
-import { ApiError, optionalRead, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
-import { compare, counted, EspalierError, globProblem, plainText } from '../../base/index.ts'
+import { ApiError, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
+import { compare, counted, EspalierError, globProblem, plainText, shellWord } from '../../base/index.ts'
 import { hasErrors, ID } from '../../model/index.ts'
 import { projectIds } from '../../planner/index.ts'
 import { type Manifests, matchingProjects, readManifests } from '../../workflow/index.ts'
 import { listed } from '../terminal/terminal.ts'
-import { type ApiFlags, usageError } from './flags.ts'
+import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'
-import { sameConnection } from './same-arguments.ts'
 
 /** The default path of a folder of manifests. If several projects are imported, each gets a file in it. */
 export const FOLDER = 'espalier'
@@ -135,20 +134,19 @@ export const checkGlobs = (flag: string, patterns: readonly string[] = []): void
  *
  * @param manifests the manifests at a default path. Other files might declare further projects.
  */
-export const undeclaredNote = async (
-  api: ReadApi,
-  { loaded, paths }: Manifests,
-  flags: ApiFlags,
-): Promise<string | undefined> => {
+export const undeclaredNote = async (api: ReadApi, { loaded, paths }: Manifests): Promise<string | undefined> => {
   if (hasErrors(loaded.diagnostics)) return undefined
   const declared = new Set(projectIds(loaded.desired))
-  const all = (await optionalRead(api.searchProjects())) ?? []
+  const all = await api.searchProjects().catch((error: unknown) => {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return []
+    throw error
+  })
   const found = all.filter(({ id }) => !declared.has(id)).toSorted((a, b) => compare(a.name, b.name))
   const [first] = found
   if (first === undefined) return undefined
   const names = found.map(({ name }) => plainText(name))
   const file = paths[0] === FOLDER ? `${FOLDER}/${first.id}.yaml` : paths[0]
-  const command = `espalier import --project ${first.id} --out ${file}${sameConnection(flags)}`
+  const command = `espalier import --project ${first.id} --out ${shellWord(file ?? '')}`
   return [
     `${counted(found.length, 'project')} that the key can access ${found.length === 1 ? 'is' : 'are'} not declared:`,
     `${listed(names)}. To declare ${names[0]}, run \`${command}\`.`,

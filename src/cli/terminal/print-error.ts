@@ -1,18 +1,25 @@
 /** Prints errors, which are either mistakes of the user or bugs in Espalier. */
 import { EspalierError, EXIT, type ExitCode, plainText } from '../../base/index.ts'
+import type { Invocation } from '../command.ts'
 import type { Io } from '../setup/io.ts'
+import { completeCommands } from '../setup/suggested-commands.ts'
 import { print } from './terminal.ts'
 
 const REPORT_AT = 'the issue tracker of the project'
 
 /** Prints an error and returns the exit code. Stack traces are shown for bugs only, and only with `--debug`. */
-export const printError = (error: unknown, options: { color: boolean; debug: boolean }, io: Io): ExitCode => {
+export const printError = (
+  error: unknown,
+  options: { color: boolean; debug: boolean; invocation?: Invocation | undefined },
+  io: Io,
+): ExitCode => {
   const label = options.color ? '\u001b[31merror\u001b[39m' : 'error'
   const hintLabel = options.color ? '\u001b[36mhint\u001b[39m' : 'hint'
   if (error instanceof EspalierError) {
     // The code is shown so that users can pass it to `espalier explain`.
-    print(`${label}  ${error.code}  ${plainLines(error.message)}`, io.stderr)
-    if (error.hint !== undefined) print(`  ${hintLabel}: ${plainLines(error.hint)}`, io.stderr)
+    const shown = (text: string): string => completeCommands(plainLines(text), options.invocation)
+    print(`${label}  ${error.code}  ${shown(error.message)}`, io.stderr)
+    if (error.hint !== undefined) print(`  ${hintLabel}: ${shown(error.hint)}`, io.stderr)
     return error.exitCode
   }
   const message = error instanceof Error ? error.message : String(error)

@@ -1,10 +1,21 @@
 /** Shows the events of an apply, as a live view on a terminal and otherwise line by line. */
 import { Spinner } from 'listr2'
 import { type ApplyEvent, DEFAULT_CONCURRENCY, type Plan } from '../../model/index.ts'
-import { afterEvent, eventLine, isNews, planNames, runView, startOf, timeLeftOf, wrapped } from '../../report/index.ts'
+import {
+  afterEvent,
+  applyLog,
+  delaysOf,
+  eventLine,
+  newsFilter,
+  planNames,
+  runView,
+  startOf,
+  timeLeftOf,
+  wrapped,
+} from '../../report/index.ts'
 import type { Io } from '../setup/io.ts'
 import { BottomLines } from './bottom-lines.ts'
-import { canRedraw, print, styleOf } from './terminal.ts'
+import { canRedraw, print, type StyleFlags, styleOf } from './terminal.ts'
 
 export interface Progress {
   report(event: ApplyEvent): void
@@ -12,22 +23,13 @@ export interface Progress {
   end(): void
 }
 
-export interface ProgressFlags {
-  readonly noColor?: boolean | undefined
-}
+export const progressOf = (plan: Plan, flags: StyleFlags, io: Io): Progress =>
+  canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags, io)
 
-export const progressOf = (plan: Plan, flags: ProgressFlags, io: Io): Progress =>
-  canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags.noColor, io)
-
-const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress => {
-  const names = planNames(plan)
-  return {
-    report: (event) => {
-      const line = isNews(event) ? eventLine(event, styleOf(io.stdout, { noColor }, io.env), names) : undefined
-      if (line !== undefined) print(line, io.stdout)
-    },
-    end: () => undefined,
-  }
+const plainLines = (plan: Plan, flags: StyleFlags, io: Io): Progress => {
+  const log = applyLog(plan, styleOf(io.stdout, flags, io.env), (line) => print(line, io.stdout), io.clock.date)
+  const isNews = newsFilter()
+  return { report: (event) => log.report(event, isNews(event)), end: log.end }
 }
 
 /**
@@ -35,27 +37,29 @@ const plainLines = (plan: Plan, noColor: boolean | undefined, io: Io): Progress 
  * spinner comes from listr2. Steps are not listr2 tasks, because each task needs a promise, and the promises of steps
  * that never start would have to be resolved one by one.
  */
-export const liveList = (plan: Plan, { noColor }: ProgressFlags, io: Io): Progress => {
+export const liveList = (plan: Plan, flags: StyleFlags, io: Io): Progress => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const names = planNames(plan)
   const timeLeft = timeLeftOf(plan, DEFAULT_CONCURRENCY)
   const bottom = new BottomLines(io.stdout, io.stderr, io.onSignal)
+  const isNews = newsFilter()
   let state = startOf(plan, io.clock.date())
   const spinner = new Spinner()
   const draw = (): void => {
     const now = io.clock.date()
-    const style = { ...styleOf(io.stdout, { noColor }, io.env), rows: io.stdout.rows ?? 24 }
+    const style = { ...styleOf(io.stdout, flags, io.env), rows: io.stdout.rows ?? 24 }
     bottom.draw(runView(state, { now, spinner: spinner.fetch(), leftMs: timeLeft(state, now), names, style }))
   }
   draw()
   spinner.start(draw)
   return {
     report: (event) => {
+      const delays = delaysOf(state, event)
       state = afterEvent(state, event, (step) => steps.get(step)?.project)
       // The plan shows which restart windows are overridden, and the outcome counts them.
       if (event.type !== 'step-end') return
-      const style = styleOf(io.stdout, { noColor }, io.env)
-      const line = isNews(event) ? eventLine(event, style, names) : undefined
+      const style = styleOf(io.stdout, flags, io.env)
+      const line = isNews(event) ? eventLine(event, style, names, delays) : undefined
       if (line !== undefined) print(wrapped(line, style), io.stdout)
     },
     end: () => {

@@ -4,11 +4,8 @@ import type { LoadedManifests } from '../../manifest/index.ts'
 import type { Diagnostic, Plan } from '../../model/index.ts'
 import { jsonDiagnostics, projectsLeftOut, projectTitle, terminalDiagnostics } from '../../report/index.ts'
 import type { Io } from '../setup/io.ts'
-import { listed, print, styleOf } from './terminal.ts'
-
-interface StyleFlags {
-  readonly noColor?: boolean | undefined
-}
+import { completeCommands } from '../setup/suggested-commands.ts'
+import { listed, print, type StyleFlags, styleOf } from './terminal.ts'
 
 /** Prints problems on stderr, for people. `lineOf` is needed only for problems in manifests. */
 export const printProblems = (
@@ -29,8 +26,8 @@ export const reportProblems = (
   else printProblems(diagnostics, flags, io, lineOf)
 }
 
-export const printNote = (note: string | undefined, { stderr }: Io): void => {
-  if (note !== undefined) print(`Note  ${note}`, stderr)
+export const printNote = (note: string | undefined, { invocation }: StyleFlags, { stderr }: Io): void => {
+  if (note !== undefined) print(`Note  ${completeCommands(note, invocation)}`, stderr)
 }
 
 /**

@@ -1,6 +1,14 @@
 /** Finds out the colour support, width and other properties of the output streams. */
 import type { Style } from '../../report/index.ts'
+import type { Invocation } from '../command.ts'
 import type { Environment, Io, Output } from '../setup/io.ts'
+import { completeCommands } from '../setup/suggested-commands.ts'
+
+export interface StyleFlags {
+  readonly noColor?: boolean | undefined
+  /** Completes the commands that are shown. */
+  readonly invocation?: Invocation
+}
 
 type Stream = Pick<Output, 'isTTY' | 'columns'>
 
@@ -11,21 +19,14 @@ const NARROWEST = 40
  * Colour is decided by the first of these that applies: `--no-color`, a NO_COLOR that is not empty, FORCE_COLOR, and
  * the type of the stream. The width is in columns.
  */
-export const styleOf = (
-  stream: Stream,
-  flags: { readonly noColor?: boolean | undefined },
-  env: Environment,
-): Style => ({
+export const styleOf = (stream: Stream, flags: StyleFlags, env: Environment): Style => ({
   color: hasColor(stream, flags.noColor === true, env),
   width: Math.max(NARROWEST, stream.isTTY === true ? (stream.columns ?? PIPED_WIDTH) : PIPED_WIDTH),
+  complete: (text) => completeCommands(text, flags.invocation),
 })
 
 /** The style of tables. In a pipe, a table shows all columns in full, because a program may read it. */
-export const tableStyle = (
-  stream: Stream,
-  flags: { readonly noColor?: boolean | undefined },
-  env: Environment,
-): Style => ({
+export const tableStyle = (stream: Stream, flags: StyleFlags, env: Environment): Style => ({
   ...styleOf(stream, flags, env),
   ...(stream.isTTY === true ? {} : { width: Number.POSITIVE_INFINITY }),
 })

@@ -3,9 +3,12 @@ import { counted, encodePath, group, groupBy } from '../../base/index.ts'
 import { AGENT_STATES, type AgentView, type DifferenceView, IMPACT_NAMES, type ProjectView } from '../../model/index.ts'
 import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
 import { capitalised, minuteOf } from '../words/counts.ts'
+import { differenceEffects } from '../words/effects.ts'
 import { IMPACT_MARKS } from '../words/impacts.ts'
+import { releasedCounts, releasedLines } from '../words/released.ts'
 import assets from './generated/assets.json' with { type: 'json' }
 import {
+  andMore,
   chip,
   chipList,
   icon,
@@ -38,8 +41,8 @@ const GROUP_LOOKS: Readonly<Record<AgentGroup, Look>> = {
   fine: STATE_ICONS.Synced,
 }
 
-/** How many differences are listed. The page of the project shows all of them. */
-const MOST_DIFFERENCES = 30
+/** How many differences and removals are listed. The page of the project shows all of them. */
+const MOST_LISTED = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
   const groups = Object.keys(AGENT_GROUPS) as AgentGroup[]
@@ -111,10 +114,11 @@ const version = (text: string): Markup => markup`<code title="${text}">${text.sl
 
 const moment = (iso: string): Markup => markup`<time datetime="${iso}">${minuteOf(iso)}</time>`
 
-const projectList = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup =>
-  name === 'fine'
-    ? markup`<ul class="fine">${projects.map(syncedItem)}</ul>`
-    : markup`<ol class="agent">${projects.map(projectRow)}</ol>`
+const projectList = (name: AgentGroup, projects: readonly AgentPageProject[]): Markup => {
+  const isBrief = ({ released }: AgentPageProject): boolean => name === 'fine' && releasedCounts(released) === ''
+  const [rows, items] = [projects.filter((one) => !isBrief(one)), projects.filter(isBrief)]
+  return markup`${when(rows.length > 0, () => markup`<ol class="agent">${rows.map(projectRow)}</ol>`)}${when(items.length > 0, () => markup`<ul class="fine">${items.map(syncedItem)}</ul>`)}`
+}
 
 const syncedItem = (project: AgentPageProject): Markup => {
   const { version: synced, since, lastApply: last } = project
@@ -135,7 +139,7 @@ const projectRow = (project: AgentPageProject): Markup => {
 <div class="what"><p>${why(project)}</p>
 <dl>${facts(project).map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${project.command === undefined ? NOTHING : markup`<p class="paste"><code class="command" id="c-${project.id}">${project.command}</code></p>`}
-${differences(project)}</div></li>
+${releasedList(project)}${differences(project)}</div></li>
 `
 }
 
@@ -172,18 +176,27 @@ const facts = (project: AgentPageProject): readonly (readonly [name: string, val
   return found
 }
 
+const releasedList = ({ released }: AgentPageProject): Markup => {
+  const lines = releasedLines(released)
+  return when(
+    lines.length > 0,
+    () => markup`<p>No longer managed:</p>
+<ul>${lines.slice(0, MOST_LISTED).map((line) => markup`<li>${line}</li>`)}</ul>${andMore(lines.length, MOST_LISTED)}`,
+  )
+}
+
 const differences = ({ id, differences }: AgentPageProject): Markup => {
   if (differences.length === 0) return NOTHING
-  const more = differences.length - MOST_DIFFERENCES
+  const more = differences.length - MOST_LISTED
   return markup`<details id="d-${id}" class="more"><summary>${counted(differences.length, 'difference')}</summary><div class="scroll" role="region" tabindex="0" aria-label="Differences of ${id}"><table>
-<thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${differences.slice(0, MOST_DIFFERENCES).map(differenceRow)}</tbody></table></div>${when(
+<thead><tr><th scope="col">what</th><th scope="col">live</th><th scope="col">declared</th><th scope="col">impact</th><th scope="col">origin</th><th scope="col">state</th></tr></thead><tbody>${differences.slice(0, MOST_LISTED).map((one) => differenceRow(one, differences))}</tbody></table></div>${when(
     more > 0,
     () => markup`<p class="quiet">and ${group(more)} more on the project's page</p>`,
   )}</details>`
 }
 
-const differenceRow = (one: DifferenceView): Markup =>
-  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_MARKS[one.impact], IMPACT_NAMES[one.impact])}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
+const differenceRow = (one: DifferenceView, all: readonly DifferenceView[]): Markup =>
+  markup`<tr><th scope="row">${kindLabel(one.kind)} ${one.compute} on ${one.branch}${one.path === undefined ? '' : `: ${one.path}`}${one.declaredAt === undefined ? NOTHING : markup` <code>${one.declaredAt}</code>`}</th><td>${value(one.live)}</td><td>${value(one.want)}</td><td>${chip(IMPACT_MARKS[one.impact], IMPACT_NAMES[one.impact])}${differenceEffects(one, all).map((text) => markup`<p class="quiet">${text}</p>`)}</td><td>${one.origin}</td><td>${agentStatusName(one)}</td></tr>
 `
 
 const value = (text: string | null): Markup =>

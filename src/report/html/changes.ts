@@ -14,7 +14,8 @@ import {
   type Step,
 } from '../../model/index.ts'
 import { number, time } from '../words/counts.ts'
-import { IMPACT_MARKS, impactWords, interrupting, windowWords } from '../words/impacts.ts'
+import { effectLines } from '../words/effects.ts'
+import { IMPACT_MARKS, impactWords, interrupting, noneWords, windowWords } from '../words/impacts.ts'
 import { type NumberedStep, numberedSteps, place, projectTitle } from '../words/names.ts'
 import {
   chip,
@@ -60,7 +61,7 @@ ${[...branches].flatMap((ofBranch) => ofBranch.slice(0, 1).map(({ change }) => b
 
 const projectFacts = (changes: readonly Change[]): string => {
   const loud = interrupting(changes).length
-  return `${counted(changes.length, 'change')}, ${loud === 0 ? 'no one is interrupted' : `${loud} of them interrupt${loud === 1 ? 's' : ''}`}`
+  return `${counted(changes.length, 'change')}, ${loud === 0 ? noneWords(changes) : `${loud} of them interrupt${loud === 1 ? 's' : ''}`}`
 }
 
 /** Returns a function that lists the computes of a branch that the plan does not change. */
@@ -123,7 +124,9 @@ const changeCard = (change: Change, index: number, steps: readonly NumberedStep[
     () => markup`<p class="drift">existing drift</p>`,
   )}</div>
 <div class="values">${valueTable(change)}</div>
-<div class="effect"><p>${chip(IMPACT_MARKS[impact], impactWords(change))}</p>${when(
+<div class="effect"><p>${chip(IMPACT_MARKS[impact], impactWords(change))}</p>${effectLines(change).map(
+    ({ text, warns }) => markup`<p class="quiet">${warns ? markup`<b>${text}</b>` : text}</p>`,
+  )}${when(
     change.windows !== undefined,
     () => markup`<p class="window">${icon('clock')}${windowWords(change)}</p>`,
   )}${when(refused !== undefined, () => markup`<p class="refused">${icon('shield')}<b>refused:</b> ${refused}</p>`)}
@@ -148,7 +151,6 @@ ${[
   from === undefined ? NOTHING : row('branch', from.name, branch.name),
   ...attributes.map(({ path, beforeText, afterText }) => row(path, beforeText, afterText)),
   derived('RAM', ({ ramGb }) => `${number(ramGb)} GB`),
-  derived('max_connections', ({ maxConnections }) => number(maxConnections)),
 ]}</tbody></table>${rangeFigure(before, after)}`
 }
 

@@ -1,8 +1,9 @@
 /** The HTML page for a plan and, once it was applied, for what became of it. */
 import { counted, group } from '../../base/index.ts'
-import { isEmptyPlan, type Observed, type Plan } from '../../model/index.ts'
+import { isEmptyPlan, type Observed, type Plan, type Released } from '../../model/index.ts'
 import { projectTitle, type Since } from '../words/names.ts'
 import { coverageLine, emptyVerdict, interruptions, planLine } from '../words/plan-lines.ts'
+import { releasedCounts } from '../words/released.ts'
 import { changesSection } from './changes.ts'
 import { chipList, joined, type Markup, markup, NOTHING, noteList, timestamp, verdictHeading, when } from './markup.ts'
 import { type PageFrame, page } from './page.ts'
@@ -29,15 +30,17 @@ interface PlanPageOptions extends PageFrame {
   /** The snapshot that the plan was made from. */
   readonly observed?: Observed
   readonly since?: Since
+  /** What is no longer declared, if that is known without `since`. */
+  readonly released?: readonly Released[]
   /** Set if the plan was applied. The page then shows the results. */
   readonly run?: PlanRun
 }
 
 export const planPage = (plan: Plan, options: PlanPageOptions): string => {
-  const { since, observed, run } = options
+  const { since, observed, run, released = since?.origin.released ?? [] } = options
   const hasChanges = !isEmptyPlan(plan)
   const results = run && resultsOf(plan, run)
-  const verdict = results?.verdict.words ?? (hasChanges ? planLine(plan.summary) : emptyVerdict(plan))
+  const verdict = results?.verdict.words ?? (hasChanges ? planLine(plan.summary) : emptyVerdict(plan, { released }))
   const drift = new Set(since?.origin.drift.map(({ id }) => id))
   return page(options, {
     title: `${verdict} ${plan.projects.slice(0, 3).map(projectTitle(plan)).join(', ')}`,
@@ -45,7 +48,7 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
     seen: seenAt(options, results),
     head: markup`${results === undefined ? markup`<h1>${verdict}</h1>` : verdictHeading(results.verdict.look, verdict)}
 <p class="facts">${factsOf(plan, results)}</p>${projectLine(plan)}
-${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results === undefined, () => chipList(chips(plan.summary)))}${noteList(results?.notes ?? [])}`,
+${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results === undefined, () => chipList(chips(plan)))}${noteList(results?.notes ?? [])}`,
     body: [
       leftOutSection(plan),
       warningsSection(plan),
@@ -57,7 +60,7 @@ ${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results 
       costSection(plan),
       when(hasChanges, () => stepsSection(plan, results)),
       changesSection(plan, observed, { isDrift: ({ id }) => drift.has(id), resultOf: results?.of }),
-      releasedSection(since?.origin.released ?? [], plan),
+      releasedSection(released, plan),
       unmanagedSection(plan.unmanaged),
       when(hasChanges, () => legend(results === undefined ? [] : RESULT_LEGEND)),
     ],
@@ -68,7 +71,8 @@ const factsOf = (plan: Plan, results: RunResults | undefined): string => {
   const counts = `${coverageLine(plan)}.`
   if (isEmptyPlan(plan)) return counts
   if (results !== undefined) return `${planLine(plan.summary)} ${results.duration}`
-  return `${interruptions(plan.summary)}; ${counted(plan.summary.calls, 'API call')}; ${counts}`
+  const noticed = interruptions(plan)
+  return `${noticed === '' ? '' : `${noticed}; `}${counted(plan.summary.calls, 'API call')}; ${counts}`
 }
 
 const MOST_NAMES = 6
@@ -92,10 +96,11 @@ const seenAt = ({ takenAt, age }: PlanPageOptions, results: RunResults | undefin
 
 const sinceLine = ({ ref, origin }: Since): Markup => {
   const { introduced, drift, settled, released, gaps = [] } = origin
+  const counts = releasedCounts(released)
   const words = [
     `: ${counted(introduced.length, 'change')}. Existing drift: ${counted(drift.length, 'change')}.`,
     ...(settled.length === 0 ? [] : [`The manifests now accept drift of ${counted(settled.length, 'compute')}.`]),
-    ...(released.length === 0 ? [] : [`No longer managed: ${counted(released.length, 'compute')}.`]),
+    ...(counts === '' ? [] : [`No longer managed: ${counts}.`]),
     ...gaps,
   ]
   return markup`<p class="since">Introduced since <code>${ref}</code>${words.join(' ')}</p>`

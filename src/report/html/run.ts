@@ -19,6 +19,8 @@ export interface PlanRun {
   readonly events: readonly ApplyEvent[]
   /** Absent if the run was cut off before it ended. */
   readonly outcome?: Outcome | undefined
+  /** Completes the commands that a note suggests. By default, they are shown as they are. */
+  readonly complete?: ((text: string) => string) | undefined
 }
 
 export interface StepResult {
@@ -43,7 +45,7 @@ export interface RunResults {
   of(step: Step): StepResult
 }
 
-export const resultsOf = (plan: Plan, { events, outcome }: PlanRun): RunResults => {
+export const resultsOf = (plan: Plan, { events, outcome, complete = (text) => text }: PlanRun): RunResults => {
   const startedAt = events[0]?.time
   const since = (event: ApplyEvent): number => Math.max(0, Date.parse(event.time) - Date.parse(startedAt ?? event.time))
   const end = events.reduce((most, event) => Math.max(most, since(event)), 0)
@@ -75,7 +77,7 @@ export const resultsOf = (plan: Plan, { events, outcome }: PlanRun): RunResults 
       ...(outcome === undefined
         ? ['The run was cut off before it ended. Run `espalier apply` again.']
         : [...outcome.notes, ...nextSteps(plan, outcome)]),
-    ],
+    ].map(complete),
     of: ({ id }) => {
       const start = starts.get(id)
       // If the run was cut off, a running step is drawn until the last event.

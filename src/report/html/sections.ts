@@ -2,31 +2,30 @@
 import { counted } from '../../base/index.ts'
 import {
   CHANGE_KINDS,
-  type ChangeCounts,
   type ChangeKind,
   CONSENTS,
   computeTitle,
-  type Diagnostic,
   IMPACT_WORDS,
   IMPACTS,
   type Plan,
   type PlanSummary,
-  type ReleasedCompute,
+  type Released,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { type Alike, alike, alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { costDetails, planCostWords } from '../words/cost.ts'
 import { number } from '../words/counts.ts'
-import { IMPACT_MARKS, impactCount, impactCounts, impactWords, interrupting } from '../words/impacts.ts'
-import { computeOnBranch, messageOf, place, projectTitle, withNamesOf } from '../words/names.ts'
+import { IMPACT_MARKS, impactCount, impactCounts, impactWords, interrupting, noneWords } from '../words/impacts.ts'
+import { computeOnBranch, messageOf, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
 import {
   type Measure,
   measuresOf,
   policyLines,
   projectsLeftOut,
   type Range,
-  RELEASED_HINT,
   skippedLines,
 } from '../words/plan-lines.ts'
+import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
 import { andMore, chip, icon, kindLabel, type Markup, markup, NOTHING, section, type Value, when } from './markup.ts'
 import type { RunResults } from './run.ts'
 
@@ -35,32 +34,34 @@ const MOST_NAMED = 12
 /** How many items other sections list. The JSON plan contains all of them. */
 const MOST = 500
 
-export const chips = (summary: ChangeCounts): readonly Markup[] => {
+export const chips = ({ summary, changes }: Pick<Plan, 'summary' | 'changes'>): readonly Markup[] => {
   const shown = impactCounts(summary).map(([impact, count]) => chip(IMPACT_MARKS[impact], impactCount(impact, count)))
   const refused = chip({ icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`)
   const all = [...shown, ...(summary.refused > 0 ? [refused] : [])]
-  return all.length > 0 ? all : [chip(IMPACT_MARKS.none, IMPACT_WORDS.none)]
+  return all.length > 0 ? all : [chip(IMPACT_MARKS.none, noneWords(changes))]
 }
 
 export const warningsSection = ({ warnings, ...plan }: Plan): Markup =>
   when(warnings.length > 0, () =>
-    section('warnings', counted(warnings.length, 'warning'), diagnosticList(warnings, plan), 'warnings'),
+    section('warnings', counted(warnings.length, 'warning'), diagnosticList(alike(warnings), plan), 'warnings'),
   )
 
-const diagnosticList = (diagnostics: readonly Diagnostic[], plan: Pick<Plan, 'projectNames'>): Markup =>
-  markup`<ul>${diagnostics.map(withNamesOf(plan)).map((diagnostic) => {
+const diagnosticList = (problems: readonly Alike[], plan: Pick<Plan, 'projectNames'>): Markup =>
+  markup`<ul>${problems.map(({ first, others }) => {
+    const diagnostic = withNamesOf(plan)(first)
     const { code, source } = diagnostic
     const where = source === undefined ? '' : markup` <code>${place(source)}</code>`
-    return markup`<li>${icon('warning')}<p><b>${code}</b> ${messageOf(diagnostic)}${where}</p></li>
+    const same = sameErrorWords(others.map(projectTitle(plan))).map((words) => ` ${words}`)
+    return markup`<li>${icon('warning')}<p><b>${code}</b> ${messageOf(diagnostic)}${where}${same}</p></li>
 `
   })}</ul>`
 
 export const leftOutSection = (plan: Plan): Markup => {
   if (plan.leftOut === undefined) return NOTHING
   const titleOf = projectTitle(plan)
-  const lists = plan.leftOut.map(
-    ({ project, diagnostics }) =>
-      markup`<h3>Project <code>${titleOf(project)}</code></h3>${diagnosticList(diagnostics, plan)}`,
+  const lists = alikeByProject(plan.leftOut).map(
+    ({ project, problems }) =>
+      markup`<h3>Project <code>${titleOf(project)}</code></h3>${diagnosticList(problems, plan)}`,
   )
   return section('left-out', `Left out: ${projectsLeftOut(plan)} could not be planned`, lists, 'warnings')
 }
@@ -82,16 +83,24 @@ const stillList = <T extends Pick<UnmanagedCompute, 'project' | 'branch' | 'comp
   return markup`<ul class="still">${items}</ul>${andMore(all.length, MOST)}`
 }
 
-export const releasedSection = (released: readonly ReleasedCompute[], plan: Plan): Markup => {
-  if (released.length === 0) return NOTHING
+export const releasedSection = (released: readonly Released[], plan: Plan): Markup => {
+  const counts = releasedCounts(released)
+  if (counts === '') return NOTHING
   const titleOf = projectTitle(plan)
+  const computes = releasedComputes(released)
   const list = stillList(
-    released,
+    computes,
     ({ project }) => titleOf(project),
     ({ source }) => markup` <span>was declared at <code>${place(source)}</code></span>`,
   )
-  const title = `No longer managed: ${counted(released.length, 'compute')}`
-  return section('released', title, markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)
+  const groups = releasedGroups(released, planNames(plan, released)).map(
+    ({ what, where, result }) => markup`<li><code>${what}</code> on ${where}: ${result}</li>`,
+  )
+  return section(
+    'released',
+    `No longer managed: ${counts}`,
+    markup`${when(computes.length > 0, () => markup`<p class="lead">${RELEASED_HINT}</p>\n${list}`)}${when(groups.length > 0, () => markup`<ul>${groups.slice(0, MOST)}</ul>${andMore(groups.length, MOST)}`)}`,
+  )
 }
 
 /** Lists the disruptive changes, with the worst first. After a run, it also shows how their steps ended. */
@@ -180,10 +189,9 @@ const delta = (before: number, after: number, unit: string): string => {
 
 export const costSection = (plan: Plan): Markup => {
   const words = planCostWords(plan)
-  const money = planMoneyWords(plan)
   const lines = costDetails(plan)
   if (words === undefined && lines.length === 0) return NOTHING
-  const body = markup`${when(words !== undefined, () => markup`<p>${words}</p>`)}${when(money !== undefined, () => markup`<p class="lead">${money}</p>`)}
+  const body = markup`${when(words !== undefined, () => markup`<p>${words}</p>`)}
 <details class="more"><summary>Details</summary><ul class="still">${lines.slice(0, MOST).map(
     (line) => markup`<li><span>${line}</span></li>
 `,

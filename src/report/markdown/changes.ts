@@ -1,48 +1,50 @@
 /** Shows changes as a table, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
-import { type Change, computeTitle, type Plan } from '../../model/index.ts'
-import { impactWords, isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
-import { hasSeveralProjects, place } from '../words/names.ts'
+import type { Change, Plan } from '../../model/index.ts'
+import { isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
+import { hasSeveralProjects, place, projectTitle } from '../words/names.ts'
+import { areExplained, moreWords, rowChanges, rowEffects, rowImpact, rowTitle } from '../words/rows.ts'
 import { fenced, linked, literal, type PlanView, table } from './text.ts'
 
-/** A table with one row for each change, in the order of the plan. */
+/** A table with one row for each change. If the plan has few changes, all attributes and effects are shown. */
 export const changeTable = (changes: readonly Change[], view: Pick<PlanView, 'plan' | 'linkTo'>): string => {
-  const isFleet = hasSeveralProjects(view.plan)
+  const titleOf = hasSeveralProjects(view.plan) ? projectTitle(view.plan) : undefined
+  const isExplained = areExplained(view.plan)
   const rows = changes.map((change) => [
     `\`${KIND_MARKS[change.kind].symbol}\``,
-    [change.branch.name, ...(isFleet ? [change.project] : [])].map(literal).join('<br>'),
-    [
-      literal(computeTitle(change.compute)),
-      ...(change.compute.id === undefined ? [] : [literal(change.compute.id)]),
-      // The place where the compute is declared.
-      change.source === undefined
-        ? 'not declared'
-        : linked(literal(place(change.source)), view.linkTo?.(change.source.file, change.source.line)),
-    ].join('<br>'),
-    whatChanges(change),
-    impactCell(change),
+    computeCell(change, view, titleOf, isExplained),
+    changeCell(rowChanges(change), isExplained),
+    impactCell(change, isExplained),
   ])
-  // There are at most five columns, because GitHub cuts off wider tables.
-  return table(['', 'branch', 'compute', 'change', 'impact'], rows)
+  return table(['', 'compute', 'change', 'impact'], rows)
 }
 
-const whatChanges = ({ kind, from, attributes }: Change): string => {
-  const words = [
-    ...(from === undefined ? [] : [`from ${literal(from.name)}`]),
-    ...attributes.map(({ path, beforeText: before, afterText: after }) =>
-      [literal(path), ...(before === undefined ? [] : [literal(before), '→']), literal(after)].join(' '),
-    ),
-  ]
-  return words.length > 0 ? words.join('<br>') : `${kind}d`
+const computeCell = (
+  { compute, branch, project, source }: Change,
+  { linkTo }: Pick<PlanView, 'linkTo'>,
+  titleOf: ((project: string) => string) | undefined,
+  isExplained: boolean,
+): string => {
+  const title = literal(rowTitle({ compute, branch }))
+  const url = source && linkTo?.(source.file, source.line)
+  return [
+    linked(title, url),
+    ...(titleOf === undefined ? [] : [literal(titleOf(project))]),
+    ...(source === undefined || url !== undefined || !isExplained ? [] : [literal(place(source))]),
+  ].join('<br>')
 }
 
-const impactCell = (change: Change): string => {
-  const words = impactWords(change)
+const changeCell = (changes: readonly string[], isExplained: boolean): string =>
+  isExplained ? changes.map(literal).join('<br>') : `${literal(changes[0] ?? '')}${moreWords(changes)}`
+
+const impactCell = (change: Change, isExplained: boolean): string => {
+  const words = rowImpact(change)
   return [
     isDisruptive(change.impact) ? `**${words}**` : words,
+    ...rowEffects(change, isExplained).map(({ text, warns }) => `${warns ? '⚠️ ' : ''}${literal(text)}`),
     ...(change.windows === undefined ? [] : [literal(windowWords(change))]),
-    ...(change.refused === undefined ? [] : [`refused: ${literal(change.refused)}`]),
+    ...(change.refused === undefined ? [] : [literal(change.refused)]),
   ].join('<br>')
 }
 

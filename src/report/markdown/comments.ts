@@ -1,6 +1,14 @@
 /** The comments that are not plans: about an apply, about errors in the manifests, and about a run that failed. */
-import { counted } from '../../base/index.ts'
-import type { Diagnostic, Outcome, Plan, StepOutcome } from '../../model/index.ts'
+import { counted, listed } from '../../base/index.ts'
+import {
+  type Diagnostic,
+  isUnpredicted,
+  type Outcome,
+  observedWords,
+  type Plan,
+  type StepOutcome,
+} from '../../model/index.ts'
+import { alikeSteps, MOST_NAMED } from '../words/alike.ts'
 import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
 import { severityCounts, time } from '../words/counts.ts'
 import { STATUS_MARKS } from '../words/impacts.ts'
@@ -52,12 +60,27 @@ const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withRea
 
 const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {
   const names = planNames(plan)
-  const rows = shown.map(({ step, status, durationMs, reason, message }) => [
-    literal(names.stepById(step)),
-    `${STATUS_MARKS[status].emoji} ${statusWords(status)}`,
-    status === 'done' || status === 'failed' ? time(durationMs) : '',
-    [reason ?? [], message === undefined ? [] : literal(message)].flat().join(': '),
-  ])
+  const rows = alikeSteps(shown).flatMap((alike) => {
+    const [first] = alike
+    if (first === undefined) return []
+    const titles = alike.map(({ step }) => names.stepById(step))
+    const count = alike.length > 1 ? `${counted(alike.length, 'step')}: ` : ''
+    const { status, durationMs, reason, message, observation } = first
+    const result = [
+      [reason ?? [], message === undefined ? [] : literal(message)].flat().join(': '),
+      observation === undefined
+        ? ''
+        : `${isUnpredicted(observation) ? '⚠️ not predicted: ' : ''}${observedWords(observation)}`,
+    ]
+    return [
+      [
+        `${count}${literal(listed(titles, MOST_NAMED))}`,
+        `${STATUS_MARKS[status].emoji} ${statusWords(status)}`,
+        alike.length === 1 && (status === 'done' || status === 'failed') ? time(durationMs) : '',
+        result.filter((words) => words !== '').join('<br>'),
+      ],
+    ]
+  })
   return table(['step', '', 'took', ''], rows)
 }
 

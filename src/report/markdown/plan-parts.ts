@@ -1,28 +1,43 @@
 /** The parts of a plan's Markdown other than its changes. */
 import { counted, group, listed } from '../../base/index.ts'
-import { computeTitle, likelyOf, type Plan } from '../../model/index.ts'
-import { costDetails, planCostWords, planMoneyWords } from '../words/cost.ts'
+import { computeTitle, type Plan } from '../../model/index.ts'
+import { alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
 import { impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
-import { deniedBy, overriddenWords, policyLines, RELEASED_HINT } from '../words/plan-lines.ts'
+import { deniedBy, overriddenWords, policyLines } from '../words/plan-lines.ts'
+import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
 import { diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
 /** How many rows are shown. Further rows are only counted. */
 const MOST_SHOWN = 50
 
 export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
-  if (released.length === 0) return []
-  const { isFleet, project: titleOf } = planNames(plan, released)
+  if (releasedCounts(released) === '') return []
+  const names = planNames(plan, released)
+  const { isFleet, project: titleOf } = names
   const head = [...(isFleet ? ['project'] : []), 'branch', 'compute', 'was declared at']
-  const rows = released.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
+  const computes = releasedComputes(released)
+  const rows = computes.slice(0, MOST_SHOWN).map(({ project, branch, compute, source }) => [
     ...(isFleet ? [literal(titleOf(project))] : []),
     literal(branch.name),
     `${literal(computeTitle(compute))}${compute.id === undefined ? '' : `<br>${literal(compute.id)}`}`,
     // This is not a link, because the line is in the base, and may not exist in the head.
     literal(place(source)),
   ])
-  const more = released.length - rows.length
-  return ['**No longer managed**', table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), RELEASED_HINT]
+  const more = computes.length - rows.length
+  const groups = releasedGroups(released, names)
+  const lines = groups
+    .slice(0, MOST_SHOWN)
+    .map(({ what, where, result }) => `- ${literal(what)} on ${literal(where)}: ${literal(result)}`)
+  return [
+    '**No longer managed**',
+    ...(computes.length === 0
+      ? []
+      : [table(head, rows), ...(more > 0 ? [`And ${group(more)} more.`] : []), RELEASED_HINT]),
+    ...(lines.length === 0 ? [] : [lines.join('\n')]),
+    ...(groups.length > lines.length ? [`And ${group(groups.length - lines.length)} more.`] : []),
+  ]
 }
 
 export const leftOutPart = (
@@ -32,11 +47,13 @@ export const leftOutPart = (
   const { leftOut } = plan
   if (leftOut === undefined) return []
   const titleOf = projectTitle(plan)
-  const problems = leftOut.flatMap(({ project, diagnostics }) =>
-    diagnostics.map(withNamesOf(plan)).map((diagnostic) => {
+  const problems = alikeByProject(leftOut).flatMap(({ project, problems }) =>
+    problems.map(({ first, others }) => {
+      const diagnostic = withNamesOf(plan)(first)
       const { source } = diagnostic
-      const where = source === undefined ? '' : ` ${linked(literal(place(source)), linkTo?.(source.file, source.line))}`
-      return `> - ${literal(titleOf(project))}: ${diagnosticText(diagnostic)}${where}`
+      const where = source === undefined ? [] : [linked(literal(place(source)), linkTo?.(source.file, source.line))]
+      const same = sameErrorWords(others.map(titleOf)).map(literal)
+      return [`> - ${literal(titleOf(project))}: ${diagnosticText(diagnostic)}`, ...where, ...same].join(' ')
     }),
   )
   const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []
@@ -50,14 +67,14 @@ export const reviewPart = ({
   plan,
   costThreshold = 0,
 }: Pick<PlanView, 'plan' | 'costThreshold'>): readonly string[] => {
-  const cost = changeOf(plan) < costThreshold ? undefined : planCostWords(plan)
-  const money = planMoneyWords(plan)
+  const isSmall = plan.cost !== undefined && costWeight(plan.cost.total) < costThreshold
+  const cost = isSmall ? undefined : planCostWords(plan)
   const updates = new Set((plan.maintenance ?? []).map(({ sentence }) => sentence))
   const checks = [...overriddenWords(plan).map(literal), tierWords(plan), ...[...updates].map(literal)]
   const found = checks.filter((words) => words !== undefined)
   const proposed = plan.policies?.changes ?? []
   const lines = [
-    ...(cost === undefined ? [] : [`**Cost:** ${cost}${money === undefined ? '' : `; ${literal(money)}`}`]),
+    ...(cost === undefined ? [] : [`**Cost:** ${cost}`]),
     ...(found.length === 0 ? [] : [`**Checks:** ${found.join(' · ')}`]),
     ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
   ]
@@ -76,10 +93,6 @@ const deniedPart = (plan: Plan): readonly string[] => {
 }
 
 const namesOf = (names: readonly string[]): string => listed(names.map(literal), MOST_NAMES)
-
-/** The size of the change in cost, in CU-hours a month. It is infinite if the cost is unknown. */
-const changeOf = ({ cost }: Plan): number =>
-  Math.abs((cost === undefined ? null : likelyOf(cost.total.delta)) ?? Number.POSITIVE_INFINITY)
 
 const LIMITS = /^W_(TIER|QUOTA)/
 

@@ -4,7 +4,9 @@ import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, interrupting, isDisruptive, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
-import { isUnchanged, projectsLeftOut, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
+import { emptyVerdict, isUnchanged, projectsLeftOut, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
+import { releasedCounts } from '../words/released.ts'
+import { rowsOf } from '../words/rows.ts'
 import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
 import {
@@ -114,9 +116,9 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 const headline = (view: PlanView): string => {
   const { plan, origin } = view
   const leftOut = projectsLeftOut(plan)
-  const released = origin.released.length
+  const released = releasedCounts(origin.released)
   const others = [
-    ...(released === 0 ? [] : [`${counted(released, 'compute')} ${released === 1 ? 'is' : 'are'} no longer managed.`]),
+    ...(released === '' ? [] : [`No longer managed: ${released}.`]),
     ...(leftOut === undefined ? [] : [`${leftOut} could not be planned.`]),
   ]
   if (!isEmptyPlan(plan)) {
@@ -124,7 +126,7 @@ const headline = (view: PlanView): string => {
     return heading(view, `${[verdict(plan.changes), ...others].join(' ')}${share}`)
   }
   if (others.length > 0) return heading(view, others.join(' '))
-  return heading(view, 'no changes\n\nThe live project matches the manifests.')
+  return heading(view, `no${emptyVerdict(plan).slice('No'.length).replace('. ', '\n\n')}`)
 }
 
 const shareOf = ({ origin: { introduced, drift }, introducedBy }: PlanView): string => {
@@ -150,25 +152,18 @@ const introducerWords = (introducer: Introducer | undefined) => {
 const isNotable = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
 
 const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
-  const notable = worstFirst(changes.filter(isNotable))
-  const harmless = changes.filter((change) => !isNotable(change))
-  const shown = notable.slice(0, detail.notableRows)
-  const rest = notable.length - shown.length
+  const { shown: all, others } = rowsOf(changes, undefined, detail.shows('harmlessRows') ? undefined : true)
+  const shown = all.slice(0, detail.notableRows)
+  const rest = all.slice(shown.length)
   return [
     introducerWords(view.introducedBy).title,
-    ...alert(notable, view.plan),
+    ...alert(changes.filter(isNotable), view.plan),
     ...reviewPart(view),
     ...(shown.length > 0 ? [changeTable(shown, view)] : []),
-    ...(rest > 0 ? [`And ${group(rest)} more disruptive changes: ${verdict(notable.slice(shown.length))}`] : []),
-    ...(harmless.length > 0 ? harmlessPart(harmless, view, detail) : []),
+    ...(rest.length > 0 ? [`And ${group(rest.length)} more disruptive changes: ${verdict(rest)}`] : []),
+    ...(others === undefined ? [] : [`${others}.`]),
     ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
   ]
-}
-
-const harmlessPart = (harmless: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
-  if (detail.shows('harmlessRows')) return ['No one is interrupted:', changeTable(harmless, view)]
-  const they = harmless.length === 1 ? 'it interrupts' : 'they interrupt'
-  return [`${counted(harmless.length, 'more change')}: ${they} no one.`]
 }
 
 /** An alert box that names the worst five changes. */

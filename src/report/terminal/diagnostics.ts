@@ -20,7 +20,7 @@ export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: S
 const groupText = ({ first, others }: Alike, style: Style, paint: Paint, lineOf: LineOf): string =>
   [
     diagnosticText(first, style, paint, lineOf),
-    ...(others.length === 0 ? [] : [wrapped(sameErrorWords(others), style, 2)]),
+    ...sameErrorWords(others).map((words) => wrapped(words, style, 2)),
   ].join('\n')
 
 /** @param indent number of spaces before each line. */

@@ -1,5 +1,5 @@
 /** Shows the differences between manifests and live projects, grouped by which side changed. */
-import { counted, plainText, plainValue } from '../../base/index.ts'
+import { counted, listed, plainText, plainValue } from '../../base/index.ts'
 import { type Difference, isDrift, MOVER_WORDS, MOVERS, type Plan } from '../../model/index.ts'
 import { ageOf, capitalised } from '../words/counts.ts'
 import { computeOnBranch, place, projectTitle } from '../words/names.ts'
@@ -30,15 +30,42 @@ export const terminalDrift = (raw: readonly Difference[], { ref, now, plan }: Dr
   const since = `since ${plainText(ref)}${leftOut.length === 0 ? '' : ` in ${projects.length} of ${total}`}`
   const hint =
     differences.length === 0 ? '' : ' The manifests introduced the differences. To apply them, run `espalier apply`.'
-  const drifting = new Set(differences.filter(isDrift).map(({ change }) => change.project))
-  const only = drifting.size === 1 ? [...drifting].join() : undefined
-  const next = `To restore the declared values, run \`espalier apply${only === undefined ? '' : ` --project ${only}`}\`. To accept the live ones, run \`espalier import --project ${only ?? 'ID'} --out FILE\`. The API does not report who made a change.`
+  const drifting = [...new Set(differences.filter(isDrift).map(({ change }) => change.project))]
+  const [only] = drifting.length === 1 ? drifting : []
+  const isPart = drifting.length <= MOST_NAMED
+  const restored = isPart ? drifting.map((project) => ` --project ${project}`).join('') : ''
+  const introduced = differences.filter((one) => !isDrift(one) && (!isPart || drifting.includes(one.change.project)))
+  const more = introduced.length === 0 ? '' : ', which also applies what the manifests introduced there'
+  const next = [
+    `To restore the declared values, run \`espalier apply${restored}\`${more}.`,
+    ...acceptances(differences.filter(isDrift), only),
+    'The API does not report who made a change.',
+  ].join(' ')
   const verdict =
     drifted === 0
-      ? `No drift ${since}.${hint}`
+      ? wrapped(`No drift ${since}.${hint}`, style)
       : `Drift ${since}: ${counted(drifted, 'difference')}.\n${wrapped(next, style)}`
   return `${[...sections, verdict].join('\n\n')}\n`
 }
+
+/** An import keeps declared computes that are not live, so their entries have to be deleted by hand. */
+const acceptances = (drift: readonly Difference[], project = 'ID'): readonly string[] => {
+  const deleted = drift.filter(({ change }) => change.kind === 'create')
+  const entries = [...new Set(deleted.flatMap(({ change: { source } }) => (source === undefined ? [] : place(source))))]
+  return [
+    ...(deleted.length === drift.length
+      ? []
+      : [`To accept the live ones, run \`espalier import --project ${project} --out FILE\`.`]),
+    ...(entries.length === 0
+      ? []
+      : [
+          `To accept that a compute was deleted, delete its entry at ${listed(entries, MOST_NAMED)}. If the entry is in a rule, add the branch to the rule's \`except\` instead.`,
+        ]),
+  ]
+}
+
+/** If more projects have drift, the suggested command applies all of them. */
+const MOST_NAMED = 8
 
 const lineOf = (difference: Difference, titleOf: (project: string) => string, now: number, paint: Paint): string => {
   const { change, attribute } = difference

@@ -1,6 +1,7 @@
 /** Shows the outcome of an apply. */
-import { counted, group, groupBy, plainValue } from '../../base/index.ts'
+import { counted, group, plainValue } from '../../base/index.ts'
 import type { Outcome, Plan, StepOutcome } from '../../model/index.ts'
+import { alikeSteps } from '../words/alike.ts'
 import { applyVerdict, nextSteps } from '../words/apply-verdict.ts'
 import { planNames } from '../words/names.ts'
 import { isNotStarted, whyOf } from './events.ts'
@@ -12,24 +13,18 @@ const MOST_SHOWN = 12
 /**
  * Lists the steps that are not done, by reason, and then says what to do next. The last line is the verdict.
  *
- * @param isLogged whether each step was printed when it ended. If so, only steps that never started are listed.
- * @param args arguments to add to suggested commands, such as ` --project shop`.
+ * @param isLogged whether steps were printed when they ended, but only the first of those that failed for the same
+ *   reason. If so, only such groups and steps that never started are listed.
  */
-export const terminalOutcome = (
-  rawPlan: Plan,
-  rawOutcome: Outcome,
-  style: Style,
-  isLogged = false,
-  args = '',
-): string => {
+export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style, isLogged = false): string => {
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
   const names = planNames(plan)
   // A step that is done has a message only if something unexpected happened.
-  const open = outcome.steps.filter(({ status, message }) =>
-    isLogged ? isNotStarted(status) : status !== 'done' || message !== undefined,
+  const open = outcome.steps.filter(({ status, message }) => status !== 'done' || (!isLogged && message !== undefined))
+  const groups = alikeSteps(open).filter(
+    (alike) => !isLogged || alike.length > 1 || alike.some(({ status }) => isNotStarted(status)),
   )
-  const groups = [...groupBy(open, ({ status, reason, message }) => `${status} ${reason} ${message}`).values()]
   const most = Math.max(1, Math.floor(MOST_SHOWN / Math.max(1, groups.length)))
   const rest = groups.slice(MOST_SHOWN).reduce((sum, alike) => sum + alike.length, 0)
   const { kind, words } = applyVerdict(plan, outcome)
@@ -40,7 +35,7 @@ export const terminalOutcome = (
       ...(rest === 0 ? [] : [`and ${counted(rest, 'more step')}`]),
     ],
     outcome.notes.map((note) => wrapped(`${paint.cyan('Note')} ${note}`, style)),
-    nextSteps(plan, outcome, plainValue(args)).map((line) => wrapped(line, style)),
+    nextSteps(plan, outcome).map((line) => wrapped(line, style)),
     [
       wrapped(
         words.replace(/^[^:]*/, (title) => paint.bold(color(title))),

@@ -1,33 +1,20 @@
-/** Shows the changes of a plan: each with all its attributes, or on one line if there are many. */
-import { group, groupBy, plainText } from '../../base/index.ts'
-import {
-  type AttributeChange,
-  type Change,
-  CONSENT_OF,
-  CONSENTS,
-  type Consent,
-  computeTitle,
-  IMPACT_WORDS,
-  type Impact,
-  type Plan,
-  REASONS,
-  type Reason,
-} from '../../model/index.ts'
+/** Shows the changes of a plan, one row each. If there are few, or with `--detail`, lines below a row explain it. */
+import { counted, groupBy } from '../../base/index.ts'
+import { type Change, CONSENTS, type Consent, type Plan } from '../../model/index.ts'
 import type { remarksOf } from '../words/cost.ts'
-import { impactCount, impactWords, KIND_MARKS, severity, windowWords, worstFirst } from '../words/impacts.ts'
-import { type PlanNames, place, type Since, shownAttributes } from '../words/names.ts'
+import { IMPACT_MARKS, isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
+import { type PlanNames, place, type Since } from '../words/names.ts'
 import {
-  clip,
-  clipMiddle,
-  impactMark,
-  type Paint,
-  pad,
-  paintImpact,
-  type Style,
-  textWidth,
-  wrap,
-  wrapped,
-} from './style.ts'
+  areExplained,
+  moreWords,
+  rowChanges,
+  rowEffects,
+  rowImpact,
+  rowsOf,
+  rowTitle,
+  whyWords,
+} from '../words/rows.ts'
+import { clip, clipMiddle, type Paint, pad, paintImpact, type Style, textWidth, wrap, wrapped } from './style.ts'
 import { fitWidths, widestCells } from './table.ts'
 
 export interface PlanContext {
@@ -38,200 +25,177 @@ export interface PlanContext {
   /** Whether `--now` is given, so that steps also run while their restart windows are closed. */
   readonly overridesWindows?: boolean
   readonly since?: Since
-  /**
-   * Whether to show all attributes of each change and the order of steps. By default, attributes are shown if there are
-   * at most twelve changes, and then also the order of steps if it matters.
-   */
+  /** Whether to show everything: every attribute, place and reason, capacity, time, and the order of steps. */
   readonly detail?: boolean | undefined
 }
 
 /** The data that all sections of a plan need. */
-export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows'> {
+export interface PlanFrame extends Pick<PlanContext, 'takenAt' | 'now' | 'overridesWindows' | 'since'> {
   readonly plan: Plan
-  readonly isCompact: boolean
+  readonly isDetailed: boolean
   readonly style: Style
   readonly paint: Paint
   readonly names: PlanNames
-  /** The consents that each change needs in addition to a yes, by the id of the change. */
-  readonly consents: ReadonlyMap<string, readonly Consent[]>
   /** The remarks on each change about cost, service updates and expiry, by the id of the change. */
   readonly remarks: ReturnType<typeof remarksOf>
 }
 
-/** The consents that each change needs. Restarts are left out, because answering yes permits them. */
-export const requiredConsents = ({ steps }: Plan): PlanFrame['consents'] =>
-  new Map(
-    [...groupBy(steps, ({ change }) => change)].map(([change, own]) => [
-      change,
-      CONSENTS.filter((consent) => consent !== 'restart' && own.some(({ consents }) => consents.includes(consent))),
-    ]),
+/** The consents that the plan needs. Restarts are left out, because answering yes permits them. */
+export const requiredConsents = ({ steps }: Plan): readonly Consent[] =>
+  CONSENTS.filter(
+    (consent) =>
+      consent !== 'restart' &&
+      // There is no flag that allows a refused change.
+      steps.some(({ consents, refused }) => refused === undefined && consents.includes(consent)),
   )
 
-/** Groups changes by project. The project with the worst change comes first. */
-export const detailedChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] =>
-  [...groupBy(worstFirst(changes, frame.names.project), ({ project }) => project)].flatMap(([project, own]) => [
-    projectLine(project, own, frame),
-    ...own.map((change) => changeLines(change, frame).join('\n')),
-  ])
-
-/** The name and id of a project, and the number of changes with each impact, the worst first. */
-const projectLine = (project: string, changes: readonly Change[], { names, style, paint }: PlanFrame): string => {
-  const title = names.project(project)
-  const id = title === project ? '' : paint.dim(`  ${project}`)
-  const counts = groupBy(
-    changes.toSorted((a, b) => severity(b) - severity(a)),
-    ({ impact }) => impact,
-  )
-  const marks = [...counts].map(([impact, own]) => impactMark(impact, paint, impactCount(impact, own.length)))
-  return wrapped(`${paint.bold(`Project ${title}`)}${id}  ${marks.join('  ')}`, style)
-}
-
-const INDENT = 6
-
-const changeLines = (change: Change, frame: PlanFrame): readonly string[] => {
-  const { style, paint } = frame
-  const { kind, compute, from, branch, source, windows, impact, reasons, refused } = change
-  const attributes = shownAttributes(change)
-  const where = from === undefined ? `on ${branch.name}` : `from ${from.name} to ${branch.name}`
-  const facts = [compute.id, compute.state, source && place(source)].filter((part) => part !== undefined)
-  const head = `${paint[KIND_MARKS[kind].colour](pad(KIND_MARKS[kind].symbol, 3))} ${kind} ${paint.bold(computeTitle(compute))} ${where}`
-  const width = Math.min(Math.floor(style.width / 2), Math.max(0, ...attributes.map(({ path }) => textWidth(path))))
-  const line = (text: string): string => wrapped(text, style, INDENT)
-  const why = reasons.filter((reason) => SHOWN_REASONS.has(reason)).map((reason) => `${REASONS[reason]} (${reason})`)
-  return [
-    wrap(head + paint.dim(facts.length === 0 ? '' : `  ${facts.join('  ')}`), style, '  ', ' '.repeat(INDENT)),
-    ...attributes.map((attribute) => attributeLine(attribute, width, style, paint)),
-    // No one uses a new compute yet.
-    ...(kind === 'create' && impact === 'none' ? [] : [line(impactLine(change, frame))]),
-    ...(windows === undefined ? [] : [line(paint.cyan(windowWords(change, frame.now, frame.overridesWindows)))]),
-    ...(frame.remarks.get(change.id) ?? []).map(({ sentence }) => line(sentence)),
-    ...(why.length === 0 ? [] : [line(paint.dim(`why: ${why.join('; ')}`))]),
-    ...(refused === undefined ? [] : [line(paint.red(`refused: ${refused}`))]),
-  ]
-}
-
-const attributeLine = (
-  { path, beforeText, afterText }: AttributeChange,
-  width: number,
-  style: Style,
-  paint: Paint,
-): string => {
-  const shown = beforeText === undefined ? afterText : `${beforeText} → ${afterText}`
-  return wrap(`${paint.dim(pad(path, width))}  ${shown}`, style, ' '.repeat(INDENT), ' '.repeat(INDENT + 2 + width))
-}
-
-const impactLine = (change: Change, { consents, paint }: PlanFrame): string => {
-  const needed = consents.get(change.id) ?? []
-  // There is no flag that allows a refused change.
-  const isAsked = needed.length > 0 && change.refused === undefined
-  const flag = isAsked ? `  ${paint.yellow(`needs --allow ${needed.join(',')}`)}` : ''
-  return `${impactMark(change.impact, paint, impactWords(change))}${flag}`
-}
-
-/** Other reasons are clear from the attributes. */
-const SHOWN_REASONS = new Set<Reason>(['PIN_ELSEWHERE', 'TYPE_DIFFERS', 'DECLARED_ABSENT', 'PRUNED'])
-
-// Shows a large plan with one line for each change, grouped by impact.
-
-/** The columns are the project, the branch, the compute, what changes, and the file with the line. */
-const WHAT = 3
-const PLACE = 4
-const NARROWEST = 8
-/** The column that shows what changes is narrowed below this width only after all others are at their narrowest. */
-const MOST_WANTED = 22
-const GAP = 2
 const ROW_INDENT = 2
+const INDENT = 6
+const GAP = '  '
 
-export const compactChanges = (changes: readonly Change[], frame: PlanFrame): readonly string[] => {
-  const sorted = worstFirst(changes, frame.names.project)
-  const folder = commonFolder(sorted)
-  const rows = sorted.map((change) => ({ change, cells: cellsOf(change, folder, frame) }))
-  const symbol = Math.max(0, ...sorted.map(({ kind }) => KIND_MARKS[kind].symbol.length)) + 1
-  const widths = widthsOf(
-    rows.map(({ cells }) => cells),
-    frame.style.width - ROW_INDENT - symbol,
-  )
-  return [...groupBy(rows, ({ change }) => change.impact)].map(([impact, own]) =>
-    [headingOf(impact, own, frame), ...own.map((row) => rowOf(row, symbol, widths, frame))].join('\n'),
-  )
+/** The narrowest columns: the project, the compute, and what changes. The last column, the impact, is never cut. */
+const NARROWEST = [13, 20, 24]
+/** On a narrower terminal, the column for the project takes the room of the words for impacts. */
+const WIDE = 100
+/** On a narrower terminal, there are no columns, and nothing is cut. */
+const LEAST_COLUMNS = 60
+/** If the columns still do not fit. */
+const LAST_RESORT = [6, 12, 20]
+const [PROJECT, COMPUTE, WHAT, IMPACT] = [0, 1, 2, 3]
+
+export const changeRows = (changes: readonly Change[], frame: PlanFrame): readonly string[] => {
+  const { plan, isDetailed, names, style, paint } = frame
+  if (changes.length === 0) return []
+  const { shown, others } = rowsOf(changes, names.project, isDetailed ? false : undefined)
+  const [first] = changes
+  const isMixed = plan.changes.some(({ project }) => project !== first?.project)
+  const cells = shown.map((change) => cellsOf(change, isMixed, frame))
+  const symbol = Math.max(0, ...shown.map(({ kind }) => KIND_MARKS[kind].symbol.length))
+  const widths =
+    style.width < LEAST_COLUMNS ? widestCells(cells) : widthsOf(cells, style.width - ROW_INDENT - symbol - 1)
+  const known = new Set<string>()
+  const rows = shown.flatMap((change, index) => {
+    const own = cells[index] ?? []
+    const line = rowLine(change, own, symbol, widths, frame)
+    return [line, ...linesBelow(change, own, widths, frame, known)]
+  })
+  const quiet = others === undefined ? [] : [wrapped(paint.green(`· ${others}`), style, ROW_INDENT)]
+  const heading = isMixed || first === undefined ? [] : [projectHeading(first.project, frame)]
+  return [[...heading, ...rows, ...quiet, ...windowLines(shown, frame)].join('\n')]
 }
 
-const headingOf = (
-  impact: Impact,
-  rows: readonly { readonly change: Change }[],
-  { style, paint }: PlanFrame,
-): string => {
-  // There is no flag that allows a refused change.
-  const needed = rows.some(({ change }) => change.refused === undefined) ? flagOf(impact) : undefined
-  const flag = needed === undefined ? '' : paint.yellow(`  needs --allow ${needed}`)
-  const title = impactMark(impact, paint, IMPACT_WORDS[impact])
-  return wrapped(`${title}  ${paint.dim(`(${group(rows.length)})`)}${flag}`, style)
+const projectHeading = (project: string, { names, isDetailed, style, paint }: PlanFrame): string => {
+  const title = names.project(project)
+  const id = title === project || !isDetailed ? '' : paint.dim(`  ${project}`)
+  return wrapped(`${paint.bold(`Project ${title}`)}${id}`, style)
 }
 
-/** The consent that must be given with `--allow` for this impact. A restart needs none. */
-const flagOf = (impact: Impact): string | undefined =>
-  CONSENT_OF[impact] === 'restart' ? undefined : CONSENT_OF[impact]
-
-const cellsOf = (change: Change, folder: string, frame: PlanFrame): readonly string[] => [
-  frame.names.isMixed ? frame.names.project(change.project) : '',
-  change.branch.name,
-  change.compute.type === 'read_write' ? 'primary' : (change.compute.name ?? change.compute.id ?? 'replica'),
-  whatWords(change, frame),
-  change.source === undefined ? '' : place(change.source).slice(folder.length),
-]
-
-/** What changes, with the most important facts first, because the end may be cut off. */
-const whatWords = (change: Change, frame: PlanFrame): string => {
-  const { id, impact, kind, from, refused, unlessIdle, windows } = change
-  const more = (frame.consents.get(id) ?? []).filter((consent) => consent !== flagOf(impact))
+const cellsOf = (change: Change, isMixed: boolean, { names, style }: PlanFrame): readonly string[] => {
+  const changes = rowChanges(change)
+  const { symbol } = change.refused === undefined ? IMPACT_MARKS[change.impact] : IMPACT_MARKS.delete
+  const warns = change.impact === 'none' && rowEffects(change, false).length > 0
   return [
-    ...(refused === undefined ? [] : ['refused']),
-    ...(more.length === 0 || refused !== undefined ? [] : [`--allow ${more.join(',')}`]),
-    ...(windows === undefined || impact === 'none' ? [] : ['in its window']),
-    ...(from === undefined ? [] : [`from ${from.name}`]),
-    ...shownAttributes(change).map(({ path, beforeText, afterText }) => {
-      const name = path.replace(/^postgres\.(settings\.)?/, '')
-      return beforeText === undefined || kind === 'replace'
-        ? `${name} ${afterText}`
-        : `${name} ${beforeText} → ${afterText}`
-    }),
-    ...(unlessIdle === undefined ? [] : ['idle']),
-  ].join(', ')
-}
-
-/** The folder that contains all files. It is left out of their paths. */
-const commonFolder = (changes: readonly Change[]): string => {
-  const [first = '', ...rest] = changes.flatMap(({ source }) => (source === undefined ? [] : plainText(source.file)))
-  let common = first.replace(/[^/]*$/, '')
-  for (const file of rest) while (!file.startsWith(common)) common = common.replace(/[^/]*\/$/, '')
-  return common
+    isMixed ? names.project(change.project) : '',
+    rowTitle(change),
+    `${changes[0]}${moreWords(changes)}`,
+    `${warns ? IMPACT_MARKS.restart.symbol : symbol} ${rowImpact(change, isMixed && style.width < WIDE)}`,
+  ]
 }
 
 const widthsOf = (rows: readonly (readonly string[])[], room: number): readonly number[] => {
   const widths = widestCells(rows)
-  const left = room - GAP * (widths.filter((width) => width > 0).length - 1)
-  const narrowest = widths.map(() => NARROWEST)
-  const preferred = narrowest.with(WHAT, MOST_WANTED)
-  return fitWidths(fitWidths(widths, preferred, left), narrowest, left)
+  const impact = widths[IMPACT] ?? 0
+  const [project = 0, ...others] = widths.slice(0, IMPACT)
+  const left = room - impact - GAP.length * (project === 0 ? 2 : 3)
+  const preferred = fitWidths([project, ...others], NARROWEST, left)
+  return [...fitWidths(preferred, LAST_RESORT, left), impact]
 }
 
-const rowOf = (
-  { change, cells }: { readonly change: Change; readonly cells: readonly string[] },
+const rowLine = (
+  change: Change,
+  cells: readonly string[],
   symbolWidth: number,
   widths: readonly number[],
-  { paint, style }: PlanFrame,
+  { style, paint }: PlanFrame,
 ): string => {
-  const painted = [paint.bold, paint.bold, String, String, paint.dim]
-  const shown = cells.flatMap((cell, column) => {
+  const { kind, impact } = change
+  const mark = KIND_MARKS[kind]
+  const [project, compute, what, noticed] = cells.map((cell, column) => {
     const width = widths[column] ?? 0
-    if (width === 0) return []
-    // `.yaml` is left out if there is not enough room.
-    const isLong = column === PLACE && textWidth(cell) > width
-    const text =
-      column === WHAT ? clip(cell, width) : clipMiddle(isLong ? cell.replace(/\.ya?ml(?=:)/, '') : cell, width)
-    return [(painted[column] ?? String)(pad(text, width))]
+    if (textWidth(cell) <= width || column === IMPACT) return cell
+    const count = moreWords(rowChanges(change))
+    return column === WHAT
+      ? clip(cell.slice(0, cell.length - count.length), width - count.length) + count
+      : clipMiddle(cell, width)
   })
-  const symbol = paintImpact(pad(KIND_MARKS[change.kind].symbol, symbolWidth), change.impact, paint)
-  const line = `${' '.repeat(ROW_INDENT)}${symbol}${shown.join(' '.repeat(GAP))}`
-  return style.color ? line : line.trimEnd()
+  const padded = (column: number, text = ''): string => pad(text, widths[column] ?? 0)
+  const columns = [
+    ...((widths[PROJECT] ?? 0) === 0 ? [] : [padded(PROJECT, project)]),
+    padded(COMPUTE, compute),
+    paint.bold(padded(WHAT, what)),
+    paintImpact(noticed ?? '', change.refused === undefined ? impact : 'delete', paint),
+  ]
+  const symbol = paint[mark.colour](pad(mark.symbol, symbolWidth))
+  const line = `${symbol} ${columns.join(GAP)}`
+  const first = ' '.repeat(ROW_INDENT)
+  return style.width < LEAST_COLUMNS ? wrap(line, style, first, ' '.repeat(INDENT)) : first + line
+}
+
+/** @param known the refusals that were shown before, which are not repeated. */
+const linesBelow = (
+  change: Change,
+  cells: readonly string[],
+  widths: readonly number[],
+  frame: PlanFrame,
+  known: Set<string>,
+): readonly string[] => {
+  const { plan, isDetailed, names, style, paint } = frame
+  const { id, compute, source, windows, refused } = change
+  const isExplained = isDetailed || areExplained(plan)
+  const effects = rowEffects(change, isExplained).map(({ text, warns }) => (warns ? paint.yellow(text) : text))
+  const isCut = (column: number): boolean => textWidth(cells[column] ?? '') > (widths[column] ?? 0)
+  const changes = rowChanges(change)
+  const facts = [
+    ...(isCut(PROJECT) || isCut(COMPUTE) ? [names.compute(change)] : []),
+    ...(isDetailed ? [compute.id ?? [], compute.state ?? []].flat() : []),
+    ...(source === undefined ? [] : [place(source)]),
+    ...(isCut(WHAT) ? changes : changes.slice(1)),
+  ]
+  const why = isDetailed ? whyWords(change) : ''
+  const isNew = refused !== undefined && !known.has(refused)
+  if (refused !== undefined) known.add(refused)
+  const isAlone = isExplained && windows !== undefined
+  return [
+    [...(isExplained ? facts.map(paint.dim) : []), ...effects].join(' · '),
+    ...(isAlone ? [paint.cyan(windowWords(change, frame.now, frame.overridesWindows))] : []),
+    ...(isExplained ? (frame.remarks.get(id) ?? []).map(({ sentence }) => sentence) : []),
+    ...(why === '' ? [] : [paint.dim(`why: ${why}`)]),
+    ...(isNew ? [paint.red(`refused: ${refused}`)] : []),
+  ]
+    .filter((line) => line !== '')
+    .map((line) => wrapped(line, style, INDENT))
+}
+
+const MOST_WINDOWS = 3
+
+/** What waits for which restart window, once for all rows that share it. */
+const windowLines = (shown: readonly Change[], frame: PlanFrame): readonly string[] => {
+  const { plan, isDetailed, style, paint } = frame
+  if (isDetailed || areExplained(plan)) return []
+  const waiting = shown.filter(({ windows, impact }) => windows !== undefined && isDisruptive(impact))
+  const groups = [...groupBy(waiting, (change) => windowWords(change, frame.now, frame.overridesWindows))]
+  const more = groups.length - MOST_WINDOWS
+  return [
+    ...groups
+      .slice(0, MOST_WINDOWS)
+      .map(([words, own]) =>
+        wrap(
+          paint.cyan(`${counted(own.length, 'compute')}: ${words}`),
+          style,
+          ' '.repeat(ROW_INDENT),
+          ' '.repeat(INDENT),
+        ),
+      ),
+    ...(more > 0 ? [paint.cyan(`  and ${counted(more, 'more restart window')}`)] : []),
+  ]
 }

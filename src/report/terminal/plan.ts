@@ -2,21 +2,22 @@
 import { counted, group, groupBy, plainText, plainValue } from '../../base/index.ts'
 import {
   type Change,
+  type Diagnostic,
+  EFFECT_CODES,
   isEmptyPlan,
   type Plan,
-  type ReleasedCompute,
+  type Released,
   type Step,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { alike, sameErrorWords } from '../words/alike.ts'
-import { planCostWords, planMoneyWords, projectCostLines, remarksOf } from '../words/cost.ts'
-import { capitalised, minuteOf, time } from '../words/counts.ts'
-import { isDisruptive } from '../words/impacts.ts'
+import { alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { planCostWords, projectCostLines, remarksOf } from '../words/cost.ts'
+import { capitalised, minuteOf } from '../words/counts.ts'
+import { DELETE_WORDS, isDisruptive } from '../words/impacts.ts'
 import { type NumberedStep, numberedSteps, place, planNames, type Since, withNamesOf } from '../words/names.ts'
 import {
   coverageLine,
   emptyVerdict,
-  expectedMs,
   expectedTime,
   interruptions,
   isUnchanged,
@@ -24,40 +25,36 @@ import {
   planLine,
   policyLines,
   projectsLeftOut,
-  RELEASED_HINT,
   skippedLines,
+  unmanagedWords,
   waveLines,
 } from '../words/plan-lines.ts'
+import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
+import { areExplained } from '../words/rows.ts'
 import { diagnosticText } from './diagnostics.ts'
-import { compactChanges, detailedChanges, type PlanContext, type PlanFrame, requiredConsents } from './plan-changes.ts'
+import { changeRows, type PlanContext, type PlanFrame, requiredConsents } from './plan-changes.ts'
 import { impactMark, pad, paintOf, type Style, textWidth, wrap, wrapped } from './style.ts'
-
-/** With more changes than this, each change is shown on one line by default. */
-const MOST_DETAILED = 12
 
 export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): string => {
   const plan = plainValue(raw)
-  const isCompact = extra.detail !== true && plan.changes.length > MOST_DETAILED
+  const isDetailed = extra.detail === true
   const frame: PlanFrame = {
     ...extra,
     plan,
-    isCompact,
+    isDetailed,
     style,
     paint: paintOf(style),
     names: planNames(plan),
-    consents: requiredConsents(plan),
-    remarks: remarksOf(plan),
+    remarks: remarksOf(plan, isDetailed),
   }
-  const show = isCompact ? compactChanges : detailedChanges
   const sections = [
-    ...(extra.since === undefined ? show(plan.changes, frame) : originSections(plainValue(extra.since), frame, show)),
-    stepsSection(frame, isCompact ? false : extra.detail),
+    ...(extra.since === undefined ? changeRows(plan.changes, frame) : originSections(plainValue(extra.since), frame)),
+    stepsSection(frame),
     wavesSection(frame),
     skippedSection(frame),
-    unmanagedSection(frame),
+    isDetailed ? unmanagedSection(frame) : '',
     warningsSection(frame),
-    capacitySection(frame),
-    costSection(frame),
+    isDetailed ? capacitySection(frame) : '',
     policiesSection(frame),
     leftOutSection(frame),
     closing(frame),
@@ -65,11 +62,11 @@ export const terminalPlan = (raw: Plan, style: Style, extra: PlanContext = {}): 
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
 
-const originSections = ({ ref, origin }: Since, frame: PlanFrame, show: typeof detailedChanges): readonly string[] => {
+const originSections = ({ ref, origin }: Since, frame: PlanFrame): readonly string[] => {
   const { plan, style, paint } = frame
   const part = (title: string, changes: readonly Change[]): readonly string[] => {
     const heading = paint.bold(paint.cyan(`${title}: ${counted(changes.length, 'change')}`))
-    return changes.length === 0 ? [] : [wrapped(heading, style), ...show(changes, frame)]
+    return changes.length === 0 ? [] : [[wrapped(heading, style), ...changeRows(changes, frame)].join('\n')]
   }
   const { introduced, drift, settled, released, gaps = [] } = origin
   return [
@@ -99,24 +96,33 @@ const list = <T>(
   ].join('\n')
 }
 
-const releasedSection = (released: readonly ReleasedCompute[], ref: string, frame: PlanFrame): string => {
-  if (released.length === 0) return ''
+const releasedSection = (released: readonly Released[], ref: string, frame: PlanFrame): string => {
   const { plan, style, paint } = frame
+  const counts = releasedCounts(released)
+  if (counts === '') return ''
   const names = planNames(plan, released)
-  const title = `No longer managed since ${ref}: ${counted(released.length, 'compute')}`
-  const lineOf = (one: ReleasedCompute): string => {
-    const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
-    return `${names.compute(one)}${paint.dim(details)}`
-  }
-  return `${list(paint.bold(paint.cyan(title)), released, lineOf, frame)}\n${wrap(RELEASED_HINT, style, '  ', '  ')}`
+  const computes = releasedComputes(released)
+  const lines = [
+    ...computes.map((one) => {
+      const details = `  ${one.compute.id}  ${one.compute.state}  was declared at ${place(one.source)}`
+      return `${names.compute(one)}${paint.dim(details)}`
+    }),
+    ...releasedGroups(released, names).map(({ what, where, result }) => `${what} on ${where}: ${result}`),
+  ]
+  const title = paint.bold(paint.cyan(`No longer managed since ${ref}: ${counts}`))
+  const hint = computes.length === 0 ? [] : [wrap(RELEASED_HINT, style, '  ', '  ')]
+  return [list(title, lines, String, frame), ...hint].join('\n')
 }
 
+/** A replica is declared absent by its name. */
+const canBeAbsent = ({ compute: { type, name } }: UnmanagedCompute): boolean =>
+  type === 'read_write' || name !== undefined
+
 const unmanagedSection = (frame: PlanFrame): string => {
-  const { plan, isCompact, style, paint, names } = frame
+  const { plan, paint, names } = frame
   const { unmanaged } = plan
   if (unmanaged.length === 0) return ''
-  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(', which no manifest declares (to delete one: `absent`)')}`
-  if (isCompact) return wrapped(`${title}${paint.dim('; --detail lists them')}`, style)
+  const title = `${paint.bold(`Unmanaged: ${counted(unmanaged.length, 'compute')}`)}${paint.dim(`, which no manifest declares (to delete one: ${unmanaged.every(canBeAbsent) ? '`absent`' : '`absent`, or `espalier compute delete` if it has no name'})`)}`
   const lineOf = (one: UnmanagedCompute): string =>
     `${names.compute(one)}${paint.dim(`  ${one.compute.id}  ${one.compute.state}`)}`
   return list(title, unmanaged, lineOf, frame)
@@ -131,49 +137,53 @@ const skippedSection = (frame: PlanFrame): string => {
 /** How many warnings with the same code are shown. The JSON plan contains all of them. */
 const MOST_ALIKE = 3
 
-const warningsSection = (frame: PlanFrame): string =>
-  [...groupBy(frame.plan.warnings.map(withNamesOf(frame.plan)), ({ code }) => code)]
-    .flatMap(([code, alike]) => {
-      const shown = alike.slice(0, frame.isCompact ? 1 : MOST_ALIKE)
+/** The rows show the effects that warn, so only what to check is left to say, once. */
+const warningsSection = ({ plan, isDetailed, style, paint }: PlanFrame): string =>
+  [...groupBy(plan.warnings.map(withNamesOf(plan)), ({ code }) => code)]
+    .flatMap(([code, all]) => {
+      const alike = !isDetailed && EFFECT_CODES.has(code) ? hintsOf(all) : all
+      const shown = alike.slice(0, MOST_ALIKE)
       const more = alike.length - shown.length
       return [
-        ...shown.map((warning) => diagnosticText(warning, frame.style, frame.paint)),
-        ...(more > 0 ? [frame.paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
+        ...shown.map((warning) => diagnosticText(warning, style, paint)),
+        ...(more > 0 ? [paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
       ]
     })
     .join('\n')
 
+/** What to check, without the computes. */
+const hintsOf = (warnings: readonly Diagnostic[]): readonly Diagnostic[] =>
+  [...groupBy(warnings, ({ hint, message }) => hint ?? message)].flatMap(([message, [first]]) =>
+    first === undefined ? [] : [{ severity: first.severity, code: first.code, message }],
+  )
+
 const leftOutSection = (frame: PlanFrame): string => {
   const { plan, names, style, paint } = frame
   if (plan.leftOut === undefined) return ''
-  const groups = new Map(
-    alike(plan.leftOut.flatMap(({ diagnostics }) => diagnostics)).map(({ first, others }) => [first, others]),
-  )
   return [
     wrapped(
-      `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; to apply the others anyway, pass --keep-going to `apply`')}`,
+      `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; `apply` applies the others')}`,
       style,
     ),
-    ...plan.leftOut.flatMap(({ project, diagnostics }) => {
-      const lines = diagnostics.flatMap((diagnostic) => {
-        const others = groups.get(diagnostic)?.map(names.project)
-        if (others === undefined) return []
-        return [
-          diagnosticText(withNamesOf(plan)(diagnostic), style, paint, undefined, 4),
-          ...(others.length === 0 ? [] : [wrapped(sameErrorWords(others), style, 6)]),
-        ]
-      })
-      return lines.length === 0 ? [] : [wrapped(paint.bold(`Project ${names.project(project)}`), style, 2), ...lines]
-    }),
+    ...alikeByProject(plan.leftOut).flatMap(({ project, problems }) => [
+      wrapped(paint.bold(`Project ${names.project(project)}`), style, 2),
+      ...problems.flatMap(({ first, others }) => [
+        diagnosticText(withNamesOf(plan)(first), style, paint, undefined, 4),
+        ...sameErrorWords(others.map(names.project)).map((words) => wrapped(words, style, 6)),
+      ]),
+    ]),
   ].join('\n')
 }
 
-/** @param isAsked if `undefined`, shows the order only if it matters: for moves, replacements and restart windows. */
-const stepsSection = ({ plan, names, style, paint }: PlanFrame, isAsked: boolean | undefined): string => {
-  const isRelevant = ({ kind, reason, windows }: Step): boolean =>
-    kind === 'move' || reason === 'TYPE_DIFFERS' || windows !== undefined
-  if (plan.steps.length === 0 || !(isAsked ?? plan.steps.some(isRelevant))) return ''
+/** By default, only the steps that must wait for others, or that others wait for. */
+const stepsSection = ({ plan, isDetailed, names, style, paint }: PlanFrame): string => {
   const width = String(plan.steps.length).length
+  const numbered = numberedSteps(plan)
+  const awaited = new Set(numbered.flatMap(({ step }) => dependenciesOf(step)))
+  const shown = isDetailed
+    ? numbered
+    : numbered.filter(({ step }) => awaited.has(step.id) || dependenciesOf(step).length > 0)
+  if (shown.length === 0) return ''
   const lineOf = ({ step, waitsFor }: NumberedStep): string =>
     [
       `${names.step(step)}${step.reason === 'PARKED' ? ', temporarily' : ''}`,
@@ -182,67 +192,84 @@ const stepsSection = ({ plan, names, style, paint }: PlanFrame, isAsked: boolean
       step.windows === undefined || !isDisruptive(step.impact) ? '' : paint.cyan('  in its restart window'),
       step.refused === undefined ? '' : paint.red('  refused'),
     ].join('')
+  const most = isDetailed ? shown.length : MOST_SHOWN
   const note = names.isMixed ? '  projects run concurrently, with one step at a time in each' : ''
   return [
     wrapped(`${paint.bold('Order of steps')}${paint.dim(note)}`, style),
-    ...numberedSteps(plan).map((one) =>
-      wrap(lineOf(one), style, `  ${String(one.number).padStart(width)}. `, ' '.repeat(width + 4)),
-    ),
+    ...shown
+      .slice(0, most)
+      .map((one) => wrap(lineOf(one), style, `  ${String(one.number).padStart(width)}. `, ' '.repeat(width + 4))),
+    ...(shown.length > most ? [paint.dim(`  and ${group(shown.length - most)} more`)] : []),
   ].join('\n')
 }
+
+/** The steps that must be done first, apart from those that are only kept from running at the same time. */
+const dependenciesOf = ({ after, inTurnAfter = [] }: Step): readonly string[] =>
+  after.filter((id) => !inTurnAfter.includes(id))
 
 const wavesSection = ({ plan, style, paint }: PlanFrame): string => {
-  const lines = waveLines(plan).map((line, index) => wrap(`${index + 1}. ${line}`, style, '  ', '     '))
-  return lines.length === 0 ? '' : [paint.bold('Waves'), ...lines].join('\n')
-}
-
-const costSection = ({ plan, style, paint }: PlanFrame): string => {
-  const words = planCostWords(plan)
-  if (words === undefined) return ''
-  const indent = ' '.repeat(6)
-  return [
-    wrap(`${paint.bold('Cost')}  ${words}`, style, '', indent),
-    ...[planMoneyWords(plan) ?? [], projectCostLines(plan)].flat().map((line) => wrap(line, style, indent, indent)),
-  ].join('\n')
+  const lines = waveLines(plan)
+  return lines.length === 0 ? '' : wrapped(`${paint.bold('Waves')}  ${lines.join(' → ')}`, style)
 }
 
 const policiesSection = ({ plan, style, paint }: PlanFrame): string => {
-  const lines = policyLines(plan).map(({ text, isDenied }) => wrapped(isDenied ? paint.red(text) : text, style, 2))
+  const results = policyLines(plan).map(({ text, isDenied }) => (isDenied ? paint.red(text) : text))
+  const lines = [...results, ...(plan.policies?.changes ?? [])].map((text) => wrapped(text, style, 2))
   return lines.length === 0 ? '' : [paint.bold('Policies'), ...lines].join('\n')
 }
 
-const capacitySection = ({ plan, isCompact, style, paint }: PlanFrame): string => {
-  if (plan.steps.length === 0) return ''
-  const isTimed = plan.estimates.length > 0
-  const changed = measuresOf(plan.summary.capacity)
-    .filter(({ before, after }) => before.words !== after.words)
-    .map(({ name, before, after }) => ({ name, words: `${before.words} → ${after.words}` }))
-  if (isCompact) {
-    const facts = changed.map(({ name, words }) => `${name} ${words}`)
-    if (isTimed) facts.push(`about ${time(expectedMs(plan))}`)
-    return facts.length === 0 ? '' : wrapped(`${paint.bold('Capacity')}  ${facts.join('; ')}`, style)
-  }
+const capacitySection = ({ plan, style, paint, takenAt }: PlanFrame): string => {
+  const changed = measuresOf(plan.summary.capacity).filter(({ before, after }) => before.words !== after.words)
   const title = `${paint.bold('Capacity')}${paint.dim('  of all computes in these projects, at their maximum size')}`
-  const lines = changed.map(({ name, words }) => wrap(`${pad(name, 17)}${words}`, style, '  ', ' '.repeat(19)))
+  const lines = changed.map(({ name, before, after }) =>
+    wrap(`${pad(name, 17)}${before.words} → ${after.words}`, style, '  ', ' '.repeat(19)),
+  )
+  const facts = [
+    ...(plan.steps.length === 0 ? [] : [counted(plan.summary.calls, 'API call')]),
+    coverageLine(plan),
+    ...(takenAt === undefined ? [] : [`Snapshot of ${minuteOf(plainText(takenAt))}`]),
+  ]
   return [
     ...(lines.length === 0 ? [] : [wrapped(title, style), ...lines]),
-    ...(isTimed ? [wrapped(`${paint.bold('Time')}  ${expectedTime(plan)}`, style)] : []),
+    ...(plan.estimates.length === 0 ? [] : [wrapped(`${paint.bold('Time')}  ${expectedTime(plan)}`, style)]),
+    ...projectCostLines(plan).map((line) => wrapped(`${paint.bold('Cost')}  ${line}`, style)),
+    wrap(paint.dim(facts.map((one) => `${one}.`).join(' ')), style, '', ''),
   ].join('\n')
 }
 
-/** The last line is the summary, which never wraps. Interruptions that do not fit on it are shown on the line above. */
-const closing = ({ plan, style, paint, takenAt }: PlanFrame): string => {
-  const { summary } = plan
-  const snapshot = takenAt === undefined ? [] : [`Snapshot of ${minuteOf(plainText(takenAt))}`]
-  const facts = (...sentences: readonly string[]): string =>
-    wrap(paint.dim([...sentences, coverageLine(plan), ...snapshot].map((one) => `${one}.`).join(' ')), style, '', '')
+/** The counts, the cost, and where to find the rest. */
+const closing = ({ plan, isDetailed, style, paint, since }: PlanFrame): string => {
+  const unmanaged = unmanagedWords(plan).map((words) => ` ${words}.`)
   if (isEmptyPlan(plan)) {
     const color = plan.leftOut === undefined ? paint.green : paint.bold
-    return `${facts()}\n${color(emptyVerdict(plan))}`
+    return wrap(`${color(emptyVerdict(plan, since?.origin))}${unmanaged.join('')}`, style, '', '')
   }
-  const [counts, noticed] = [planLine(summary), `${capitalised(interruptions(summary))}.`]
-  const calls = facts(counted(summary.calls, 'API call'))
-  return textWidth(`${counts} ${noticed}`) <= style.width
-    ? `${calls}\n${paint.bold(`${counts} ${noticed}`)}`
-    : `${calls}\n${wrap(paint.bold(noticed), style, '', '')}\n${paint.bold(counts)}`
+  const consents = requiredConsents(plan)
+  const noticed = interruptions(plan)
+  const counts = `${planLine(plan.summary)}${noticed === '' ? '' : ` ${capitalised(noticed)}.`}`
+  const cost = planCostWords(plan)
+  const last = cost === undefined ? `${counts}${unmanaged.join('')}` : `Cost: ${cost}.`
+  const hint = isDetailed ? '' : `${areExplained(plan) ? 'Capacity' : 'Places, capacity'}, order: --detail`
+  const room = style.width - textWidth(last) - textWidth(hint)
+  return [
+    ...(consents.length === 0
+      ? []
+      : [
+          wrap(
+            paint.yellow(
+              [
+                `\`apply\` needs --allow ${consents.join(',')}.`,
+                ...(consents.includes('delete') ? [DELETE_WORDS] : []),
+              ].join(' '),
+            ),
+            style,
+            '',
+            '',
+          ),
+        ]),
+    ...(cost === undefined ? [] : [wrap(`${paint.bold(counts)}${unmanaged.join('')}`, style, '', '')]),
+    ...(room >= 2 && hint !== ''
+      ? [`${cost === undefined ? paint.bold(last) : last}${' '.repeat(Math.min(room, 6))}${paint.dim(hint)}`]
+      : [wrap(last, style, '', ''), ...(hint === '' ? [] : [paint.dim(hint)])]),
+  ].join('\n')
 }

@@ -12,7 +12,7 @@ import { statusWords } from '../words/apply-verdict.ts'
 import { elapsed } from '../words/counts.ts'
 import { IMPACT_MARKS, isDisruptive } from '../words/impacts.ts'
 import type { PlanNames } from '../words/names.ts'
-import { activityOf } from './events.ts'
+import { activityOf, type Delays } from './events.ts'
 import { clip, clipMiddle, type Paint, pad, paintOf, type Style, textWidth } from './style.ts'
 import { fitWidths, widestCells } from './table.ts'
 
@@ -136,6 +136,7 @@ interface RunningStep {
   readonly since: number
   /** What the step is doing or waiting for. Empty at first. */
   readonly doing: string
+  readonly delays: Delays
 }
 
 /** The state of a running apply, computed from its events. */
@@ -170,13 +171,24 @@ export const afterEvent = (
 ): RunState => {
   switch (event.type) {
     case 'step-start': {
-      const started: RunningStep = { step: event.step, since: Date.parse(event.time), doing: '' }
+      const started: RunningStep = { step: event.step, since: Date.parse(event.time), doing: '', delays: new Map() }
       return { ...state, running: new Map(state.running).set(event.step.id, started) }
     }
     case 'call':
       // The first attempt is not shown, because it is usually over at once.
       return doing(state, event.step, event.attempt > 1 ? activityOf(event) : '')
-    case 'wait':
+    case 'wait': {
+      const own = state.running.get(event.step)
+      if (own === undefined) return state
+      const { why, message } = event
+      const delayMs = event.delayMs + (own.delays.get(why)?.delayMs ?? 0)
+      const delays = new Map(own.delays).set(why, { delayMs, message })
+      return doing(
+        { ...state, running: new Map(state.running).set(event.step, { ...own, delays }) },
+        event.step,
+        activityOf(event),
+      )
+    }
     case 'operation':
       return doing(state, event.step, activityOf(event))
     case 'step-end': {
@@ -197,10 +209,15 @@ export const afterEvent = (
     case 'plan':
     case 'policy-overridden':
     case 'window-overridden':
+    case 'unpredicted':
     case 'outcome':
       return state
   }
 }
+
+/** What delayed the step that ends with this event. */
+export const delaysOf = ({ running }: RunState, event: ApplyEvent): Delays | undefined =>
+  event.type === 'step-end' ? running.get(event.outcome.step)?.delays : undefined
 
 const doing = (state: RunState, step: string, text: string): RunState => {
   const own = state.running.get(step)

@@ -6,13 +6,13 @@ import { paintOf, type Style } from './style.ts'
 
 export const sizesTable = (style: Style): string => {
   const paint = paintOf(style)
-  const { steps, autoscalingMaxCu, scaleToZeroMaxCu, maxSpreadCu, version } = SIZE_TABLE
+  const { steps, autoscalingMaxCu, listedConnectionsCu, scaleToZeroMaxCu, maxSpreadCu, version } = SIZE_TABLE
   const sizes = steps.map(({ cu, ramGb, cacheGb, maxConnections }) =>
     row([
       String(cu),
       `${ramGb} GB`,
       `${cacheGb} GB`,
-      group(maxConnections),
+      `${group(maxConnections)}${cu > listedConnectionsCu ? ' or more' : ''}`,
       cu <= autoscalingMaxCu ? 'yes' : 'no',
       cu <= scaleToZeroMaxCu ? 'yes' : 'no',
     ]),

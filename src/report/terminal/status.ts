@@ -10,9 +10,10 @@ import {
   type ObservedCompute,
   type ObservedProject,
   type Plan,
+  updateDue,
   type WireSettings,
 } from '../../model/index.ts'
-import { updateDue, updateRestarts } from '../../service/index.ts'
+import { updateRestarts } from '../../service/index.ts'
 import { ageOf } from '../words/counts.ts'
 import { type Paint, paintOf, type Style } from './style.ts'
 import { type Column, tableOf } from './table.ts'
@@ -121,7 +122,14 @@ const statusOf = (
       ? new Date(updateDueAt).toISOString()
       : null,
   sync,
+  /** The operation that left the compute unsettled, and the `espalier compute` command that settles it; or `null`. */
+  unsettled: unsettledOf(compute, project),
 })
+
+const unsettledOf = ({ id }: ObservedCompute, { settlement }: ObservedProject) => {
+  const found = settlement?.unsettled.find((one) => one.id === id)
+  return found === undefined ? null : { operation: found.operation, repair: found.repair }
+}
 
 /** @param isWide whether to show every column in full, however long the lines become. */
 export const statusTable = (

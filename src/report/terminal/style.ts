@@ -10,6 +10,8 @@ export interface Style {
   readonly color: boolean
   /** The width of the terminal, in columns. */
   readonly width: number
+  /** Completes the commands that a text suggests. By default, they are shown as they are. */
+  readonly complete?: (text: string) => string
 }
 
 export type Paint = ReturnType<typeof pico.createColors>
@@ -67,7 +69,8 @@ export const wrapped = (text: string, style: Style, indent = 0): string =>
   wrap(text, style, ' '.repeat(indent), ' '.repeat(indent + 2))
 
 /** Wraps at words. @param first the indent of the first line. @param later the indent of later lines. */
-export const wrap = (text: string, { width }: Style, first: string, later: string): string => {
+export const wrap = (raw: string, { width, complete }: Style, first: string, later: string): string => {
+  const text = complete?.(raw) ?? raw
   // The fast path for texts that fit. Colour codes can only make a text look longer than it is.
   if (first.length + text.length <= width && /^[\p{ASCII}–→]*$/u.test(text)) return first + text
   const indent = textWidth(later)

@@ -1,5 +1,6 @@
 /** Descriptions of the agent's states and reasons. */
-import type { AgentReason, AgentState, AgentStatus } from '../../model/index.ts'
+import type { AgentReason, AgentState, AgentStatus, ProjectView } from '../../model/index.ts'
+import { releasedCounts } from './released.ts'
 
 const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
@@ -19,7 +20,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   PlanError: 'the project cannot be planned',
   Refused: 'the service rejected this change',
   Reported: 'manifest changes are reported, not applied (--on-git report)',
-  Unrecorded: 'nothing shows whether the manifest or the live project changed',
+  Unrecorded: 'the agent never saw the compute as declared, so it changes nothing until you adopt the difference',
   DriftUnconfirmed: 'the live project changed; the next refresh will confirm it',
   Drift: 'someone changed the live project (--on-drift report)',
   DriftUnsafe: 'someone changed the live project, and reverting it could interrupt users',
@@ -69,5 +70,12 @@ export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
 /** A description of the reason, or of the state if there is no reason. */
-export const agentStatusWords = ({ state, reason }: AgentStatus): string =>
-  reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]
+export const agentStatusWords = ({
+  state,
+  reason,
+  released = [],
+}: AgentStatus & Partial<Pick<ProjectView, 'released'>>): string => {
+  const counts = releasedCounts(released)
+  if (state === 'Synced' && counts !== '') return `nothing to apply; no longer managed: ${counts}`
+  return reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]
+}

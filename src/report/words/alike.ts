@@ -1,6 +1,6 @@
-/** Groups projects that cannot be read for the same reason. */
-import { counted, groupBy } from '../../base/index.ts'
-import type { Diagnostic } from '../../model/index.ts'
+/** Groups projects that cannot be read or imported, and steps that failed, for the same reason. */
+import { counted, groupBy, listed } from '../../base/index.ts'
+import type { Diagnostic, LeftOutProject, StepOutcome } from '../../model/index.ts'
 
 export interface Alike {
   readonly first: Diagnostic
@@ -15,21 +15,49 @@ export const alike = (diagnostics: readonly Diagnostic[]): readonly Alike[] =>
     return first === undefined ? [] : [{ first, others: rest.flatMap((one) => projectOf(one) ?? []) }]
   })
 
-const MOST_NAMED = 5
-
-/** `The same error in 3 other projects: a, b, c.` */
-export const sameErrorWords = (others: readonly string[]): string => {
-  const more = others.length - MOST_NAMED
-  return `The same error in ${counted(others.length, 'other project')}: ${others.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}.`
+/** The problems of each project, without the projects whose problems are all given for an earlier one. */
+export const alikeByProject = (
+  leftOut: readonly LeftOutProject[],
+): readonly { readonly project: string; readonly problems: readonly Alike[] }[] => {
+  const groups = new Map(alike(leftOut.flatMap(({ diagnostics }) => diagnostics)).map((same) => [same.first, same]))
+  return leftOut
+    .map(({ project, diagnostics }) => ({ project, problems: diagnostics.flatMap((one) => groups.get(one) ?? []) }))
+    .filter(({ problems }) => problems.length > 0)
 }
+
+/** Groups steps that ended for the same reason. */
+export const alikeSteps = (outcomes: readonly StepOutcome[]): readonly (readonly StepOutcome[])[] => [
+  ...groupBy(outcomes, reasonOfStep).values(),
+]
+
+/** Equal for steps that are not done and whose results differ only in their requests. A step that is done is shown itself. */
+export const reasonOfStep = ({ step, status, reason, message = '', observation }: StepOutcome): string =>
+  status === 'done'
+    ? step
+    : [status, reason, withoutRequest(message.replaceAll(/\/projects\/[^\s,)]+/g, '')), observation?.observed].join(' ')
+
+/** The message without the id of the request. */
+const withoutRequest = (message: string): string => message.replace(/, request [^,)]+/, '')
+
+export const MOST_NAMED = 5
+
+/** `The same error in 3 other projects: a, b, c.` No words if there are no others. */
+export const sameErrorWords = (others: readonly string[]): readonly string[] =>
+  others.length === 0
+    ? []
+    : [`The same error in ${counted(others.length, 'other project')}: ${listed(others, MOST_NAMED)}.`]
 
 /** The message without the project and without the id of the request. `undefined` for other kinds of diagnostics. */
 const reasonOf = (diagnostic: Diagnostic): string | undefined => {
   const project = projectOf(diagnostic)
   if (project === undefined) return undefined
-  const { severity, code, message } = diagnostic
-  return [severity, code, message.replaceAll(project, '').replace(/, request [^,)]+/, '')].join(' ')
+  const { severity, code, message, hint, source } = diagnostic
+  const where = code === 'E_BRANCH_UNKNOWN' ? `${source?.file}:${source?.line}` : ''
+  return [severity, code, where, withoutRequest(message.replaceAll(project, '')), hint].join(' ')
 }
 
+/** Errors whose messages name a project, and which a document for several projects can have in each of them. */
+const ABOUT_PROJECTS = new Set(['E_BRANCH_UNKNOWN', 'E_IMPORT', 'E_PROJECT_UNKNOWN', 'E_PROJECT_UNREADABLE'])
+
 const projectOf = ({ code, message }: Diagnostic): string | undefined =>
-  code === 'E_PROJECT_UNREADABLE' ? /^Project `([^`]+)`/.exec(message)?.[1] : undefined
+  ABOUT_PROJECTS.has(code) ? /[Pp]roject `([^`]+)`/.exec(message)?.[1] : undefined

@@ -1,5 +1,5 @@
 /** The summary of an apply, and what the user should do next. */
-import { group } from '../../base/index.ts'
+import { counted, group } from '../../base/index.ts'
 import {
   CONSENT_OF,
   type Consent,
@@ -51,8 +51,7 @@ export const applyVerdict = (
   return { kind, counts, words: `Apply ${kind}: ${counts}.` }
 }
 
-/** @param args arguments to add to the suggested commands, such as ` --project shop`. */
-export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly string[] => {
+export const nextSteps = (plan: Plan, outcome: Outcome): readonly string[] => {
   const { steps, interrupted, converged } = outcome
   const has = (wanted: StepStatus): boolean => steps.some(({ status }) => status === wanted)
   const reasons = new Set(steps.map(({ reason }) => reason))
@@ -61,38 +60,48 @@ export const nextSteps = (plan: Plan, outcome: Outcome, args = ''): readonly str
   const failed = new Set(steps.flatMap(({ reason, step }) => (reason === 'operation-failed' ? [step] : [])))
   const failedIn = [...new Set(plan.steps.flatMap(({ id, project }) => (failed.has(id) ? [project] : [])))]
   const [firstFailed] = failedIn
+  // Only a step that is planned again continues. After a failed operation, the values may be as declared already.
+  const continues = !reasons.has('operation-failed') && !reasons.has('operation-timeout')
+  const projectOf = new Map(plan.steps.map(({ id, project }) => [id, project]))
+  const repairs = steps.flatMap(({ step, repair, computeId = '' }) =>
+    repair === undefined ? [] : [`${repair} ${computeId} --project ${projectOf.get(step)}`],
+  )
   const isOver = steps.every(({ status }) => status === 'done' || status === 'scheduled')
   const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
   const from = opensAt === undefined ? '' : ` from ${minuteOf(opensAt)} on`
   const lines: readonly (readonly [applies: boolean, line: string])[] = [
     [
       missing.length > 0,
-      `Next: to allow ${reasons.has('refused') ? 'the steps that are not refused' : 'these steps'}, run \`espalier apply${args} --allow ${missing.join(',')}\`.`,
+      `Next: to allow ${reasons.has('refused') ? 'the steps that are not refused' : 'these steps'}, run \`espalier apply --allow ${missing.join(',')}\`.`,
     ],
     [
       policies.length > 0 && reasons.has('refused'),
-      `Next: change what ${policies.length === 1 ? 'the policy denies' : 'the policies deny'}, or run \`espalier apply${args}${policies.map((name) => ` --override ${name}=REASON`).join('')}\`.`,
+      `Next: change what ${policies.length === 1 ? 'the policy denies' : 'the policies deny'}, or run \`espalier apply${policies.map((name) => ` --override ${name}=REASON`).join('')}\`.`,
     ],
-    [interrupted, `Next: to continue, run \`espalier apply${args}\` again.`],
+    [interrupted, `Next: to continue, run \`espalier apply\` again.`],
     [
       has('scheduled'),
-      `Next: run \`espalier apply${args}\` again in the restart window${from}, or with --now to interrupt immediately.`,
+      `Next: run \`espalier apply\` again in the restart window${from}, or with --now to interrupt immediately.`,
     ],
     [
       converged === false && isOver,
-      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: to see the remaining changes, run \`espalier plan${args}\`.`,
+      `The project does not match the manifests yet (not-converged)${remaining(outcome)}. Next: to see the remaining changes, run \`espalier plan\`.`,
     ],
     [
       has('stale'),
-      `Next: run \`espalier plan${args}\` to review the project as it is now, then apply again. The stale steps were not sent.`,
+      `Next: run \`espalier plan\` to review the project as it is now, then apply again. The stale steps were not sent.`,
     ],
     [
       !interrupted && steps.some(({ status, reason }) => status === 'failed' && reason !== 'operation-failed'),
-      `Next: fix the cause of each failure, then run \`espalier apply${args}\` again.${firstFailed === undefined ? ' It continues where it stopped.' : ''}`,
+      `Next: fix the cause of each failure, then run \`espalier apply\` again.${continues ? ' It continues where it stopped.' : ''}`,
     ],
     [
       firstFailed !== undefined,
       `Next: find out why operations failed${failedIn.length > 1 ? ` in ${failedIn.length} projects, for example` : ''} in project ${firstFailed}: run \`espalier operations list --project ${firstFailed}\`.`,
+    ],
+    [
+      repairs.length > 0,
+      `Next: the values are presumably stored, but not in effect. Once the cause is fixed, run \`espalier compute ${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
     ],
   ]
   return lines.filter(([applies]) => applies).map(([, line]) => line)

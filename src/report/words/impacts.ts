@@ -10,6 +10,7 @@ import {
   IMPACT_WORDS,
   IMPACTS,
   type Impact,
+  interruptsLater,
   type StepStatus,
 } from '../../model/index.ts'
 import { openingOf } from '../../model/window-opening.ts'
@@ -58,13 +59,20 @@ export const KIND_MARKS = {
 } as const satisfies Record<ChangeKind, Omit<Mark, 'icon'> & { readonly symbol: string }>
 
 /** The effect on users. For an idle compute, this includes the effect if the compute has become active by then. */
-export const impactWords = ({ impact, unlessIdle }: Pick<Change, 'impact' | 'unlessIdle'>): string => {
-  if (unlessIdle === undefined) return IMPACT_WORDS[impact]
+export const impactWords = (change: Interrupting & Pick<Change, 'unlessIdle'>): string => {
+  const { impact, unlessIdle } = change
+  if (unlessIdle === undefined) return impact === 'none' ? noneWords([change]) : IMPACT_WORDS[impact]
   const otherwise = IMPACT_NAMES[unlessIdle]
   return impact === 'none'
     ? `idle: no one is connected (${otherwise} if it is active by then)`
     : `${IMPACT_WORDS[impact]} (${otherwise} as well if it is active by then)`
 }
+
+type Interrupting = Pick<Change, 'impact'> & Partial<Pick<Change, 'effects'>>
+
+/** Whether changes with the impact `none` interrupt no one at all, or only for now. */
+export const noneWords = (changes: readonly Interrupting[]): string =>
+  `${IMPACT_WORDS.none}${changes.some(({ effects }) => effects?.some(interruptsLater)) ? ' now' : ''}`
 
 /**
  * When a change is allowed to interrupt users. Empty if the change has no restart windows.
@@ -103,6 +111,9 @@ export const impactCount = (impact: Impact, count: number): string => {
       return counted(count, impact)
   }
 }
+
+/** Follows the consents that a plan needs, if it deletes computes. */
+export const DELETE_WORDS = 'Deleting a compute ends its connections; the branch and its data stay.'
 
 /** The disruptive impacts that occur in a plan, with the number of changes that have each. */
 export const impactCounts = (summary: ChangeCounts): readonly (readonly [impact: Impact, count: number])[] => {
@@ -148,6 +159,9 @@ export const worstFirst = (
       compare(a.branch.name, b.branch.name),
   )
 
-/** Among changes with the same impact, refused changes come last, because they will not run. */
-export const severity = ({ impact, refused }: Change): number =>
-  IMPACTS.indexOf(impact) - (refused === undefined ? 0 : 0.5)
+/** Denied and refused changes first. Among those that interrupt no one, those with an effect that warns. */
+const severity = (change: Change): number => {
+  const { impact, refused, isDenied, effects } = change
+  if (refused !== undefined) return IMPACTS.length + (isDenied ? 1 : 0)
+  return IMPACTS.indexOf(impact) + (effects.some(({ warns }) => warns === true) ? 0.5 : 0)
+}

@@ -8,7 +8,7 @@ import {
   leftOutIds,
   type Origin,
   type Plan,
-  type ReleasedCompute,
+  type Released,
   type Source,
   type Step,
   stepTitle,
@@ -40,8 +40,8 @@ export interface PlanNames {
   stepById(id: string): string
 }
 
-/** @param released computes that are no longer managed, whose projects may not be in the plan. */
-export const planNames = (plan: Plan, released: readonly ReleasedCompute[] = []): PlanNames => {
+/** @param released what is no longer declared. Its projects may not be in the plan. */
+export const planNames = (plan: Plan, released: readonly Released[] = []): PlanNames => {
   const changes = new Map(plan.changes.map((change) => [change.id, change]))
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const [first] = plan.steps
@@ -62,7 +62,7 @@ export const planNames = (plan: Plan, released: readonly ReleasedCompute[] = [])
   }
 }
 
-export const hasSeveralProjects = (plan: Plan, released: readonly ReleasedCompute[] = []): boolean =>
+export const hasSeveralProjects = (plan: Plan, released: readonly Released[] = []): boolean =>
   new Set([...plan.projects, ...leftOutIds(plan), ...released.map(({ project }) => project)]).size > 1
 
 /** The message, followed by its hint if there is one. */

@@ -1,13 +1,12 @@
 /** Sentences about a plan as a whole, and about the results of its policies. */
-import { counted, group } from '../../base/index.ts'
+import { counted, group, groupBy } from '../../base/index.ts'
 import {
   type CapacityTotal,
   CHANGE_KINDS,
   type Change,
-  type ChangeKind,
+  countChanges,
   type Impact,
   isRefused,
-  isRestart,
   type Origin,
   type Plan,
   type PlanSummary,
@@ -16,28 +15,35 @@ import {
 import { number, time } from './counts.ts'
 import { impactCount, impactCounts } from './impacts.ts'
 import { planNames, projectTitle } from './names.ts'
+import { isReleasing } from './released.ts'
 
-/** The summary line. Scripts search the output for it. */
-export const planLine = (summary: PlanSummary): string =>
-  `Plan: ${CHANGE_KINDS.filter((kind) => ALWAYS_COUNTED.has(kind) || summary[kind] > 0)
-    .map((kind) => `${group(summary[kind])} to ${kind}`)
-    .join(', ')}.`
+/** The summary. Scripts search the output for it: `Plan: 1 to create, 3 to update.` */
+export const planLine = (summary: PlanSummary): string => {
+  const counts = CHANGE_KINDS.filter((kind) => summary[kind] > 0).map((kind) => `${group(summary[kind])} to ${kind}`)
+  return `Plan: ${counts.length === 0 ? 'nothing to do' : counts.join(', ')}.`
+}
 
-/** These kinds are always counted. The other kinds are rare, and are counted only if they occur. */
-const ALWAYS_COUNTED: ReadonlySet<ChangeKind> = new Set(['create', 'update', 'delete'])
-
-/** Counts interruptions and refused changes, which are not part of the summary line. */
-export const interruptions = (summary: PlanSummary): string =>
-  [
-    ...(summary.restarts === 0 ? ['no restarts'] : []),
-    ...impactCounts(summary).flatMap(([impact, count]) =>
-      NAMED_BY_KIND.has(impact) ? [] : [impactCount(impact, count)],
-    ),
+/** Counts what the summary line does not: `1 restart, 2 restarts if in use, 1 refused`. Empty if that is nothing. */
+export const interruptions = ({ summary, changes }: Pick<Plan, 'summary' | 'changes'>): string => {
+  const found = impactCounts(summary)
+  const idle = changes.filter((change) => !isRefused(change) && change.impact === 'none')
+  const ifInUse = idle.flatMap(({ unlessIdle }) => unlessIdle ?? [])
+  const words = [
+    ...found.flatMap(([impact, count]) => (NAMED_BY_KIND.has(impact) ? [] : [impactCount(impact, count)])),
+    ...[...groupBy(ifInUse, (impact) => impact)].map(([impact, own]) => `${impactCount(impact, own.length)} if in use`),
     ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
-  ].join(', ')
+  ]
+  return found.length + words.length === 0 ? 'no restarts' : words.join(', ')
+}
 
 /** Impacts that the summary line already counts, as kinds of change. */
 const NAMED_BY_KIND: ReadonlySet<Impact> = new Set<Impact>(['move', 'replace', 'delete'])
+
+/** `1 unmanaged compute is left alone`. */
+export const unmanagedWords = ({ unmanaged }: Plan): readonly string[] =>
+  unmanaged.length === 0
+    ? []
+    : [`${counted(unmanaged.length, 'unmanaged compute')} ${unmanaged.length === 1 ? 'is' : 'are'} left alone`]
 
 /** `7 computes managed, 1 unmanaged, 1 of 3 projects left out`. */
 export const coverageLine = (plan: Plan): string => {
@@ -56,10 +62,23 @@ export const projectsLeftOut = ({ projects, leftOut = [] }: Plan): string | unde
     : `${group(leftOut.length)} of ${counted(projects.length + leftOut.length, 'project')}`
 
 /** Shown in place of the summary line if there is nothing to do. */
-export const emptyVerdict = ({ projects, leftOut }: Plan): string =>
-  leftOut === undefined
-    ? 'No changes. The live project matches the manifests.'
-    : `No changes in ${group(projects.length)} of ${counted(projects.length + leftOut.length, 'project')}.`
+export const emptyVerdict = (plan: Plan, origin?: Pick<Origin, 'released'>): string => {
+  const { projects, leftOut, skipped = [], selection } = plan
+  if (origin !== undefined && isReleasing(plan, origin))
+    return 'Nothing to apply. What is no longer managed stays as it is.'
+  const where =
+    leftOut === undefined
+      ? ''
+      : ` in ${group(projects.length)} of ${counted(projects.length + leftOut.length, 'project')}`
+  const unselected = selection?.leftOut.changes ?? 0
+  const others = [
+    ...(skipped.length === 0 ? [] : [`${counted(skipped.length, 'change')} skipped`]),
+    ...(unselected === 0 ? [] : [`${counted(unselected, 'change')} not selected`]),
+  ]
+  if (others.length > 0) return `No changes to apply${where}: ${others.join(', ')}.`
+  if (projects.length === 0) return 'No changes.'
+  return where === '' ? 'No changes. The live project matches the manifests.' : `No changes${where}.`
+}
 
 /** The estimated duration of the slowest project, because projects run concurrently. 0 if it is unknown. */
 export const expectedMs = ({ estimates }: Plan): number =>
@@ -71,21 +90,13 @@ export const expectedTime = (plan: Plan): string => {
   return `about ${time(expectedMs(plan))}, at most ${time(slow)} in 19 of 20 cases`
 }
 
-/** Whether the manifests remove or change protection, a restart window or `prune`, which no change of a compute shows. */
-export const changesSafeguards = ({ warnings }: Plan): boolean =>
-  warnings.some(({ code }) => code === 'W_SAFEGUARD_REMOVED' || code === 'W_WINDOW_CHANGED')
-
 /** Whether the manifests introduce no changes. False if they could not be compared completely. */
-export const isUnchanged = (plan: Plan, { introduced, settled, released, gaps }: Origin): boolean =>
-  introduced.length === 0 &&
-  settled.length === 0 &&
-  released.length === 0 &&
-  gaps === undefined &&
+export const isUnchanged = (plan: Plan, origin: Origin): boolean =>
+  origin.introduced.length === 0 &&
+  origin.settled.length === 0 &&
+  origin.gaps === undefined &&
   plan.leftOut === undefined &&
-  !changesSafeguards(plan)
-
-export const RELEASED_HINT =
-  'A compute that is no longer managed keeps running, and Espalier does not delete it. To delete one, keep its branch in the manifest and declare it `absent`: `primary: absent`, or `replicas: { NAME: absent }`.'
+  !isReleasing(plan, origin)
 
 /**
  * The changes that are skipped because their branch expires soon:
@@ -101,44 +112,36 @@ export const waveLines = ({ waves = [], projects, steps }: Plan): readonly strin
   const named = new Set(waves.flatMap((wave) => wave.projects))
   const rest = projects.filter((project) => !named.has(project))
   const all = [...waves, { name: 'projects in no wave', projects: rest }].filter((wave) => wave.projects.length > 0)
-  if (all.length < 2) return []
+  if (all.length < 2 || steps.length === 0) return []
   return all.map((wave) => {
     const count = steps.filter(({ project }) => wave.projects.includes(project)).length
     return `${wave.name} (${counted(wave.projects.length, 'project')}, ${counted(count, 'step')})`
   })
 }
 
-/** The wording for one compute, the wording for several, and a test for the changes that it describes. */
-const EFFECTS: readonly (readonly [string, string, (change: Change) => boolean])[] = [
-  ['restarts', 'restart', isRestart],
-  ['may restart', 'may restart', ({ impact }) => impact === 'may-restart'],
-  ['disconnects', 'disconnect', ({ impact }) => impact === 'disconnect'],
-  ['moves', 'move', ({ kind }) => kind === 'move'],
-  ['is replaced (new host)', 'are replaced (new host)', ({ kind }) => kind === 'replace'],
-  ['is created', 'are created', ({ kind }) => kind === 'create'],
-  [
-    'changes without interrupting anyone',
-    'change without interrupting anyone',
-    ({ kind, impact }) => kind === 'update' && impact === 'none',
-  ],
-  ['is deleted', 'are deleted', ({ kind }) => kind === 'delete'],
-  [
-    'waits for its restart window',
-    'wait for their restart windows',
-    ({ windows, impact }) => windows !== undefined && impact !== 'none',
-  ],
-]
-
 /** `2 computes restart, 1 is created, none is deleted.` */
 export const verdict = (changes: readonly Change[]): string => {
+  const counts = countChanges(changes)
   const made = changes.filter((change) => !isRefused(change))
-  const refused = changes.length - made.length
-  const found = [
-    ...EFFECTS.map(([one, many, test]) => ({ one, many, count: made.filter(test).length })),
-    { one: 'is refused', many: 'are refused', count: refused },
-    // Deletions are mentioned even if there are none, unless everything is refused.
-  ].filter(({ one, count }) => count > 0 || (one === 'is deleted' && (made.length > 0 || refused === 0)))
-  const phrases = found.map(({ one, many, count }, index) => {
+  const quiet = made.filter(({ kind, impact }) => kind === 'update' && impact === 'none').length
+  const waiting = made.filter(({ windows, impact }) => windows !== undefined && impact !== 'none').length
+  const all: readonly (readonly [count: number, one: string, many: string])[] = [
+    [counts.restarts, 'restarts', 'restart'],
+    [counts.mayRestart, 'may restart', 'may restart'],
+    [counts.disconnects, 'disconnects', 'disconnect'],
+    [counts.move, 'moves', 'move'],
+    [counts.replace, 'is replaced (new host)', 'are replaced (new host)'],
+    [counts.create, 'is created', 'are created'],
+    [quiet, 'changes without interrupting anyone', 'change without interrupting anyone'],
+    [counts.delete, 'is deleted', 'are deleted'],
+    [waiting, 'waits for its restart window', 'wait for their restart windows'],
+    [counts.refused, 'is refused', 'are refused'],
+  ]
+  // Deletions are mentioned even if there are none, unless everything is refused.
+  const found = all.filter(
+    ([count, one]) => count > 0 || (one === 'is deleted' && (made.length > 0 || counts.refused === 0)),
+  )
+  const phrases = found.map(([count, one, many], index) => {
     if (count === 0) return `none ${one}`
     return `${index === 0 ? counted(count, 'compute') : group(count)} ${count === 1 ? one : many}`
   })

@@ -1,0 +1,107 @@
+/** Which changes of a plan are shown, in which order, and how each is put on one line, in all texts alike. */
+import { counted } from '../../base/index.ts'
+import {
+  type AttributeChange,
+  CHANGE_KINDS,
+  type Change,
+  IMPACT_NAMES,
+  IMPACT_WORDS,
+  type Plan,
+  REASONS,
+} from '../../model/index.ts'
+import { effectLines, MOST_EXPLAINED } from './effects.ts'
+import { isDisruptive, noneWords, worstFirst } from './impacts.ts'
+import { shownAttributes } from './names.ts'
+
+/** With more changes than this, those that interrupt no one are counted instead. */
+const MOST_ROWS = 20
+
+export interface Rows {
+  /** The worst first. */
+  readonly shown: readonly Change[]
+  /** Shown in place of the others. Absent if there are none. */
+  readonly others?: string
+}
+
+/** Whether there are few enough changes to explain each. */
+export const areExplained = ({ changes }: Pick<Plan, 'changes'>): boolean => changes.length <= MOST_EXPLAINED
+
+/** @param isShort whether to count those that interrupt no one. By default, if there are many. */
+export const rowsOf = (
+  changes: readonly Change[],
+  titleOf?: (project: string) => string,
+  isShort = changes.length > MOST_ROWS,
+): Rows => {
+  const sorted = worstFirst(changes, titleOf)
+  if (!isShort) return { shown: sorted }
+  const quiet = sorted.filter(isQuiet)
+  if (quiet.length === 0) return { shown: sorted }
+  const counts = CHANGE_KINDS.flatMap((kind) => {
+    const count = quiet.filter((change) => change.kind === kind).length
+    return count === 0 ? [] : [`${count} to ${kind}`]
+  })
+  const shown = sorted.filter((change) => !isQuiet(change))
+  const more = shown.length === 0 ? 'change' : 'more change'
+  const idle = quiet.filter(({ unlessIdle }) => unlessIdle !== undefined).length
+  const words = `${noneWords(quiet)}${idle === 0 ? '' : `, ${idle} because the compute is idle`}`
+  return { shown, others: `${counted(quiet.length, more)} (${counts.join(', ')}): ${words}` }
+}
+
+/** Whether a change interrupts no one, and has nothing else that a reviewer must see. */
+const isQuiet = ({ impact, refused, effects }: Change): boolean =>
+  !isDisruptive(impact) && refused === undefined && !effects.some(({ warns }) => warns === true)
+
+/** `primary on main`, `reporting on main`. */
+export const rowTitle = ({ compute: { type, name, id }, branch }: Pick<Change, 'compute' | 'branch'>): string =>
+  `${type === 'read_write' ? 'primary' : (name ?? id ?? 'replica')} on ${branch.name}`
+
+/** What changes, the most important first: `size 1 → 1–4 CU`. */
+export const rowChanges = (change: Change): readonly string[] => {
+  const { kind, from, reasons } = change
+  const attributes = kind === 'delete' ? [] : shownAttributes(change).map(attributeWords)
+  const all = [...(from === undefined ? [] : [`from ${from.name}`]), ...attributes]
+  if (all.length > 0) return all
+  return [kind === 'delete' ? (reasons[0] === 'PRUNED' ? 'not declared' : 'declared absent') : `${kind}d`]
+}
+
+const attributeWords = ({ path, before, after, beforeText, afterText }: AttributeChange): string => {
+  const name = path === 'scaleToZero' ? 'sleeps' : path.replace(/^postgres\.(settings\.)?/, '')
+  if (typeof after === 'boolean') return before === undefined || after ? name : `not ${name}`
+  const [from = '', to] = [beforeText, afterText].map((text) => text?.replace(/^default \((.*)\)$/, '$1'))
+  const unit = to?.endsWith(' CU') ? / CU$/ : /$^/
+  return beforeText === undefined ? `${name} ${to}` : `${name} ${from.replace(unit, '')} → ${to}`
+}
+
+/** How many attributes a line leaves out: `, +2 more`. */
+export const moreWords = (changes: readonly string[]): string =>
+  changes.length > 1 ? `, +${changes.length - 1} more` : ''
+
+/** The widest words that an impact has on a line. */
+const WIDEST = 26
+
+/** What users notice, short enough for a column: `restarts: connections drop`, `idle; restarts if in use`. */
+export const rowImpact = (change: Change, isNarrow = false): string => {
+  const { kind, impact, unlessIdle, windows } = change
+  if (change.refused !== undefined) return change.isDenied ? 'denied' : 'refused'
+  if (impact === 'none') {
+    if (unlessIdle !== undefined) return `${isNarrow ? '' : 'idle; '}${IMPACT_NAMES[unlessIdle]} if in use`
+    return kind === 'create' ? 'new' : noneWords([change])
+  }
+  if (windows !== undefined) return `${IMPACT_NAMES[impact]} in its window`
+  const [words = ''] = IMPACT_WORDS[impact].replace('existing ', '').split(',')
+  return isNarrow || words.length > WIDEST ? IMPACT_NAMES[impact] : words
+}
+
+/** The effects that a change is shown with and, if it is explained, what its impact means beyond the row. */
+export const rowEffects = (change: Change, isExplained: boolean): ReturnType<typeof effectLines> => {
+  if (!isExplained) return effectLines(change).filter(({ warns }) => warns)
+  const [, ...more] = IMPACT_WORDS[change.impact].split(', ')
+  return [...effectLines(change), ...more.map((text) => ({ text, warns: false }))]
+}
+
+/** Reasons that the attributes do not show: `not declared, and the manifest sets prune: true (PRUNED)`. */
+export const whyWords = ({ reasons }: Change): string =>
+  reasons
+    .filter((reason) => reason !== 'NOT_OBSERVED' && reason !== 'VALUE_DIFFERS' && reason !== 'PARKED')
+    .map((reason) => `${REASONS[reason]} (${reason})`)
+    .join('; ')
