@@ -1,6 +1,6 @@
 /**
  * `npm run bench` measures start-up, plan and apply, and compares them with a floor and with other tools. It prints
- * tables, and updates bench/results.json and docs/performance.md. With `--quick`, it does fewer runs, skips slow
+ * tables, and updates bench/results.json and bench/README.md. With `--quick`, it does fewer runs, skips slow
  * measurements and writes no files. Other arguments are the names of the sections to run.
  */
 import { execFileSync } from 'node:child_process'
@@ -71,5 +71,5 @@ if (!quick) {
   const taken = new Map([...kept, ...sections].map((section) => [section.name, section]))
   await writeFile(RESULTS, `${JSON.stringify({ ...about, sections: [...taken.values()] }, null, 2)}\n`)
   await writeDocs(aboutText, [...taken.values()])
-  console.log(`\nWritten to ${RESULTS} and docs/performance.md.`)
+  console.log(`\nWritten to ${RESULTS} and bench/README.md.`)
 }

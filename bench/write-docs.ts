@@ -1,8 +1,8 @@
-/** Updates the generated part of docs/performance.md, which is between two markers. */
+/** Updates the generated part of bench/README.md, which is between two markers. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { type Section, sectionText } from './table.ts'
 
-const PAGE = 'docs/performance.md'
+const PAGE = 'bench/README.md'
 const [BEGIN, END] = ['<!-- Written by npm run bench. -->', '<!-- Until here. -->']
 
 /** @param about a line of text about the machine and the runs. */

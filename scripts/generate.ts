@@ -43,7 +43,7 @@ const isError = (code: string): boolean => /^[EW]_/.test(code)
 
 const CODES = Object.entries(explanations()).sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** docs/codes.md, with the same texts as `espalier explain CODE`. */
+/** docs/reference/codes.md, with the same texts as `espalier explain CODE`. */
 const codesPage = (): string => {
   const cell = (text: string): string => text.replaceAll('|', '\\|')
   const rows = (codes: readonly (readonly [string, Explanation])[]): readonly string[] =>
@@ -105,8 +105,8 @@ const pinned = (file: string): string => {
   return readFileSync(file, 'utf8').replaceAll(named, version)
 }
 const PINNING = [
-  'docs/cli.md',
-  'docs/github-action.md',
+  'docs/reference/commands.md',
+  'docs/reference/action.md',
   'deploy/kubernetes/espalier-agent.yaml',
   ...readdirSync('examples/workflows').map((name) => `examples/workflows/${name}`),
 ]
@@ -114,13 +114,13 @@ const PINNING = [
 const GENERATED: Readonly<Record<string, () => string>> = {
   ...Object.fromEntries(PINNING.map((file) => [file, () => pinned(file)])),
   'README.md': () => withSafety(pinned('README.md')),
-  'docs/codes.md': codesPage,
+  'docs/reference/codes.md': codesPage,
   'src/model/generated/codes.json': () => json(explanations()),
   'src/model/generated/diagnostic-code.ts': codeType,
   'docs/promises.md': promisesPage,
   'test/hints.md': hintsPage,
   'test/control-api.md': controlApiPage,
-  'docs/manifest.md': () => withTables(readFileSync('docs/manifest.md', 'utf8')),
+  'docs/reference/manifest.md': () => withTables(readFileSync('docs/reference/manifest.md', 'utf8')),
   'schemas/manifest.schema.json': () => json(manifestSchema()),
   'schemas/shared.schema.json': () => json(sharedSchema()),
   'schemas/policy.schema.json': () => json(POLICY_SCHEMA),

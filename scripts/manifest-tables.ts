@@ -1,4 +1,4 @@
-/** Generates the tables in docs/manifest.md from the schema of manifests. */
+/** Generates the tables in docs/reference/manifest.md from the schema of manifests. */
 import type { JsonSchema } from '../src/base/index.ts'
 import { manifestSchema } from '../src/manifest/index.ts'
 import { ATTRIBUTE_KEYS, rowOf } from '../src/model/index.ts'

@@ -12,7 +12,9 @@ import { parseSeed, startSandbox } from '../src/sandbox/index.ts'
 import { writeFleet } from './pictures/fleet.ts'
 import { terminalSvg } from './pictures/terminal-svg.ts'
 
-const WIDTHS = [80, 120]
+const COLUMNS = 80
+/** For output with long lines. */
+const WIDE = 120
 /** The maximum number of rows. Longer output is cut off. */
 const MOST_ROWS = 60
 
@@ -89,22 +91,25 @@ const draw = (
   console.log(file)
 }
 
-const picture = async (name: string, title: string, stage: Stage, args: readonly string[]): Promise<void> => {
-  for (const columns of WIDTHS) {
-    const terminal = terminalOf(columns, 50)
-    await runOn(terminal, stage, args)
-    draw(name, title, terminal, 0)
-  }
+const picture = async (
+  name: string,
+  title: string,
+  stage: Stage,
+  args: readonly string[],
+  columns = COLUMNS,
+): Promise<void> => {
+  const terminal = terminalOf(columns, 50)
+  await runOn(terminal, stage, args)
+  draw(name, title, terminal, 0)
 }
 
 const plans = [
-  [1, 3, 3],
-  [40, 28, 1],
-  [40, 200, 5],
+  [1, 3, 3, COLUMNS],
+  [40, 28, 1, WIDE],
 ] as const
-for (const [projects, changes, perProject] of plans) {
+for (const [projects, changes, perProject, columns] of plans) {
   await withStage(
-    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects']),
+    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects'], columns),
     projects,
     changes,
     perProject,
@@ -115,37 +120,35 @@ for (const [projects, changes, perProject] of plans) {
 const dayAfterTomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
 const CLOSED = { restartWindow: { days: [dayAfterTomorrow], from: '02:00', to: '04:00', timezone: 'UTC' } }
 
-for (const columns of WIDTHS) {
-  await withStage(
-    async (stage) => {
-      const { control } = stage.sandbox
-      control.addFault({
-        on: 'operation',
-        endpoint_id: 'ep-main-03a1b2c3d4',
-        effect: { kind: 'error', message: 'no host had room' },
-      })
-      const ended = terminalOf(columns, 30)
-      let isDrawn = false
-      const watch = (): void => {
-        const { active } = ended.buffer
-        const lines = Array.from(
-          { length: active.length },
-          (_, row) => active.getLine(row)?.translateToString(true) ?? '',
-        )
-        if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
-        isDrawn = true
-        // Draw the current screen while the command continues.
-        draw('apply-running', 'A running apply', ended)
-      }
-      await runOn(ended, stage, ['apply', 'projects', '--auto-approve'], watch)
-      draw('apply-ended', 'A completed apply with failed, scheduled and not allowed steps', ended)
-    },
-    8,
-    24,
-    3,
-    { storefront: CLOSED, search: CLOSED },
-  )
-}
+await withStage(
+  async (stage) => {
+    const { control } = stage.sandbox
+    control.addFault({
+      on: 'operation',
+      endpoint_id: 'ep-main-03a1b2c3d4',
+      effect: { kind: 'error', message: 'no host had room' },
+    })
+    const ended = terminalOf(COLUMNS, 30)
+    let isDrawn = false
+    const watch = (): void => {
+      const { active } = ended.buffer
+      const lines = Array.from(
+        { length: active.length },
+        (_, row) => active.getLine(row)?.translateToString(true) ?? '',
+      )
+      if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
+      isDrawn = true
+      // Draw the current screen while the command continues.
+      draw('apply-running', 'A running apply', ended)
+    }
+    await runOn(ended, stage, ['apply', 'projects', '--auto-approve'], watch)
+    draw('apply-ended', 'A completed apply with failed, scheduled and not allowed steps', ended)
+  },
+  8,
+  24,
+  3,
+  { storefront: CLOSED, search: CLOSED },
+)
 
 await withStage(
   async (stage) => {

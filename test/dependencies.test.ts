@@ -45,7 +45,7 @@ const installed = (): ReadonlySet<string> => {
 
 // promise: dependency-added
 test('every dependency has a documented reason, and every reason belongs to a dependency', () => {
-  const page = readFileSync('docs/decisions/dependencies.md', 'utf8')
+  const page = readFileSync('docs/maintainers/decisions/dependencies.md', 'utf8')
   const rows = [...page.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
   const named = rows.map(([, name]) => name)
   expect(runtime.filter((name) => !named.includes(name))).toEqual([])

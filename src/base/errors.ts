@@ -1,6 +1,6 @@
 /** Errors that users can act on, thrown across modules. Any other error is a bug. */
 
-/** Exit codes of the program (docs/cli.md). */
+/** Exit codes of the program (docs/reference/commands.md). */
 export const EXIT = {
   ok: 0,
   error: 1,

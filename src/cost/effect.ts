@@ -1,4 +1,4 @@
-/** What a compute, or a change to it, costs per month. docs/cost.md works through the formula. */
+/** What a compute, or a change to it, costs per month. docs/explanation/cost.md works through the formula. */
 
 import { groupBy } from '../base/index.ts'
 import {

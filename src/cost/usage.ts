@@ -1,4 +1,4 @@
-/** Usage of each compute of a branch in this consumption period, from the branch's counters (docs/cost.md). */
+/** Usage of each compute of a branch in this consumption period, from the branch's counters (docs/explanation/cost.md). */
 import {
   type CostFlag,
   isFixed,

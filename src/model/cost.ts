@@ -1,4 +1,4 @@
-/** Costs in CU-hours per month (docs/cost.md). `null` means unknown, which is different from 0. */
+/** Costs in CU-hours per month (docs/explanation/cost.md). `null` means unknown, which is different from 0. */
 
 /** A month has 730 hours: a twelfth of a year. */
 export const HOURS_PER_MONTH = 730

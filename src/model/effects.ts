@@ -89,7 +89,7 @@ const NOTHING_LOST = (): boolean => false
 const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   'default-branch': row<boolean>({
     paths: ['disabled'],
-    rule: 'A project has a default branch, which has a primary (docs/control-api.md).',
+    rule: 'A project has a default branch, which has a primary (API reference).',
     when: 'now',
     of: ({ isDefaultPrimary, change: { kind }, before, after }): Pair<boolean> => {
       const stays = (kind === 'update' || kind === 'create') && (after?.disabled !== true || before?.disabled === true)
@@ -114,7 +114,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   sleep: row<number | false>({
     paths: ['scaleToZero', 'size'],
-    rule: 'A compute of up to 16 CU is suspended after a time without activity, unless it never scales to zero. The next connection starts it (docs/control-api.md).',
+    rule: 'A compute of up to 16 CU is suspended after a time without activity, unless it never scales to zero. The next connection starts it (API reference).',
     when: 'later',
     // `false`: always active.
     of: ofSettings((settings): number | false | undefined => {
@@ -135,7 +135,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   'max-connections': row<Connections>({
     paths: ['size'],
-    rule: 'max_connections follows from the size table, at the smaller of the maximum and 8 times the minimum (docs/control-api.md, and "Postgres compatibility" in the docs of the service). Above 38 CU, it is at least 4,000.',
+    rule: 'max_connections follows from the size table, at the smaller of the maximum and 8 times the minimum (API reference, and "Postgres compatibility" in the docs of the service). Above 38 CU, it is at least 4,000.',
     when: 'now',
     of: ofSize((size): Connections => (hasUnlistedConnections(size) ? '4000+' : maxConnections(size))),
     phrase: (before, after) => `max_connections ${connectionsWords(before)} → ${connectionsWords(after)}`,
@@ -148,7 +148,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   cache: row<Size>({
     paths: ['size'],
-    rule: 'The local file cache is at most 75% of RAM, and a range is cached by at least its minimum (docs/control-api.md).',
+    rule: 'The local file cache is at most 75% of RAM, and a range is cached by at least its minimum (API reference).',
     when: 'now',
     of: ofSize(({ min, max }): Size => ({ min: cacheGb(min), max: cacheGb(max) })),
     phrase: (before, after) => {
@@ -167,7 +167,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   'temporary-disk': row<number>({
     paths: ['size'],
-    rule: 'The local disk for temporary files has 15 GiB per CU of the maximum size, and at least 20 GiB (docs/control-api.md).',
+    rule: 'The local disk for temporary files has 15 GiB per CU of the maximum size, and at least 20 GiB (API reference).',
     when: 'now',
     of: ofSize(temporaryDiskGib),
     phrase: (before, after) => `temp disk ${group(before)} → ${group(after)} GiB`,
@@ -180,7 +180,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   'shared-compute': row<boolean>({
     paths: ['size'],
-    rule: 'The sizes 0.25 and 0.5 CU are shared compute (docs/control-api.md).',
+    rule: 'The sizes 0.25 and 0.5 CU are shared compute (API reference).',
     when: 'now',
     of: ofSize(isShared),
     phrase: (_before, after, change) => {
@@ -199,7 +199,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
   }),
   autoscaling: row<boolean>({
     paths: ['size'],
-    rule: 'A compute with a minimum below its maximum is resized automatically, without a restart (docs/control-api.md).',
+    rule: 'A compute with a minimum below its maximum is resized automatically, without a restart (API reference).',
     when: 'now',
     of: ofSize((size) => !isFixed(size)),
     phrase: (_before, after, change) => {

@@ -204,7 +204,7 @@ export const POLICY_RULES = {
     ...amount(
       'at most',
       ' a month',
-      'The maximum expected CU-hours per month (docs/cost.md): per branch with `branches`, otherwise per project.',
+      'The maximum expected CU-hours per month: per branch with `branches`, otherwise per project.',
       { ...POSITIVE, example: 600 },
     ),
     of: 'usage',

@@ -13,7 +13,7 @@ export interface SeenOperation {
 
 type OperationEnd = 'good' | 'bad'
 
-/** Final statuses (docs/control-api.md). Operations with any other status are still running. */
+/** Final statuses (docs/reference/control-api.md). Operations with any other status are still running. */
 const ENDS: ReadonlyMap<string, OperationEnd> = new Map([
   ['finished', 'good'],
   ['skipped', 'good'],

@@ -24,7 +24,7 @@ export type ComputesChoice =
       /** Whether to use another free port if `port` is already in use. Default: no. */
       readonly anyPort?: boolean | undefined
       /**
-       * The size of the temporary disk is multiplied by this (docs/sandbox.md), so a test can fill it. Default: 1.
+       * The size of the temporary disk is multiplied by this (docs/reference/sandbox.md), so a test can fill it. Default: 1.
        */
       readonly tempDiskScale?: number | undefined
     }

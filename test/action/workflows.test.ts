@@ -1,4 +1,4 @@
-/** action.yml and the example workflows pass real linters and match docs/github-action.md. */
+/** action.yml and the example workflows pass real linters and match docs/reference/action.md. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { validateAction, validateWorkflow } from '@action-validator/core'
@@ -55,7 +55,7 @@ test('action.yml and the docs list exactly the inputs and outputs of the code', 
   const kinds = CHANGE_KINDS.map((kind) => `to-${kind}`)
   const written = new Set([...kinds, ...[...source.matchAll(/output\('([a-z-]+)'/g)].map(([, name]) => name)])
   expect(Object.keys(outputs).sort()).toEqual([...written].sort())
-  const docs = readFileSync('docs/github-action.md', 'utf8')
+  const docs = readFileSync('docs/reference/action.md', 'utf8')
   for (const name of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(docs).toContain(`| \`${name}\` |`)
 })
 
@@ -107,7 +107,7 @@ const PINS = [
   'actions/github-script@ed597411d8f924073f98dfc5c65a23a2325f34cd # v8.0.0',
 ]
 
-test.each([...FILES, 'docs/github-action.md'])(
+test.each([...FILES, 'docs/reference/action.md'])(
   '%s uses the same versions of third-party actions as the other files',
   (file) => {
     const used = [...readFileSync(file, 'utf8').matchAll(/uses: (actions\/.*)/g)].map(([, pin]) => pin)
@@ -118,8 +118,9 @@ test.each([...FILES, 'docs/github-action.md'])(
 
 test('the docs list exactly the failure reasons of the code', () => {
   const [, table = ''] =
-    /\| failure-reason \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readFileSync('docs/github-action.md', 'utf8')) ??
-    []
+    /\| failure-reason \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(
+      readFileSync('docs/reference/action.md', 'utf8'),
+    ) ?? []
   const rows = [...table.matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm)].map(([, reason, meaning]) => [reason, meaning])
   expect(Object.fromEntries(rows)).toEqual(FAILURE_REASONS)
 })

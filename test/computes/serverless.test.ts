@@ -16,7 +16,7 @@ beforeAll(async () => {
   const [compute] = await sandbox.control.computes()
   uri = compute?.uri ?? ''
   const { host } = new URL(sandbox.apiUrl)
-  // As documented in docs/sandbox.md.
+  // As documented in docs/reference/sandbox.md.
   neonConfig.webSocketConstructor = WebSocket
   neonConfig.wsProxy = `${host}/v2`
   neonConfig.fetchEndpoint = `http://${host}/sql`

@@ -56,7 +56,7 @@ const six = <T>(one: T): readonly T[] => Array.from({ length: 6 }, () => one)
 
 type Pair = readonly [ComputeSettings | undefined, ComputeSettings | undefined]
 
-// The examples of docs/cost.md, and two sums: bounds without history, bounds with 220 active hours a month, and the words without
+// The examples of docs/explanation/cost.md, and two sums: bounds without history, bounds with 220 active hours a month, and the words without
 // history.
 test.each<readonly [string, readonly Pair[], readonly [number, number], readonly [number, number] | undefined, string]>(
   [

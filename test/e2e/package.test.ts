@@ -58,10 +58,10 @@ const node = (name: string, program: string, env: Readonly<Record<string, string
 }
 
 const [PLAN_AND_POST = '', APPLY = ''] = [
-  ...readFileSync(join(ROOT, 'docs/api.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
+  ...readFileSync(join(ROOT, 'docs/reference/javascript.md'), 'utf8').matchAll(/```js\n(.*?)```/gs),
 ].map(([, program]) => program)
 
-test('the first program of docs/api.md posts the plan', async () => {
+test('the first program of docs/reference/javascript.md posts the plan', async () => {
   const posted: string[] = []
   const server = createServer(async (request, response) => {
     posted.push(await text(request))
@@ -80,7 +80,7 @@ test('the first program of docs/api.md posts the plan', async () => {
   ])
 })
 
-test('the second program of docs/api.md applies the plan, and the API rejects a stale plan and copied manifests', async () => {
+test('the second program of docs/reference/javascript.md applies the plan, and the API rejects a stale plan and copied manifests', async () => {
   const { stdout } = await node('apply.js', APPLY)
   expect(stdout).toMatch(/^shop\/br-\S+\/primary#1 done\n/)
   const stale = await node(

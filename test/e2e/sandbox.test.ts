@@ -149,7 +149,9 @@ test('sandbox connect requires a running sandbox with real computes, and psql co
   const { port } = await serveReal()
   const { code, stderr } = await espalier(['sandbox', 'connect', 'mian', '--port', port])
   expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('Did you mean main?') })
-  const texts = await Promise.all(['README.md', 'docs/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')))
+  const texts = await Promise.all(
+    ['README.md', 'docs/reference/sandbox.md'].map((page) => readFile(`${ROOT}${page}`, 'utf8')),
+  )
   const commands = texts.flatMap((text) => text.match(/^(?:npx )?espalier sandbox connect [^#\n]*/gm) ?? [])
   expect(commands.length).toBeGreaterThan(4)
   // Runs the program like npx: its first argument is the program's name.

@@ -1,4 +1,4 @@
-/** The examples of docs/testing.md, run as they are printed. */
+/** The examples of docs/how-to/test-an-application.md, run as they are printed. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -16,7 +16,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ROOT } from './espalier.ts'
 
 const [, vitest = '', pytest = '', shell = ''] =
-  /```ts\n(.*?)```.*```python\n(.*?)```.*?```sh\n(.*?)```/s.exec(readFileSync('docs/testing.md', 'utf8')) ?? []
+  /```ts\n(.*?)```.*```python\n(.*?)```.*?```sh\n(.*?)```/s.exec(
+    readFileSync('docs/how-to/test-an-application.md', 'utf8'),
+  ) ?? []
 const has = (...command: readonly [string, ...string[]]): boolean =>
   spawnSync(command[0], command.slice(1), { stdio: 'ignore' }).status === 0
 

@@ -73,7 +73,7 @@ describe('requests', () => {
         { branches: { main: { primary: { name: 'app', size: 2 } } } },
         world({ main: { primary: { state } } }),
       )
-      expect(plan.steps[0]?.rule).toContain('docs/control-api.md')
+      expect(plan.steps[0]?.rule).toContain('API reference')
     }
   })
 })

@@ -1,8 +1,8 @@
-/** In docs/compared.md, every claim about another tool links to its source. */
+/** In docs/explanation/compared.md, every claim about another tool links to its source. */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-const page = readFileSync('docs/compared.md', 'utf8')
+const page = readFileSync('docs/explanation/compared.md', 'utf8')
 const rows = page.split('\n').filter((line) => line.startsWith('| ') && !/^\|\s+\|/.test(line))
 
 test('every cell links to a source', () => {
@@ -10,7 +10,7 @@ test('every cell links to a source', () => {
   for (const row of rows) {
     const [name, ...cells] = row.split(' | ').map((cell) => cell.trim().replace(/^\|\s*|\s*\|$/g, ''))
     expect(cells.length, name ?? row).toBeGreaterThan(0)
-    for (const cell of cells) expect(cell, row).toMatch(/^\[.+\](\[\d+\]|\([\w.-]+\.md(#[\w-]+)?\))$/)
+    for (const cell of cells) expect(cell, row).toMatch(/^\[.+\](\[\d+\]|\([\w./-]+\.md(#[\w-]+)?\))$/)
   }
 })
 

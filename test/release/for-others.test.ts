@@ -45,7 +45,10 @@ test('the pre-commit hooks run existing commands that work offline', async () =>
 })
 
 test('the SchemaStore entries use the $id of each schema as its URL', () => {
-  const entries = JSON.parse(readFileSync('docs/schemastore.json', 'utf8')) as { url: string; fileMatch: string[] }[]
+  const entries = JSON.parse(readFileSync('docs/maintainers/schemastore.json', 'utf8')) as {
+    url: string
+    fileMatch: string[]
+  }[]
   for (const { url, fileMatch } of entries) {
     const file = url.replace(/^.*\/schemas\//, 'schemas/')
     expect(JSON.parse(readFileSync(file, 'utf8')).$id).toBe(url)

@@ -1,4 +1,4 @@
-/** Background work of the control plane (docs/control-api.md). */
+/** Background work of the control plane (docs/reference/control-api.md). */
 import { expect, test } from 'vitest'
 import { type Call, MAIN, openSandbox, P, PRIMARY, STAGING } from './open-sandbox.ts'
 

@@ -263,8 +263,8 @@ test("the latency fault and its jitter follow the sandbox's clock", async () => 
   expect((await answer).status).toBe(200)
 })
 
-test('docs/sandbox.md lists every kind of fault', async () => {
-  const page = await readFile('docs/sandbox.md', 'utf8')
+test('docs/reference/sandbox.md lists every kind of fault', async () => {
+  const page = await readFile('docs/reference/sandbox.md', 'utf8')
   const kinds = faultKinds()
   expect(kinds.length).toBeGreaterThan(15)
   expect(kinds.filter((kind) => !page.includes(`\`${kind}\``))).toEqual([])

@@ -8,7 +8,7 @@ const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const routesOf = (all: readonly { readonly method: string; readonly path: string }[]) =>
   all.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w*\}/g, '{}')}`)
 
-test('each route of the service that the sandbox does not serve returns 501 with a link to the documentation', async () => {
+test('each route of the service that the sandbox does not serve returns 501, with where the routes are listed', async () => {
   const { call } = await openSandbox()
   const served = routesOf(OPERATIONS)
   const unserved = routesOf(OFFICIAL).filter((route) => !served.includes(route) && !FEATURES.test(route))
@@ -20,7 +20,7 @@ test('each route of the service that the sandbox does not serve returns 501 with
       status: 501,
       body: {
         code: 'NOT_SERVED_BY_SANDBOX',
-        message: expect.stringMatching(/Espalier's sandbox: [A-Z]+ \/.*control-api\.md/),
+        message: expect.stringMatching(/Espalier's sandbox: [A-Z]+ \/.*openapi\.json/),
       },
     })
   }

@@ -23,7 +23,7 @@ deny contains message if {
 	message := sprintf("%s scales by more than four times its minimum", [change.id])
 }
 
-# What is different after a change, at once or later. The kinds of effects are listed in docs/codes.md.
+# What is different after a change, at once or later. The kinds of effects are listed in docs/reference/codes.md.
 deny contains message if {
 	some change in object.get(input, "changes", [])
 	change.branch.name == "main"

@@ -91,7 +91,7 @@ const operationsOf = async (
   return []
 }
 
-/** Whether the request starts an operation. Only a new name or another branch does not (docs/control-api.md). */
+/** Whether the request starts an operation. Only a new name or another branch does not (docs/reference/control-api.md). */
 const startsOperation = ({ kind, request }: Step): boolean => {
   const { name: _name, branch_id: _branch, ...config } = request.body?.endpoint ?? {}
   return kind === 'create' ? config.disabled !== true : Object.keys(config).length > 0

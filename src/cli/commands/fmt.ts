@@ -21,7 +21,7 @@ const DESCRIPTION = {
     ['$0 fmt --check fleet/', 'In CI, fail if a file is not formatted, and show the diff'],
     ['$0 fmt - < espalier.yaml', 'Format from stdin to stdout, for use in an editor'],
   ],
-  notes: `Keys are put in the order of docs/manifest.md, and a comment moves with the key below it. Durations
+  notes: `Keys are put in the order of the schema, and a comment moves with the key below it. Durations
 and sizes are written in their canonical form (\`300s\` becomes \`5m\`). The order of branches,
 replicas, profiles and rules does not change, nor do indentation, quotes and blank lines. The names
 of changed files are printed.

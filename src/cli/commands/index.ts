@@ -127,7 +127,7 @@ export const COMMANDS: readonly Entry[] = [
       ['$0 agent run --repo https://github.com/acme/db', 'Follow a repository'],
       ['$0 agent status', 'Show the state of each project'],
     ],
-    notes: 'Guide: docs/agent.md',
+    notes: 'Each agent needs a data folder of its own (--data).',
     subcommands: [
       {
         command: 'run [paths..]',

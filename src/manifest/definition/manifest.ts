@@ -1,6 +1,6 @@
 /**
  * The definition of a manifest. The TypeScript types, the published JSON Schema, the validator, the canonical order of
- * keys and the tables in docs/manifest.md are all derived from it.
+ * keys and the tables in docs/reference/manifest.md are all derived from it.
  */
 import {
   flag,

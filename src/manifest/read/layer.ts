@@ -1,4 +1,4 @@
-/** The content of a document or shared file, and how files override what they extend ("Precedence" in docs/manifest.md). */
+/** The content of a document or shared file, and how files override what they extend ("Precedence" in docs/reference/manifest.md). */
 import { defined, didYouMean } from '../../base/index.ts'
 import {
   ATTRIBUTE_KEYS,

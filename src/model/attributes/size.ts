@@ -27,7 +27,7 @@ export const SIZE: AttributeRow<'size', SizeFields> = {
   path: 'size',
   fields: { autoscaling_limit_min_cu: 'cu', autoscaling_limit_max_cu: 'cu' },
   schema: sizeSchema(),
-  rule: 'docs/control-api.md: a change of the size or of an autoscaling limit restarts the compute',
+  rule: 'API reference: a change of the size or of an autoscaling limit restarts the compute',
   impact: () => 'restart',
   satisfied: (desired, observed) => desired.min === observed?.min && desired.max === observed?.max,
   read: (value) => {

@@ -46,7 +46,7 @@ export interface ComputeSpec {
   /** The current size in CU. */
   readonly cu: number
   readonly maxConnections: number
-  /** The limit for the total size of all temporary files, in bytes (docs/sandbox.md). */
+  /** The limit for the total size of all temporary files, in bytes (docs/reference/sandbox.md). */
   readonly tempDiskBytes: number
   /** Postgres settings by name. */
   readonly settings: Readonly<Record<string, string>>

@@ -1,8 +1,7 @@
-/** The routes of the API (docs/control-api.md). */
+/** The routes of the API (docs/reference/control-api.md). */
 import { randomUUID } from 'node:crypto'
 import { channel } from 'node:diagnostics_channel'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
-import { REPOSITORY } from '../../model/index.ts'
 import type { ControlParts } from '../control/control.ts'
 import { record } from '../control/recorder.ts'
 import { ApiError } from '../world/requests.ts'
@@ -18,7 +17,6 @@ import { limitBody, watchIgnored } from './request.ts'
 import { sqlRoute } from './sql.ts'
 
 export const API_ROOT = '/api/v2'
-const ROUTES_PAGE = `https://github.com/${REPOSITORY}/blob/main/docs/control-api.md#routes`
 /** Path segments that can follow `/projects/` and are not the id of a project. */
 const NO_PROJECTS: ReadonlySet<string> = new Set(['shared', 'auth'])
 /**
@@ -130,7 +128,7 @@ const unserved = (context: Context, app: Hono): ApiError => {
   }
   return new ApiError(
     501,
-    `not available in Espalier's sandbox: ${method} ${path}. Available routes: ${ROUTES_PAGE}`,
+    `not available in Espalier's sandbox: ${method} ${path}. GET /openapi.json lists the available routes`,
     UNSERVED,
   )
 }

@@ -31,7 +31,7 @@ export const projectPage = (
 
 /**
  * Returns a page of operations, newest first. The cursor is the time of the last operation on the page, in microseconds
- * (docs/control-api.md). After the last page, the cursor stays the same.
+ * (docs/reference/control-api.md). After the last page, the cursor stays the same.
  */
 export const operationPage = (
   { operations: order, operationById }: ProjectTables,

@@ -1,4 +1,4 @@
-/** Converts records to the format of the API (docs/control-api.md). JSON omits members that are `undefined`. */
+/** Converts records to the format of the API (docs/reference/control-api.md). JSON omits members that are `undefined`. */
 import { hostOf, platformOf, proxyHost } from '../world/catalog.ts'
 import { lsnOf, retentionOf } from '../world/moment.ts'
 import { shownSettings } from '../world/project-commands.ts'
@@ -14,12 +14,12 @@ import {
 import { monthOf } from '../world/usage-meter.ts'
 import type { World } from '../world/world.ts'
 
-/** A timestamp with a precision of a second (docs/control-api.md). @param ms milliseconds since the epoch. */
+/** A timestamp with a precision of a second (docs/reference/control-api.md). @param ms milliseconds since the epoch. */
 export const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 const time = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : seconds(ms))
 
-/** A timestamp with a precision of a microsecond (docs/control-api.md). @param us microseconds since the epoch. */
+/** A timestamp with a precision of a microsecond (docs/reference/control-api.md). @param us microseconds since the epoch. */
 export const microseconds = (us: number): string => {
   const ms = Math.floor(us / 1_000)
   return `${new Date(ms).toISOString().slice(0, 23)}${String(us - ms * 1_000).padStart(3, '0')}Z`

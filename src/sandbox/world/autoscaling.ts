@@ -1,5 +1,5 @@
 /**
- * Autoscaling (docs/sandbox.md): the size of an active compute follows its load within its limits. The record, the
+ * Autoscaling (docs/reference/sandbox.md): the size of an active compute follows its load within its limits. The record, the
  * operations and the connections of the compute are not affected.
  */
 import { ramGb, SIZE_TABLE } from '../../model/index.ts'

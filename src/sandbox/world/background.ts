@@ -1,5 +1,5 @@
 /**
- * What the control plane does by itself at certain times (docs/control-api.md). It checks that branches are available,
+ * What the control plane does by itself at certain times (docs/reference/control-api.md). It checks that branches are available,
  * archives unused branches, detaches idle projects, suspends unused computes, and deletes what has expired.
  */
 import { canScaleToZero, SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
@@ -21,7 +21,7 @@ const ROUND_MS = 6 * HOUR_MS
  */
 const ARCHIVE_AGE_MS = 14 * DAY_MS
 const ARCHIVE_QUIET_MS = DAY_MS
-/** "Idle for an extended period" (docs/control-api.md). Our choice: the service does not document how long. */
+/** "Idle for an extended period" (docs/reference/control-api.md). Our choice: the service does not document how long. */
 const DETACH_QUIET_MS = 30 * DAY_MS
 /** The delay before the next attempt if an operation is running. */
 const BUSY_MS = 60_000
@@ -86,7 +86,7 @@ export const startBackground = (world: World, isOn: boolean): ((tables: ProjectT
   }
 }
 
-/** Checks one branch per round, in turn. Branches without a compute are not checked (docs/control-api.md). */
+/** Checks one branch per round, in turn. Branches without a compute are not checked (docs/reference/control-api.md). */
 const checkAvailability = (tables: ProjectTables, round: number): readonly NewOperation[] => {
   const { branches, computes, unfinished } = tables
   if (unfinished.size > 0) return []
@@ -106,7 +106,7 @@ const canArchive = (branch: BranchRecord, computes: readonly ComputeRecord[], no
   return now - lastUse >= ARCHIVE_QUIET_MS
 }
 
-// Suspends computes that have not been used for their scale-to-zero time (docs/control-api.md), on the sandbox's clock.
+// Suspends computes that have not been used for their scale-to-zero time (docs/reference/control-api.md), on the sandbox's clock.
 
 /** The delay before the next check if an operation is running. It is short, because users wait for this. */
 const SOON_MS = 1_000

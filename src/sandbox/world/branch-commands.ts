@@ -28,7 +28,7 @@ interface BranchAnswer {
 
 type Annotation = Readonly<Record<string, string>>
 
-/** Starts `create_branch`, then `start_compute` for each requested compute (docs/control-api.md). */
+/** Starts `create_branch`, then `start_compute` for each requested compute (docs/reference/control-api.md). */
 export const createBranch = (
   world: World,
   projectId: string,

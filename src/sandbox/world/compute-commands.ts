@@ -1,4 +1,4 @@
-/** Commands on computes (docs/control-api.md). */
+/** Commands on computes (docs/reference/control-api.md). */
 import { canScaleToZero, maxConnections, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
@@ -42,7 +42,7 @@ export const createCompute = (
 
 /**
  * Responses show the new attributes immediately, but a running compute uses them only after the operations have
- * finished (docs/control-api.md).
+ * finished (docs/reference/control-api.md).
  */
 export const updateCompute = (world: World, projectId: string, id: string, request: ComputeRequest): ComputeAnswer => {
   const before = world.compute(projectId, id)
@@ -75,11 +75,11 @@ const operationsOf = (before: ComputeRecord, after: ComputeRecord): readonly New
   return after.disabled ? [...apply, suspend] : apply
 }
 
-/** The attributes whose change restarts the compute: its size (docs/control-api.md) and its preloaded libraries. */
+/** The attributes whose change restarts the compute: its size (docs/reference/control-api.md) and its preloaded libraries. */
 const restartingOf = ({ min, max, settings }: ComputeRecord): string =>
   JSON.stringify([min, max, settings.preload_libraries])
 
-/** The other attributes whose change needs `apply_config`. The name and the branch do not (docs/control-api.md). */
+/** The other attributes whose change needs `apply_config`. The name and the branch do not (docs/reference/control-api.md). */
 const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordlessAccess }: ComputeRecord): string =>
   JSON.stringify([suspendTimeoutSeconds, settings.pg_settings, poolerEnabled, passwordlessAccess])
 
@@ -87,7 +87,7 @@ const configOf = ({ suspendTimeoutSeconds, settings, poolerEnabled, passwordless
  * Returns `undefined` if there is no such compute. This is not an error, because deleting is idempotent.
  *
  * @param suspends whether an operation stops a running compute and locks the project, as the public OpenAPI document
- *   shows. Otherwise the request itself stops the compute (docs/control-api.md).
+ *   shows. Otherwise the request itself stops the compute (docs/reference/control-api.md).
  */
 export const deleteCompute = (
   world: World,
@@ -123,7 +123,7 @@ export const suspendCompute = (world: World, projectId: string, id: string): Com
   return transition(world, compute, 'idle', [operationOn(compute, 'suspend_compute')])
 }
 
-/** @throws {ApiError} 422 if the compute is not active (docs/control-api.md). */
+/** @throws {ApiError} 422 if the compute is not active (docs/reference/control-api.md). */
 export const restartCompute = (world: World, projectId: string, id: string): ComputeAnswer => {
   const compute = world.compute(projectId, id)
   world.checkUnlocked(projectId)
@@ -142,7 +142,7 @@ const transition = (
   return { compute, operations: world.commit(before.projectId, [compute], operations) }
 }
 
-/** A branch has at most one primary (docs/control-api.md). */
+/** A branch has at most one primary (docs/reference/control-api.md). */
 const checkPrimary = (tables: ProjectTables, branchId: string, type: ComputeRecord['type']): void => {
   if (type === 'read_write' && primaryOf(tables, branchId) !== undefined) {
     throw new ApiError(422, 'read_write endpoint already exists', 'ENDPOINTS_LIMIT_EXCEEDED')
@@ -212,7 +212,7 @@ const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): Co
 // Translates the record of a compute into a spec for the compute backend.
 
 const GIB = 1024 ** 3
-/** The disk for temporary files has 15 GiB for each CU of the maximum size, but at least 20 GiB (docs/sandbox.md). */
+/** The disk for temporary files has 15 GiB for each CU of the maximum size, but at least 20 GiB (docs/reference/sandbox.md). */
 const TEMP_DISK_LEAST_GIB = 20
 const TEMP_DISK_GIB_PER_CU = 15
 

@@ -41,7 +41,7 @@ export const gatekeeper = (world: World, specOf: (compute: ComputeRecord) => Com
     new Promise((resolve) => waiting.set(computeId, (waiting.get(computeId) ?? new Set()).add(resolve)))
 
   /**
-   * Starts a compute even if its project is locked, because the control plane itself does this (docs/control-api.md).
+   * Starts a compute even if its project is locked, because the control plane itself does this (docs/reference/control-api.md).
    */
   const wake = (compute: ComputeRecord, branch: BranchRecord | undefined): void =>
     void world.commit(

@@ -1,4 +1,4 @@
-/** The limits of the service and of account plans (docs/control-api.md; docs of the service, "Plans" and "Limits"). */
+/** The limits of the service and of account plans (docs/reference/control-api.md; docs of the service, "Plans" and "Limits"). */
 import {
   canScaleToZero,
   formatDuration,

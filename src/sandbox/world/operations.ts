@@ -1,4 +1,4 @@
-/** Runs operations (docs/control-api.md). After its duration, an operation finishes, fails or is cancelled. */
+/** Runs operations (docs/reference/control-api.md). After its duration, an operation finishes, fails or is cancelled. */
 import { messageOf } from '../../base/index.ts'
 import type { SandboxClock } from '../clock.ts'
 import { type BranchSource, type ComputeSpec, type Computes, SKIPPED } from '../computes/computes.ts'
@@ -209,7 +209,7 @@ const removeAll = ({ projectId }: OperationRecord, tables: Tables, computes: Com
   return removals.length === 0 ? undefined : Promise.all(removals).then(() => undefined)
 }
 
-/** The records that change when an operation finishes (docs/control-api.md). */
+/** The records that change when an operation finishes (docs/reference/control-api.md). */
 const finishOperation = (operation: OperationRecord, all: Tables, now: number): readonly WorldRecord[] => {
   const tables = all.projects.get(operation.projectId)
   const branch = tables?.branches.get(operation.branchId)

@@ -44,7 +44,7 @@ export const REGIONS: readonly (readonly [string, string])[] = [
 
 /**
  * Creates a project with a default branch, its primary, a role and a database. Starts `create_timeline`, then
- * `start_compute` (docs/control-api.md).
+ * `start_compute` (docs/reference/control-api.md).
  *
  * @param versions the available major versions of Postgres.
  * @throws {ApiError} 400 if the requested version or region is not available or a limit is exceeded.

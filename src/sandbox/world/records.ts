@@ -26,7 +26,7 @@ const projectRecord = z.strictObject({
   id,
   name: text,
   regionId: id,
-  /** Computes of free projects have at most 2 CU (docs/control-api.md). */
+  /** Computes of free projects have at most 2 CU (docs/reference/control-api.md). */
   plan: z.enum(['free', 'paid']),
   defaults: z.strictObject({
     min: number,
@@ -178,7 +178,7 @@ const operationRecord = z.strictObject({
 })
 export type OperationRecord = Immutable<z.infer<typeof operationRecord>>
 
-/** An operation to start (docs/control-api.md). */
+/** An operation to start (docs/reference/control-api.md). */
 export type NewOperation = Pick<OperationRecord, 'action' | 'branchId' | 'computeId' | 'restarts' | 'restore'>
 
 export const operationOn = ({ branchId, id }: ComputeRecord, action: string): NewOperation => ({
@@ -193,7 +193,7 @@ export const unarchive = (branch: BranchRecord | undefined): readonly NewOperati
 
 export const isRunning = ({ state }: ComputeRecord): boolean => state !== 'idle'
 
-/** Whether the status of the operation is final. A failed operation may still be retried (docs/control-api.md). */
+/** Whether the status of the operation is final. A failed operation may still be retried (docs/reference/control-api.md). */
 export const isOver = ({ status, retryAt }: OperationRecord): boolean => {
   if (status === 'failed') return retryAt === undefined
   return status === 'finished' || status === 'error' || status === 'cancelled' || status === 'skipped'

@@ -137,7 +137,7 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
   }
 }
 
-// Limits the total size of a compute's temporary files (docs/sandbox.md). Postgres' own limit applies to each
+// Limits the total size of a compute's temporary files (docs/reference/sandbox.md). Postgres' own limit applies to each
 // session separately, whereas this limit applies to all sessions together. If it is exceeded, the queries of all
 // sessions with temporary files are cancelled, as if the disk were full.
 

@@ -82,7 +82,7 @@ export const processOf = (key: string): number => Number.parseInt(key.slice(0, 8
 
 /**
  * If an error was caused by a full temporary disk, replaces it with the error that the service returns: 53100, "No
- * space left on device" (docs/sandbox.md). In the sandbox, Postgres reports that its own limit was exceeded
+ * space left on device" (docs/reference/sandbox.md). In the sandbox, Postgres reports that its own limit was exceeded
  * (53400). If several sessions together exceeded the limit of the compute, it reports a cancelled query (57014).
  *
  * @param wasStopped called once for a cancelled query. Returns whether the query was cancelled because the disk was
