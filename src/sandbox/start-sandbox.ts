@@ -149,6 +149,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
             (put) => ({ put }),
           ),
     )
+    computes.prune()
     opened?.begin(() => world.tables.dump())
     opened?.storeKey(apiKey)
     if (seed !== undefined) opened?.storeSeedDigest(seedDigest)

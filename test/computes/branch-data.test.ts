@@ -1,11 +1,10 @@
 /** Real data after a restore, in schema-only branches, and after a project is deleted or recovered. */
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { clientOf, openReal, withReal } from '../e2e/real-computes.ts'
+import { clientOf, openReal, serversIn, withReal } from '../e2e/real-computes.ts'
 import { caller } from '../sandbox/open-sandbox.ts'
 
 /** The tests share a sandbox, because starting one takes longer than most tests. Each has a project of its own. */
@@ -191,10 +190,6 @@ test('projects that are deleted while their computes start and a branch is copie
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
   const own = await withReal({ stateDir, background: false })
   const call = caller(own)
-  const processes = () =>
-    execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-      .split('\n')
-      .filter((line) => line.includes('postgres -D') && line.includes(stateDir))
   for (const hasBranch of [false, true]) {
     const { project } = (await call('POST', '/projects', { project: {} })).body
     const path = `/projects/${project.id}`
@@ -204,7 +199,7 @@ test('projects that are deleted while their computes start and a branch is copie
   }
   await own.clock.advance(8 * 86_400_000)
   const branches = () => readdirSync(join(stateDir, 'postgres', 'branches'))
-  await expect.poll(() => [...branches(), ...processes()], { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => [...branches(), ...serversIn(stateDir)], { timeout: 20_000 }).toEqual([])
   // Closing waits for all work that is still in progress.
   await own.close()
   expect(branches()).toEqual([])

@@ -1,56 +1,40 @@
 /** The API's roles and databases match those in Postgres, whether the API or SQL created them. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { findBinaries, findPgDump } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
 import { clientAt, openReal } from '../e2e/real-computes.ts'
 
+const all = await findBinaries(undefined, makeSocketFolder())
+const dumpers = await Promise.all(all.map(({ major }) => findPgDump(major, all)))
+const dumping = all.find((_, index) => dumpers[index] !== undefined)?.major
+
 const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
 let sandbox: Sandbox
-let project: string
-let main: string
-let compute: string
+/** Most tests use the same project, because creating one takes longer than the test. They use different names. */
+let shop: Project
 beforeAll(async () => {
-  sandbox = await openReal({ stateDir })
+  sandbox = await open()
+  shop = await newProject()
 })
 afterAll(async () => {
   await sandbox.close()
   rmSync(stateDir, { recursive: true, force: true })
 })
-/** Each test has its own project on a shared sandbox, because creating the first data takes longer than all tests. */
-beforeEach(async () => {
-  const made = await make(sandbox)
-  project = made.project.id
-  main = made.branch.id
-  compute = made.endpoints[0].id
-  for (const { id } of made.operations) await finished(id, sandbox)
-})
-
-const make = async (on: Sandbox, asked: object = {}) => {
-  const answer = await fetch(`${on.apiUrl}/projects`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ project: asked }),
-  })
-  // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
-  return (await answer.json()) as any
-}
-const finished = (id: string, on: Sandbox) =>
-  expect
-    .poll(async () => (await call('GET', `/operations/${id}`, undefined, on)).operation.status, { interval: 20 })
-    .toBe('finished')
+/** With all installed versions of Postgres. */
+const open = () => openReal({ stateDir, background: false, computes: { kind: 'postgres' } })
 
 /** Retries while the project is locked, and waits for operations, like any API client. */
-const call = async (method: string, path: string, body?: object, on = sandbox) => {
+const send = async (method: string, path: string, body?: object) => {
   for (;;) {
-    const answer = await fetch(`${on.apiUrl}/projects/${project}${path}`, {
+    const answer = await fetch(`${sandbox.apiUrl}/projects${path}`, {
       method,
-      headers: { authorization: `Bearer ${on.apiKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     if (answer.status === 423) {
@@ -60,14 +44,30 @@ const call = async (method: string, path: string, body?: object, on = sandbox) =
     const text = await answer.text()
     // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
     const said: any = text === '' ? {} : JSON.parse(text)
-    for (const { id } of said.operations ?? []) {
-      if (method === 'GET') break
-      await finished(id, on)
+    for (const { id, project_id } of method === 'GET' ? [] : (said.operations ?? [])) {
+      const status = async () => (await send('GET', `/${project_id}/operations/${id}`)).operation.status
+      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 10, timeout: 20_000 })
     }
     return { status: answer.status, ...said }
   }
 }
-const uriOf = async (role: string, database: string, branch = main): Promise<string> =>
+
+type Project = Awaited<ReturnType<typeof newProject>>
+const newProject = async (wanted: object = {}) => {
+  const { project, branch, endpoints } = await send('POST', '', { project: wanted })
+  return {
+    call: (method: string, path: string, body?: object) => send(method, `/${project.id}${path}`, body),
+    id: project.id as string,
+    main: branch.id as string,
+    compute: endpoints[0].id as string,
+  }
+}
+/** Creates a branch of the default branch, with a compute. */
+const newBranch = async ({ call }: Project, type = 'read_write') => {
+  const { branch, endpoints } = await call('POST', '/branches', { endpoints: [{ type }] })
+  return { branch: branch.id as string, compute: endpoints[0].id as string }
+}
+const uriOf = async (role: string, database: string, { call, main }: Project = shop, branch = main): Promise<string> =>
   (await call('GET', `/connection_uri?branch_id=${branch}&role_name=${role}&database_name=${database}`)).uri
 const query = async (uri: string, ...statements: readonly string[]) => {
   const client = await clientAt(uri)
@@ -79,120 +79,129 @@ const query = async (uri: string, ...statements: readonly string[]) => {
     await client.close()
   }
 }
-const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+const newRole = (name: string, branch = shop.main) => shop.call('POST', `/branches/${branch}/roles`, { role: { name } })
+const namesOf = async (what: 'roles' | 'databases'): Promise<readonly string[]> =>
+  (await shop.call('GET', `/branches/${shop.main}/${what}`))[what].map(({ name }: { name: string }) => name)
 
-test('after a sandbox restart, a role can be created before the first connection and can read existing tables', async () => {
-  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE t (n int)')
+test('after a sandbox restart, data that a connection begins to use can be copied, roles can be created before the first connection, and the data of deleted replicas is removed', async () => {
+  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE restarted AS SELECT 1 AS n')
+  const { branch } = await newBranch(shop)
   await sandbox.close()
-  sandbox = await openReal({ stateDir })
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  expect(await query(await uriOf('sally', 'neondb'), 'TABLE t')).toEqual([])
+  const replicas = join(stateDir, 'postgres/replicas')
+  mkdirSync(join(replicas, 'ep-deleted'))
+  sandbox = await open()
+  const uri = await uriOf('neondb_owner', 'neondb')
+  const [rows, copy] = await Promise.all([query(uri, 'TABLE restarted'), newBranch(shop)])
+  expect(await query(await uriOf('neondb_owner', 'neondb', shop, copy.branch), 'TABLE restarted')).toEqual(rows)
+  await newRole('after_restart', branch)
+  expect(await query(await uriOf('after_restart', 'neondb', shop, branch), 'TABLE restarted')).toEqual(rows)
+  expect(readdirSync(replicas)).toEqual([])
 })
 
 test('a new role can log in to its database and owns it', async () => {
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally "quoted"' } })
-  await call('POST', `/branches/${main}/databases`, { database: { name: "it's", owner_name: 'sally "quoted"' } })
-  const uri = await uriOf(encodeURIComponent('sally "quoted"'), encodeURIComponent("it's"))
+  const [role, encoded] = ['sally "quoted"', encodeURIComponent('sally "quoted"')]
+  await newRole(role)
+  await shop.call('POST', `/branches/${shop.main}/databases`, { database: { name: "it's", owner_name: role } })
   expect(
     await query(
-      uri,
+      await uriOf(encoded, encodeURIComponent("it's")),
       'CREATE TABLE t (n int)',
       `SELECT current_user AS role, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = current_database()`,
     ),
-  ).toEqual([{ role: 'sally "quoted"', owner: 'sally "quoted"' }])
-  await call('PATCH', `/branches/${main}/databases/it's`, { database: { name: 'renamed' } })
-  expect(await query(await uriOf(encodeURIComponent('sally "quoted"'), 'renamed'), 'TABLE t')).toEqual([])
+  ).toEqual([{ role, owner: role }])
+  await shop.call('PATCH', `/branches/${shop.main}/databases/it's`, { database: { name: 'renamed' } })
+  expect(await query(await uriOf(encoded, 'renamed'), 'TABLE t')).toEqual([])
 })
 
 test('a password reset closes open connections; then the new password works and the old one is rejected', async () => {
-  const before = await uriOf('neondb_owner', 'neondb')
+  await newRole('reset')
+  const before = await uriOf('reset', 'neondb')
   const open = await clientAt(before)
-  await call('POST', `/branches/${main}/roles/neondb_owner/reset_password`)
+  await shop.call('POST', `/branches/${shop.main}/roles/reset/reset_password`)
   await open.dropped
   expect(open.endedWith).toBe('57P01')
   await expect(clientAt(before)).rejects.toMatchObject({ code: '28P01' })
-  expect(await query(await uriOf('neondb_owner', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+  expect(await query(await uriOf('reset', 'neondb'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
 })
 
 test.runIf(findPgBouncer() !== undefined)(
   'each role can log in through the pooler, even after a password reset (skipped without PgBouncer)',
   async () => {
-    const pooled = async () =>
-      (await call('GET', `/connection_uri?branch_id=${main}&role_name=sally&database_name=neondb&pooled=true`)).uri
-    await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
+    const pooled = () => uriOf('pooled', 'neondb&pooled=true')
+    await newRole('pooled')
     const first = await pooled()
-    expect(await query(first, 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
-    await call('POST', `/branches/${main}/roles/sally/reset_password`)
-    expect(await query(await pooled(), 'SELECT current_user AS role')).toEqual([{ role: 'sally' }])
+    expect(await query(first, 'SELECT current_user AS role')).toEqual([{ role: 'pooled' }])
+    await shop.call('POST', `/branches/${shop.main}/roles/pooled/reset_password`)
+    expect(await query(await pooled(), 'SELECT current_user AS role')).toEqual([{ role: 'pooled' }])
     await expect(clientAt(first)).rejects.toThrow('SASL authentication failed')
   },
 )
 
 test('deleting a role reassigns its objects to the database owner', async () => {
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  await query(await uriOf('neondb_owner', 'neondb'), 'GRANT CREATE ON SCHEMA public TO sally')
-  await query(await uriOf('sally', 'neondb'), 'CREATE TABLE kept AS SELECT 42 AS n')
-  expect((await call('DELETE', `/branches/${main}/roles/sally`)).status).toBe(200)
+  await newRole('deleted')
+  const owner = await uriOf('neondb_owner', 'neondb')
+  await query(owner, 'GRANT CREATE ON SCHEMA public TO deleted')
+  await query(await uriOf('deleted', 'neondb'), 'CREATE TABLE kept AS SELECT 42 AS n')
+  expect((await shop.call('DELETE', `/branches/${shop.main}/roles/deleted`)).status).toBe(200)
   expect(
     await query(
-      await uriOf('neondb_owner', 'neondb'),
-      `SELECT tableowner, (SELECT n FROM kept) AS n, (SELECT count(*)::int FROM pg_roles WHERE rolname = 'sally') AS sallies
+      owner,
+      `SELECT tableowner, (SELECT n FROM kept) AS n, (SELECT count(*)::int FROM pg_roles WHERE rolname = 'deleted') AS left
        FROM pg_tables WHERE tablename = 'kept'`,
     ),
-  ).toEqual([{ tableowner: 'neondb_owner', n: 42, sallies: 0 }])
+  ).toEqual([{ tableowner: 'neondb_owner', n: 42, left: 0 }])
 })
 
-test('roles and databases created by SQL are listed, and a password changed by SQL cannot be revealed', async () => {
+test('roles and databases created by SQL are listed, also while the compute is suspended, when more can be created', async () => {
   const uri = await uriOf('neondb_owner', 'neondb')
   await query(uri, `CREATE ROLE by_sql LOGIN PASSWORD 'own-secret'`, 'CREATE DATABASE by_sql OWNER neondb_owner')
-  expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner', 'by_sql'])
-  expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
-  expect((await call('GET', `/branches/${main}/roles/by_sql/reveal_password`)).status).toBe(412)
-  await query(uri, `ALTER ROLE neondb_owner PASSWORD 'other-secret'`)
-  expect((await call('GET', `/branches/${main}/roles/neondb_owner/reveal_password`)).status).toBe(412)
-  await query(uri.replace(/npg_\w+/, 'other-secret'), 'DROP ROLE by_sql', 'DROP DATABASE by_sql')
-  expect(namesOf((await call('GET', `/branches/${main}/roles`)).roles)).toEqual(['neondb_owner'])
+  await shop.call('POST', `/endpoints/${shop.compute}/suspend`)
+  expect(await namesOf('roles')).toContain('by_sql')
+  expect(await namesOf('databases')).toContain('by_sql')
+  await newRole('while_suspended')
+  expect((await shop.call('GET', `/endpoints/${shop.compute}`)).endpoint.current_state).toBe('idle')
+  expect(await query(await uriOf('while_suspended', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+  await query(uri, 'DROP ROLE by_sql', 'DROP DATABASE by_sql')
+  expect(await namesOf('roles')).not.toContain('by_sql')
+  expect(await namesOf('databases')).not.toContain('by_sql')
 })
 
-test('databases created by SQL are still listed while the compute is suspended, and a role created then can log in once the compute starts', async () => {
-  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE DATABASE by_sql')
-  await call('POST', `/endpoints/${compute}/suspend`)
-  expect(namesOf((await call('GET', `/branches/${main}/databases`)).databases)).toEqual(['neondb', 'by_sql'])
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  expect((await call('GET', `/endpoints/${compute}`)).endpoint.current_state).toBe('idle')
-  expect(await query(await uriOf('sally', 'by_sql'), 'SELECT 1 AS n')).toEqual([{ n: 1 }])
+test('a password that was set with SQL cannot be revealed', async () => {
+  const reveal = async (role: string) =>
+    (await shop.call('GET', `/branches/${shop.main}/roles/${role}/reveal_password`)).status
+  await newRole('own_password')
+  expect(await reveal('own_password')).toBe(200)
+  const create = `CREATE ROLE new_password LOGIN PASSWORD 'own-secret'`
+  await query(await uriOf('own_password', 'neondb'), create, `ALTER ROLE own_password PASSWORD 'other-secret'`)
+  expect([await reveal('own_password'), await reveal('new_password')]).toEqual([412, 412])
 })
 
 test('while the compute restarts, is resized, is suspended and is deleted, reads succeed and writes succeed or are locked', async () => {
+  const { branch, compute } = await newBranch(shop)
   const statuses = new Set<string>()
-  const send = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${sandbox.apiUrl}/projects/${project}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-      body: body === undefined ? null : JSON.stringify(body),
-    })
-    statuses.add(`${method} ${answer.status}`)
-  }
-  const catalog = `/branches/${main}`
-  const uri = `/connection_uri?branch_id=${main}&role_name=neondb_owner&database_name=neondb`
+  const catalog = `/branches/${branch}`
+  const uri = `/connection_uri?branch_id=${branch}&role_name=neondb_owner&database_name=neondb`
   let isOver = false
-  const poll = async (...request: readonly [string, string, object?]) => {
-    while (!isOver) await send(...request)
+  const poll = async (method: string, path: string) => {
+    while (!isOver) {
+      const headers = { authorization: `Bearer ${sandbox.apiKey}` }
+      const { status } = await fetch(`${sandbox.apiUrl}/projects/${shop.id}${path}`, { method, headers })
+      statuses.add(`${method} ${status}`)
+    }
   }
-  const polls = [
-    ...[`${catalog}/roles`, `${catalog}/databases/neondb`, `${catalog}/roles/neondb_owner/reveal_password`, uri].map(
-      (path) => poll('GET', path),
-    ),
-    poll('DELETE', `${catalog}/databases/none`),
+  const paths = [
+    `${catalog}/roles`,
+    `${catalog}/databases/neondb`,
+    `${catalog}/roles/neondb_owner/reveal_password`,
+    uri,
   ]
-  for (const size of [1, 2]) {
-    const sized = { autoscaling_limit_min_cu: size, autoscaling_limit_max_cu: size }
-    await call('POST', `/endpoints/${compute}/restart`)
-    await call('PATCH', `/endpoints/${compute}`, { endpoint: sized })
-    await call('POST', `/endpoints/${compute}/suspend`)
-    await call('POST', `/endpoints/${compute}/start`)
-  }
-  await call('DELETE', `/endpoints/${compute}`)
+  const polls = [...paths.map((path) => poll('GET', path)), poll('DELETE', `${catalog}/databases/none`)]
+  await shop.call('POST', `/endpoints/${compute}/restart`)
+  const sized = { autoscaling_limit_min_cu: 2, autoscaling_limit_max_cu: 2 }
+  await shop.call('PATCH', `/endpoints/${compute}`, { endpoint: sized })
+  await shop.call('POST', `/endpoints/${compute}/suspend`)
+  await shop.call('POST', `/endpoints/${compute}/start`)
+  await shop.call('DELETE', `/endpoints/${compute}`)
   isOver = true
   await Promise.all(polls)
   // Without its compute, the branch has no connection string.
@@ -200,110 +209,91 @@ test('while the compute restarts, is resized, is suspended and is deleted, reads
 })
 
 test('a branch inherits roles, databases and passwords from its parent, and later changes stay separate', async () => {
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
-  await call('POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
-  await query(await uriOf('sally', 'shop'), 'CREATE TABLE t AS SELECT 1 AS n')
-  const { branch } = await call('POST', '/branches', { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] })
-  const copy = await uriOf('sally', 'shop', branch.id)
+  await newRole('parent')
+  await shop.call('POST', `/branches/${shop.main}/databases`, { database: { name: 'shop', owner_name: 'parent' } })
+  await query(await uriOf('parent', 'shop'), 'CREATE TABLE t AS SELECT 1 AS n')
+  const { branch } = await newBranch(shop)
+  const copy = await uriOf('parent', 'shop', shop, branch)
   expect(await query(copy, 'TABLE t')).toEqual([{ n: 1 }])
-  await call('DELETE', `/branches/${branch.id}/databases/shop`)
-  await call('DELETE', `/branches/${branch.id}/roles/sally`)
+  await shop.call('DELETE', `/branches/${branch}/databases/shop`)
+  await shop.call('DELETE', `/branches/${branch}/roles/parent`)
   await expect(clientAt(copy)).rejects.toMatchObject({ code: '28P01' })
-  expect(await query(await uriOf('sally', 'shop'), 'TABLE t')).toEqual([{ n: 1 }])
+  expect(await query(await uriOf('parent', 'shop'), 'TABLE t')).toEqual([{ n: 1 }])
 })
 
 test("a replica that starts before its primary has the branch's roles", async () => {
-  const { branch } = await call('POST', '/branches', { branch: { name: 'fresh' }, endpoints: [{ type: 'read_only' }] })
-  const replica = (await sandbox.control.computes()).find(({ branchId }) => branchId === branch.id)
+  const { compute } = await newBranch(shop, 'read_only')
+  const replica = (await sandbox.control.computes()).find(({ id }) => id === compute)
   expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
 })
 
 test('existing and new roles can replicate once logical replication is enabled', async () => {
-  await query(await uriOf('neondb_owner', 'neondb'), 'CREATE ROLE by_sql LOGIN')
-  await call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
-  await call('POST', `/branches/${main}/roles`, { role: { name: 'replicator' } })
+  const own = await newProject()
+  await query(await uriOf('neondb_owner', 'neondb', own), 'CREATE ROLE by_sql LOGIN')
+  await own.call('PATCH', '', { project: { settings: { enable_logical_replication: true } } })
+  await own.call('POST', `/branches/${own.main}/roles`, { role: { name: 'replicator' } })
   for (const role of ['neondb_owner', 'replicator']) {
     const create = `SELECT slot_name FROM pg_create_logical_replication_slot('s_${role}', 'pgoutput')`
-    expect(await query(await uriOf(role, 'neondb'), create)).toEqual([{ slot_name: `s_${role}` }])
+    expect(await query(await uriOf(role, 'neondb', own), create)).toEqual([{ slot_name: `s_${role}` }])
   }
   const others = `SELECT rolname FROM pg_roles WHERE rolcanlogin AND NOT rolreplication`
-  expect(await query(await uriOf('neondb_owner', 'neondb'), others)).toEqual([{ rolname: 'by_sql' }])
+  expect(await query(await uriOf('neondb_owner', 'neondb', own), others)).toEqual([{ rolname: 'by_sql' }])
 })
 
 test.runIf(findPgBouncer() === undefined)('without PgBouncer, no pooled connection string is returned', async () => {
-  const path = `/connection_uri?branch_id=${main}&role_name=neondb_owner&database_name=neondb&pooled=true`
-  expect(await call('GET', path)).toMatchObject({ status: 422, message: expect.stringContaining('PgBouncer') })
+  const path = `/connection_uri?branch_id=${shop.main}&role_name=neondb_owner&database_name=neondb&pooled=true`
+  expect(await shop.call('GET', path)).toMatchObject({ status: 422, message: expect.stringContaining('PgBouncer') })
 })
 
 test('without pg_dump, the schema is refused, with the packages that contain it', async () => {
   vi.stubEnv('PG_DUMP', '/nowhere/pg_dump')
   onTestFinished(() => void vi.unstubAllEnvs())
-  expect(await call('GET', `/branches/${main}/schema?db_name=neondb`)).toMatchObject({
+  expect(await shop.call('GET', `/branches/${shop.main}/schema?db_name=neondb`)).toMatchObject({
     status: 501,
     message: expect.stringMatching(/pg_dump 17 or newer.*postgresql-client-17.*PG_DUMP/),
   })
 })
 
-const all = await findBinaries(undefined, makeSocketFolder())
-const dumpers = await Promise.all(all.map(({ major }) => findPgDump(major, all)))
-const dumping = all.find((_, index) => dumpers[index] !== undefined)
-describe.skipIf(dumping === undefined)('with every installed Postgres (skipped without pg_dump)', () => {
-  let own: Sandbox
+describe.skipIf(dumping === undefined)('with pg_dump (skipped without it)', () => {
+  let old: Project
+  let uri: string
   beforeAll(async () => {
-    own = await openReal({ computes: { kind: 'postgres' } })
-  })
-  afterAll(() => own.close())
-
-  test('each project runs the requested version', async () => {
-    for (const { major } of all) {
-      const made = await make(own, { pg_version: major })
-      const [row] = await query(made.connection_uris[0].connection_uri, 'SHOW server_version_num')
-      expect(Math.floor(Number(row?.server_version_num) / 10_000)).toBe(major)
-    }
+    old = await newProject({ pg_version: dumping })
+    uri = await uriOf('neondb_owner', 'neondb', old)
   })
 
   // promise: database-name
   test("the schema endpoints return pg_dump's output and the differences between two branches", async () => {
-    const made = await make(own, { pg_version: dumping?.major })
-    project = made.project.id
-    const { id } = made.branch
-    const { branch } = await call(
-      'POST',
-      '/branches',
-      { branch: { name: 'dev' }, endpoints: [{ type: 'read_write' }] },
-      own,
-    )
-    const dev = (await own.control.computes()).find(({ branchId }) => branchId === branch.id)
-    await query(dev?.uri ?? '', 'CREATE TABLE books (title text NOT NULL)')
-    const { sql } = await call('GET', `/branches/${branch.id}/schema?db_name=neondb`, undefined, own)
+    expect(await query(uri, `SELECT current_setting('server_version_num')::int / 10000 AS major`)).toEqual([
+      { major: dumping },
+    ])
+    const { branch } = await newBranch(old)
+    await query(await uriOf('neondb_owner', 'neondb', old, branch), 'CREATE TABLE books (title text NOT NULL)')
+    const { sql } = await old.call('GET', `/branches/${branch}/schema?db_name=neondb`)
     expect(sql).toContain('CREATE TABLE public.books')
     expect(sql).not.toMatch(/^\\/m)
-    const { diff } = await call('GET', `/branches/${branch.id}/compare_schema?db_name=neondb`, undefined, own)
-    expect(diff).toMatch(/^--- neondb\tmain\n\+\+\+ neondb\tdev$/m)
+    const { diff } = await old.call('GET', `/branches/${branch}/compare_schema?db_name=neondb`)
+    expect(diff).toMatch(new RegExp(`^--- neondb\tmain\n\\+\\+\\+ neondb\t${branch}$`, 'm'))
     expect(diff).toContain('+CREATE TABLE public.books')
-    const same = `/branches/${id}/compare_schema?db_name=neondb&base_branch_id=${id}`
-    expect((await call('GET', same, undefined, own)).diff).toBe('')
-    expect((await call('GET', `/branches/${id}/schema?db_name=none`, undefined, own)).status).toBe(404)
+    const same = `/branches/${old.main}/compare_schema?db_name=neondb&base_branch_id=${old.main}`
+    expect((await old.call('GET', same)).diff).toBe('')
+    expect((await old.call('GET', `/branches/${old.main}/schema?db_name=none`)).status).toBe(404)
     // A database name, not a connection string.
     const odd = { name: 'host=192.0.2.1 dbname=x', owner_name: 'neondb_owner' }
-    await call('POST', `/branches/${id}/databases`, { database: odd }, own)
-    const ofOdd = `/branches/${id}/schema?db_name=${encodeURIComponent(odd.name)}`
-    await expect.poll(async () => (await call('GET', ofOdd, undefined, own)).sql).toContain('PostgreSQL database dump')
+    await old.call('POST', `/branches/${old.main}/databases`, { database: odd })
+    const ofOdd = `/branches/${old.main}/schema?db_name=${encodeURIComponent(odd.name)}`
+    await expect.poll(async () => (await old.call('GET', ofOdd)).sql).toContain('PostgreSQL database dump')
   })
 
   test('a schema that a stopping compute cuts off is reported as 423', async () => {
-    const made = await make(own, { pg_version: dumping?.major })
-    project = made.project.id
-    const { connection_uri: uri } = made.connection_uris[0]
     const client = await clientAt(uri)
-    await client.query('CREATE TABLE t (n int)')
-    await client.query('BEGIN; LOCK TABLE t')
-    const schema = fetch(`${own.apiUrl}/projects/${project}/branches/${made.branch.id}/schema?db_name=neondb`, {
-      headers: { authorization: `Bearer ${own.apiKey}` },
+    await client.query('CREATE TABLE locked (n int)')
+    await client.query('BEGIN; LOCK TABLE locked')
+    const schema = fetch(`${sandbox.apiUrl}/projects/${old.id}/branches/${old.main}/schema?db_name=neondb`, {
+      headers: { authorization: `Bearer ${sandbox.apiKey}` },
     })
-    const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted'
-    await expect.poll(() => query(uri, waiting)).toHaveLength(1)
-    await call('POST', `/endpoints/${made.endpoints[0].id}/suspend`, undefined, own)
+    await expect.poll(() => query(uri, 'SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1)
+    await old.call('POST', `/endpoints/${old.compute}/suspend`)
     expect((await schema).status).toBe(423)
     await client.close()
   })

@@ -1,4 +1,5 @@
 /** A sandbox with real Postgres computes, and clients that record when their connection ends. */
+import { execFileSync } from 'node:child_process'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { packageFolder } from '../../src/sandbox/computes/postgres/binaries.ts'
@@ -17,6 +18,15 @@ export const withReal = async (options: SandboxOptions = {}): Promise<Sandbox> =
   const sandbox = await openReal(options)
   onTestFinished(() => sandbox.close())
   return sandbox
+}
+
+/** The Postgres servers whose data is in a folder, without their own processes, which bear the same name at first. */
+export const serversIn = (folder: string): readonly string[] => {
+  const all = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line.includes('postgres -D') && line.includes(`${folder}/`))
+    .map((line) => line.trim().split(/\s+/))
+  return all.flatMap(([pid = '', parent]) => (all.some(([other]) => other === parent) ? [] : pid))
 }
 
 export interface Client {

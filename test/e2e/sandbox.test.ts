@@ -9,7 +9,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import { isLong, part } from '../long-runs.ts'
 import { espalier, MAIN, ROOT, type RunningProcess, start, startProcess } from './espalier.ts'
-import { clientAt, POSTGRES_BIN } from './real-computes.ts'
+import { clientAt, POSTGRES_BIN, serversIn } from './real-computes.ts'
 
 const SEED = 'examples/quickstart/seed.yaml'
 let state: string
@@ -38,24 +38,20 @@ const connect = async ({ port }: ServedReal, ...args: readonly string[]): Promis
   return stdout.trim()
 }
 
-/** Processes that use this test's state folder. */
-const processes = (): readonly string[] =>
-  execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(`${state}/postgres`) && line.includes('postgres -D'))
+const servers = () => serversIn(state)
 
 test('data survives a restart of the sandbox, the connection string stays the same, and data of another Postgres version is rejected', async () => {
   const first = await serveReal()
   const uri = await connect(first, 'main', '--project', 'shop')
   const client = await clientAt(uri)
   await client.query('CREATE TABLE kept AS SELECT 42 AS n')
-  expect(processes()).toHaveLength(1)
+  expect(servers()).toHaveLength(1)
   // Connected clients do not prevent it from stopping.
   first.child.kill('SIGTERM')
   expect((await first.ended).code).toBe(0)
   await client.dropped
   expect(client.endedWith).toBe('57P01')
-  expect(processes()).toEqual([])
+  expect(servers()).toEqual([])
 
   const second = await serveReal()
   expect(await connect(second, 'ep-cool-dawn-a1b2c3d4')).toBe(uri)
@@ -64,7 +60,7 @@ test('data survives a restart of the sandbox, the connection string stays the sa
   second.child.kill('SIGINT')
   expect((await second.ended).code).toBe(0)
   await again.dropped
-  expect(processes()).toEqual([])
+  expect(servers()).toEqual([])
 
   const branches = join(state, 'postgres', 'branches')
   const [branch = ''] = await readdir(branches)
@@ -98,7 +94,7 @@ test('after a kill -9, no Postgres process remains, and the next start recovers 
   const main = branches.find((branch: { name: string }) => branch.name === 'main').id
   const client = await clientAt(await connect(first, 'main'))
   await client.query('CREATE TABLE kept AS SELECT 7 AS n')
-  expect(processes()).toHaveLength(1)
+  expect(servers()).toHaveLength(1)
   await ask(first, 'POST', `/branches/${main}/roles`, { role: { name: 'sally' } })
   await ask(first, 'POST', `/branches/${main}/databases`, { database: { name: 'shop', owner_name: 'sally' } })
   first.child.kill('SIGKILL')
@@ -120,7 +116,7 @@ test('after a kill -9, no Postgres process remains, and the next start recovers 
   second.child.kill('SIGKILL')
   await second.ended
   await again.dropped
-  await expect.poll(processes, { timeout: 10_000 }).toEqual([])
+  await expect.poll(servers, { timeout: 10_000 }).toEqual([])
 
   const third = await serveReal()
   const last = await clientAt(await connect(third, 'main'))

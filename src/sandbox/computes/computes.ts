@@ -128,6 +128,8 @@ export interface Computes {
   resize(spec: ComputeSpec): Promise<void> | undefined
   /** Call when the compute is deleted. */
   forget(id: string): Promise<void> | undefined
+  /** Forgets the computes that were deleted just before the sandbox was killed. */
+  prune(): void
   activity(id: string): Promise<Activity> | undefined
   /** Opens a connection for the sandbox itself. Starts the compute if it is idle. */
   connect(id: string, login: Login | undefined): Promise<ConnectionInfo>

@@ -25,6 +25,7 @@ export const simulatedComputes = (gate: Gate): Computes => {
     configure: () => undefined,
     resize: () => undefined,
     forget: drop,
+    prune: () => undefined,
     activity: () => undefined,
     connect: async (id) => {
       await gate.reach(id)

@@ -122,8 +122,9 @@ export class DataFolders {
     if (existsSync(fresh)) renameSync(fresh, folder)
   }
 
-  replicasOf(branchId: string): readonly string[] {
-    return readdirSync(join(this.#home.root, 'replicas')).filter((id) => this.isReplicaOf(id, branchId))
+  /** The ids of the replicas that have data. */
+  replicas(): readonly string[] {
+    return readdirSync(this.replica(''))
   }
 
   /** Whether a replica's data is a copy of this branch. */

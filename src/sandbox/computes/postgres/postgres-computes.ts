@@ -173,6 +173,11 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     home.storePort(id, own)
     return { host: LOOPBACK, port: own, sharedPort, hasPooler: findPgBouncer() !== undefined }
   }
+  const forget = (id: string): Promise<void> =>
+    work.run(id, async () => {
+      proxy.shut(id)
+      await servers.forgetData(id)
+    })
   const versions = [...home.versions.keys()].sort((a, b) => a - b)
   // Create the template in advance. An error can be ignored, because the first branch that needs the template reports
   // it.
@@ -239,7 +244,7 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
         await data.restoreBranch(id, restoration, servers.primaryOf(from))
       }
       await servers.branches.run(id, () => (from === id ? restore() : servers.branches.run(from, restore)))
-      const replicas = data.replicasOf(id)
+      const replicas = data.replicas().filter((replica) => data.isReplicaOf(replica, id))
       await Promise.all(replicas.map((replica) => work.run(replica, () => servers.forgetData(replica))))
     },
     removeBranch: async (id) => {
@@ -266,11 +271,10 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
         const running = servers.get(id)
         if (running !== undefined) await servers.configure({ ...running.spec, cu, changes: [] }, running)
       }),
-    forget: (id) =>
-      work.run(id, async () => {
-        proxy.shut(id)
-        await servers.forgetData(id)
-      }),
+    forget,
+    prune: () => {
+      for (const id of data.replicas()) if (!gate.isKnown(id)) logFailure(id, forget(id))
+    },
     activity: async (id) => {
       const running = servers.get(id)
       if (running === undefined) return { busy: false, load: 0, lastUse: Number.NEGATIVE_INFINITY }

@@ -39,19 +39,21 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
 
   const primaryOf = (branchId: string): PostgresServer | undefined => list({ branchId, type: 'read_write' })[0]?.server
 
-  const launchPrimary = async (spec: ComputeSpec): Promise<PostgresServer> => {
-    const server = await branches.run(spec.branchId, async () => serve(spec, await data.ensureBranch(spec)))
-    try {
-      await changeCatalog(spec, server)
-    } catch (error) {
-      // Do not leave the server running, because it would block the data folder.
-      await server.stop()
-      throw error
-    }
-    return server
-  }
+  /** Other work on the branch's data, such as a copy, waits until the server is registered as using it. */
+  const launchPrimary = (spec: ComputeSpec): Promise<void> =>
+    branches.run(spec.branchId, async () => {
+      const server = await serve(spec, await data.ensureBranch(spec))
+      try {
+        await changeCatalog(spec, server)
+      } catch (error) {
+        // Do not leave the server running, because it would block the data folder.
+        await server.stop()
+        throw error
+      }
+      register(spec, server)
+    })
 
-  const launchReplica = async (spec: ComputeSpec): Promise<PostgresServer> => {
+  const launchReplica = async (spec: ComputeSpec): Promise<void> => {
     const folder = data.replica(spec.id)
     if (!data.isReplicaOf(spec.id, spec.branchId)) {
       await branches.run(spec.branchId, async () => {
@@ -60,7 +62,17 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
       })
       data.markReplica(spec.id, spec.branchId)
     }
-    return serve(spec, folder)
+    register(spec, await serve(spec, folder))
+  }
+
+  const register = (spec: ComputeSpec, server: PostgresServer): void => {
+    running.set(spec.id, { server, spec })
+    void server.ended.then(() => {
+      const current = running.get(spec.id)
+      if (current?.server !== server) return
+      running.delete(spec.id)
+      onCrash(current.spec)
+    })
   }
 
   const serve = async (spec: ComputeSpec, folder: string): Promise<PostgresServer> => {
@@ -105,16 +117,8 @@ export const openServers = ({ home, data, log, onCrash, onLostTrack, onCatalog }
     halt,
     end,
     get: (id: string): RunningServer | undefined => running.get(id),
-    launch: async (spec: ComputeSpec): Promise<void> => {
-      const server = await (spec.type === 'read_write' ? launchPrimary(spec) : launchReplica(spec))
-      running.set(spec.id, { server, spec })
-      void server.ended.then(() => {
-        const current = running.get(spec.id)
-        if (current?.server !== server) return
-        running.delete(spec.id)
-        onCrash(current.spec)
-      })
-    },
+    launch: (spec: ComputeSpec): Promise<void> =>
+      spec.type === 'read_write' ? launchPrimary(spec) : launchReplica(spec),
     /** Applies the settings that can be changed without a restart. */
     configure: async (spec: ComputeSpec, { server }: RunningServer): Promise<void> => {
       writeConfiguration(spec, { home, log, binaries: data.binariesOf(spec) })
