@@ -28,7 +28,8 @@ export const WORKFLOW_LOGIN = 'github-actions[bot]'
 
 export interface CommentDraft {
   readonly marker: string
-  readonly body: string
+  /** @param before the text of the comment that is replaced, if it is certain that nobody else wrote it. */
+  readonly body: (before: string | undefined) => string
   /** Whether to update an existing comment but never create one. */
   readonly onlyUpdate: boolean
   /** Identifies the workflow run and the command. Empty if unknown. */
@@ -56,10 +57,13 @@ export const upsertComment = async (
     .filter((comment) => comment.body.startsWith(marker) && comment.login === login)
     .sort((a, b) => b.id - a.id)
   const signature = run === '' ? '' : `<!-- espalier run ${run} -->`
-  const signed = `${body}${signature}`
+  const [newest] = own
+  const proven = newest && (await github.provenText(newest.nodeId))
+  const text = body(proven?.editor === undefined ? proven?.body : undefined)
+  const signed = `${text}${signature}`
   const isOfThisRun = ({ body: before }: Comment): boolean => run !== '' && before.trimEnd().endsWith(signature)
   for (const [index, comment] of own.entries()) {
-    const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === body.trimEnd()
+    const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === text.trimEnd()
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
     // The comment has since been deleted. Use the next one, or create a new one.
     if (kept === undefined) continue

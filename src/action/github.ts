@@ -100,6 +100,7 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
     interceptors.retry({ retry: retryLater, throwOnError: false }),
   )
 
+  let answeredAt: number | undefined
   const send = async (method: Method, url: string, body?: object): Promise<Answer> => {
     if (!isSafe(url)) throw new GitHubError(NOT_HTTPS)
     const noAnswer = (cause: unknown): never => {
@@ -118,6 +119,8 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }).catch(noAnswer)
+    const date = Date.parse(String(answer.headers.date))
+    answeredAt = Number.isNaN(date) ? undefined : date / 1_000
     return { status: answer.statusCode, body: parse(await answer.body.text().catch(noAnswer)) }
   }
   /** @param what a phrase that completes the message "GitHub refused to ...". */
@@ -192,6 +195,8 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
         typeof merged_at === 'string' ? [{ number, headSha: head.sha, base: base.ref }] : [],
       )
     },
+    /** When GitHub sent its newest answer, by its own clock, in seconds since 1970. `undefined` if it did not say. */
+    answeredAt: () => answeredAt,
     close: () => dispatcher.close(),
   }
 }

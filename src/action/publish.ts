@@ -1,18 +1,24 @@
 /** Shows the result of a command on the pull request, as a comment and annotations. */
 import { EspalierError } from '../base/index.ts'
+import type { Change } from '../model/index.ts'
 import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
 import type { GitHub } from './github.ts'
 import type { Job } from './job.ts'
+import { nextRecord, planeOf, readRecord, writeRecord } from './record.ts'
 import { withGitHub } from './with-github.ts'
+
+/** Returns the hidden record of the changes that a comment shows. */
+export type RecordOf = (shown: readonly Change[]) => string
 
 export interface CommentText {
   readonly kind: CommentKind
-  readonly body: (limit: Limit) => string
+  /** @param recordOf absent if nothing can be recorded, because GitHub's time is unknown. */
+  readonly body: (limit: Limit, recordOf?: RecordOf) => string
   /** Whether, with `comment: auto`, to update an existing comment but never create one. */
   readonly onlyUpdate?: boolean
-  /** Hidden text to add at the end of the comment. */
-  readonly record?: string
+  /** The base of the plan, for its record. Absent if there is no plan: the record of the previous one is kept. */
+  readonly recordedBase?: string
 }
 
 export interface Report extends CommentText {
@@ -28,10 +34,7 @@ export const publish = async (job: Job, report: Report): Promise<void> => {
  * Creates or edits the comment and sets its URL as an output. If the token is not permitted to comment, the job fails
  * only if the input says `comment: always`.
  */
-export const comment = async (
-  job: Job,
-  { kind, body, onlyUpdate = false, record = '' }: CommentText,
-): Promise<void> => {
+export const comment = async (job: Job, given: CommentText): Promise<void> => {
   const { inputs, runner } = job
   const issue = await pullRequestOf(job)
   if (issue === undefined || inputs.comment === 'never') return
@@ -40,8 +43,6 @@ export const comment = async (
       throw new EspalierError('E_INPUT', '`comment: always` requires the input github-token.')
     return
   }
-  const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD - record.length
-  const text = `${body({ ...COMMENT_LIMIT, most })}${record}`
   const writing = {
     warning: 'No comment was made',
     permission: 'pull-requests: write',
@@ -50,20 +51,58 @@ export const comment = async (
       runner.warning(`${message} See the job summary for the full text.`)
     },
   }
-  const done = await withGitHub(job, writing, async (github) => {
-    if (kind === 'plan' && (await hasNewerHead(job, github))) {
-      runner.notice('The pull request has a newer commit, so no comment was written.')
-      return undefined
-    }
-    return upsertComment(github, issue, {
-      marker: markerOf(kind, job),
-      body: text,
-      onlyUpdate: onlyUpdate && inputs.comment === 'auto',
-      run: runOf(job),
-    })
-  })
+  const done = await withGitHub(job, writing, (github) => write(job, github, issue, given))
   if (done !== undefined) runner.output('comment-url', done.url)
   if (done?.isTakenOver === true) runner.warning(TAKEN_OVER)
+}
+
+/** If it takes longer than this to write the comment, its record would name a time at which nobody could see it. */
+const LATEST_S = 30
+const ATTEMPTS = 3
+
+const write = async (job: Job, github: GitHub, issue: number, given: CommentText): ReturnType<typeof upsertComment> => {
+  const { kind, onlyUpdate = false } = given
+  let first: { readonly replaced: string | undefined; readonly isTakenOver?: boolean } | undefined
+  for (let attempt = 1; ; attempt += 1) {
+    if (kind === 'plan' && (await hasNewerHead(job, github))) {
+      job.runner.notice('The pull request has a newer commit, so no comment was written.')
+      return undefined
+    }
+    const now = attempt > ATTEMPTS ? undefined : github.answeredAt()
+    const done = await upsertComment(github, issue, {
+      marker: markerOf(kind, job),
+      body: (before) => {
+        // A later attempt replaces the text of the first one, whose times are too early.
+        first ??= { replaced: before }
+        return textOf(job, given, now, first.replaced)
+      },
+      onlyUpdate: onlyUpdate && job.inputs.comment === 'auto',
+      run: runOf(job),
+    })
+    first = { replaced: undefined, isTakenOver: false, ...first, ...(attempt === 1 ? done : {}) }
+    const isLate = kind === 'plan' && now !== undefined && (github.answeredAt() ?? now) - now > LATEST_S
+    if (!isLate) return done && { ...done, isTakenOver: first.isTakenOver === true }
+  }
+}
+
+/** @param now the time to record. Without it, nothing is recorded that was not recorded before. */
+const textOf = (
+  job: Job,
+  { kind, body, recordedBase }: CommentText,
+  now: number | undefined,
+  before: string | undefined,
+): string => {
+  const most = COMMENT_LIMIT.most - COMMENT_OVERHEAD
+  const previous = kind === 'plan' && before !== undefined ? readRecord(before) : undefined
+  const { sha: head } = job.event
+  if (recordedBase !== undefined) {
+    const about = { head, base: recordedBase, plane: planeOf(job) }
+    const recordOf =
+      now === undefined ? undefined : (shown: readonly Change[]) => writeRecord(nextRecord(about, shown, now, previous))
+    return body({ ...COMMENT_LIMIT, most }, recordOf)
+  }
+  const kept = previous?.head === head ? writeRecord(previous) : ''
+  return `${body({ ...COMMENT_LIMIT, most: most - kept.length })}${kept}`
 }
 
 /** A run that takes long must not replace the plan of a newer commit, whose run may have ended before. */

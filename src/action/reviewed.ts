@@ -1,6 +1,4 @@
-/** Records the changes that the reviewers of a pull request saw, as digests in the plan's comment. */
-import { createHash } from 'node:crypto'
-import { DEFAULT_BASE_URL, parseBaseUrl } from '../api/index.ts'
+/** Compares a plan with the changes that the reviewers of a pull request saw. */
 import { EspalierError, EXIT, mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, computeTitle, type Origin } from '../model/index.ts'
 import { type Manifests, planLive, select } from '../workflow/index.ts'
@@ -8,62 +6,8 @@ import { baseOf, fetchIfMissing, firstParent, isUnreadable, readBase } from './b
 import { WORKFLOW_LOGIN } from './comment.ts'
 import type { GitHub } from './github.ts'
 import { type Job, withReadClient } from './job.ts'
+import { digestsOf, type PlanRecord, planeOf, readRecord } from './record.ts'
 import { withGitHub } from './with-github.ts'
-
-/** If a plan has more changes than this, nothing is recorded, because the comment must have room for the plan. */
-const MOST_RECORDED = 1_000
-
-/** The control plane that a plan is for. A plan of a sandbox is not a review of the live project. */
-const planeOf = ({ inputs: { sandbox, baseUrl } }: Pick<Job, 'inputs'>): string =>
-  sandbox === ''
-    ? createHash('sha256')
-        .update(parseBaseUrl(baseUrl || DEFAULT_BASE_URL).href)
-        .digest('hex')
-        .slice(0, 16)
-    : 'sandbox'
-
-/** The hidden record at the end of the comment with the plan. Empty if there are too many changes. */
-export const reviewRecord = (changes: readonly Change[], job: Pick<Job, 'inputs' | 'event'>): string => {
-  const digests = changes.flatMap((change) => [change, ...leftOfMove(change)]).flatMap(digestsOf)
-  return digests.length > MOST_RECORDED
-    ? ''
-    : `${['<!-- espalier reviewed', job.event.sha, planeOf(job), ...digests].join(' ')} -->\n`
-}
-
-/** If only the first half of a move was applied, the compute is already on the target branch and an update is left. */
-const leftOfMove = ({ from, ...change }: Change): readonly Change[] =>
-  from === undefined ? [] : [{ ...change, kind: 'update' }]
-
-const RECORD = /^<!-- espalier reviewed ([0-9a-f]{40,64}) (sandbox|[0-9a-f]{16})((?: [A-Za-z0-9+/]{22})*) -->$/m
-
-/** The digests that a comment recorded, or `undefined` if it recorded none for this commit and control plane. */
-const readReviewRecord = (body: string, commit: string, plane: string): readonly string[] | undefined => {
-  const [, of, at, digests = ''] = RECORD.exec(body) ?? []
-  return of === commit && at === plane ? digests.split(' ').filter((digest) => digest !== '') : undefined
-}
-
-/**
- * Returns one digest for each attribute of an update, and one digest for any other kind of change.
- *
- * The digests do not cover the impact, because a compute may become idle or active in the meantime. They do not cover
- * live names and live values of Postgres settings either, because readers of the comment could guess one and check the
- * guess against its digest.
- */
-const digestsOf = ({ id, kind, project, branch, from, compute, attributes, windows, refused }: Change) => {
-  const what = [id, kind, project, branch.id, from?.id, compute.type, compute.id, windows, refused !== undefined]
-  const values = attributes.map(({ path, before, after }) => [
-    path,
-    path.startsWith('postgres.') || path === 'name' ? undefined : before,
-    after,
-  ])
-  const parts = kind === 'update' ? values.map((value) => [value]) : [values]
-  return parts.map((part) =>
-    createHash('sha256')
-      .update(JSON.stringify([...what, part]))
-      .digest('base64')
-      .slice(0, 22),
-  )
-}
 
 interface ReviewVerdict {
   readonly reviewed: readonly Change[]
@@ -159,12 +103,16 @@ const recordOf = async ({ number, headSha }: MergedPullRequest, plane: string, g
     (one) => one.body.startsWith('<!-- espalier plan ') && one.login === login,
   )
   const newest = new Map(own.toSorted((a, b) => a.id - b.id).map((one) => [one.body.split('\n')[0], one]))
-  const candidates = [...newest.values()].filter(({ body }) => readReviewRecord(body, headSha, plane) !== undefined)
+  const recordIn = (body: string): PlanRecord | undefined => {
+    const record = readRecord(body)
+    return record?.head === headSha && record.plane === plane ? record : undefined
+  }
+  const candidates = [...newest.values()].filter(({ body }) => recordIn(body) !== undefined)
   const digests: string[] = []
   const problems: string[] = []
   for (const { nodeId, url } of candidates) {
     const proven = await github.provenText(nodeId)
-    if (proven?.editor === undefined) digests.push(...(readReviewRecord(proven?.body ?? '', headSha, plane) ?? []))
+    if (proven?.editor === undefined) digests.push(...(recordIn(proven?.body ?? '')?.shown.keys() ?? []))
     else problems.push(` ${url} was edited by ${plainText(proven.editor)}, so it does not count.`)
   }
   const of = `#${number} at ${headSha.slice(0, 12)}`

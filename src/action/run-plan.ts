@@ -46,7 +46,7 @@ import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, wri
 import { publicSnapshot } from './public-snapshot.ts'
 import { publish } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
-import { findReview, reviewRecord, selectReviewed } from './reviewed.ts'
+import { findReview, selectReviewed } from './reviewed.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
 import { visibleOrigin, visiblePlan } from './visible-plan.ts'
 
@@ -117,7 +117,7 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const notes = [...(untrusted?.notes ?? []), ...(isSame ? [SAME] : untrusted === undefined ? [] : [HIDDEN])]
   const takenAt = isSame ? undefined : observed.takenAt
   const shown = { plan, origin, notes, ...defined({ takenAt, introducedBy }) }
-  return showPlan(job, shown, result.plan.changes)
+  return showPlan(job, shown, base?.commit ?? 'none')
 }
 
 /** A plan of no project. Nothing is read, so that a required check is quick for pull requests about something else. */
@@ -136,15 +136,11 @@ const withoutDetails = (error: unknown): unknown =>
       )
     : error
 
-/**
- * Reports the plan in the log, as annotations, in the summary and in the comment.
- *
- * @param changes the actual changes, from which parts may be hidden in `shown`.
- */
+/** Reports the plan in the log, as annotations, in the summary and in the comment. */
 const showPlan = async (
   job: Job,
   shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy'>,
-  changes: Plan['changes'],
+  recordedBase: string,
 ): Promise<Ending> => {
   const { runner, inputs } = job
   const { plan, origin, takenAt } = shown
@@ -155,9 +151,9 @@ const showPlan = async (
   const isQuiet = isEmptyPlan(plan) && problems.length === 0 && !isReleasing(plan, origin)
   await publish(job, {
     kind: 'plan',
-    body: (limit) => planComment(view, limit),
+    body: (limit, recordOf) => planComment({ ...view, ...defined({ recordOf }) }, limit),
     onlyUpdate: isQuiet,
-    record: reviewRecord(changes, job),
+    recordedBase,
     annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
   })
   return endingOf(job, plan)

@@ -82,7 +82,7 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
   expect(github.comments[0]?.body).toContain(
     'introduces 1 change. The merge also corrects existing drift of 3 computes.',
   )
-  expect(github.comments[0]?.body).toContain(`<!-- espalier reviewed ${github.pulls[0]?.head.sha} `)
+  expect(github.comments[0]?.body).toContain(`<!-- espalier record 1 ${github.pulls[0]?.head.sha} `)
 })
 
 // promise: named-pull-request

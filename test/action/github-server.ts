@@ -133,6 +133,10 @@ export class GitHubServer {
   /** The last commit of each pull request. If absent, the merged commit is used. */
   readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
+  /** The server's clock, in milliseconds. */
+  now = () => Date.now()
+  /** Called before a comment is stored. */
+  onWrite = () => {}
   url = ''
   #next = 1
 
@@ -151,7 +155,7 @@ export class GitHubServer {
     this.requests.push(`${method} ${url.pathname}`)
     const answer = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): void => {
       response
-        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .writeHead(status, { 'content-type': 'application/json', date: new Date(this.now()).toUTCString(), ...headers })
         .end(value === undefined ? '' : JSON.stringify(value))
     }
     if (!/^(Bearer|token) gh-token-123$/.test(request.headers.authorization ?? '')) {
@@ -210,6 +214,7 @@ export class GitHubServer {
 
   #write(issue: number, id: number | undefined, { body }: Request['body']): Answer {
     const sent = String(body)
+    this.onWrite()
     if (sent.length > 65_536) {
       return { status: 422, value: { message: 'Body is too long (maximum is 65536 characters)' } }
     }

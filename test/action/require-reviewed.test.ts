@@ -134,11 +134,13 @@ test('the error links to the edited comment and names its editor', async () => {
   expect((await run(APPLY, push)).log).toContain('#issuecomment-1 was edited by mallory, so it does not count.')
 })
 
-test('a failed plan removes the record of the previous plan from the comment', async () => {
+test('a failure replaces the plan in the comment, and keeps the record of what was shown', async () => {
   const { run, event, push, github } = await reviewed()
+  const [, record] = /(<!-- espalier record .*-->)/.exec(github.comments[0]?.body ?? '') ?? []
   await run({ command: 'plan', 'api-key': 'wrong' }, { event })
-  expect(github.comments[0]?.body).not.toContain('espalier reviewed')
-  expect((await run(APPLY, push)).outputs['failure-reason']).toBe('not-reviewed')
+  expect(github.comments[0]?.body).toContain('the plan failed (auth)')
+  expect(github.comments[0]?.body).toContain(record)
+  expect((await run(APPLY, push)).outputs['failure-reason']).toBe('')
 })
 
 test('a saved plan is applied if its changes were reviewed', async () => {

@@ -90,7 +90,7 @@ test('the digests in the comment do not cover a live name, which readers could g
   const rename = async (name: string) => {
     const named = JSON.parse(JSON.stringify(seed).replace('"id":"ep-main",', `"id":"ep-main","name":"${name}",`))
     const { body } = await planOf(base.replace('size: 1', 'size: 1, name: mine'), base, undefined, named)
-    return /<!-- espalier reviewed \w+ \w+ (.*) -->/.exec(body)?.[1]
+    return /<!-- espalier record .* @\d+ (.*) \| -->/.exec(body)?.[1]
   }
   expect(await rename('SECRET-one')).toMatch(/^\S{22}$/)
   expect(await rename('SECRET-one')).toBe(await rename('SECRET-two'))

@@ -1,6 +1,6 @@
 /** Comments on pull requests, and annotations. */
 import { expect, test } from 'vitest'
-import type { Diagnostic, Origin, Outcome, Plan } from '../../src/model/index.ts'
+import type { Change, Diagnostic, Origin, Outcome, Plan } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
 import {
   COMMENT_LIMIT,
@@ -116,28 +116,48 @@ test('the comment on 3,600 changes fits: it counts them all, lists the most disr
 
 const characters = (most: number): Limit => ({ most, measure: (text) => text.length })
 
-test('details are dropped one section at a time, starting with the least important', () => {
+test('if a comment is too long, details are left out first, then rows, the worst of which stay, and only these are recorded', () => {
   const everything = full()
-  const parts = (text: string): readonly string[] =>
-    [
-      ['drawing', '```mermaid'],
-      ['steps', '<summary>Order of'],
-      ['drift rows', '<summary>Existing drift'],
-      ['before and after', '```diff'],
-      ['rows that interrupt no one', '| no one is interrupted |'],
-      ['rows that interrupt', '| `→` |'],
-    ].flatMap(([name = '', sign = '']) => (text.includes(sign) ? [name] : []))
+  const signs = ['```mermaid', '<summary>Order of', '```diff', 'on main`](', 'W_ADOPTED', '| `→` |']
   const seen: (readonly string[])[] = []
   for (let limit = Number.POSITIVE_INFINITY; seen.at(-1)?.length !== 0; ) {
-    const text = planComment(everything, characters(limit))
+    let recorded: readonly Change[] = []
+    const recordOf = (shown: readonly Change[]) => {
+      recorded = shown
+      return '@'.repeat(100 * shown.length)
+    }
+    const text = planComment({ ...everything, recordOf }, characters(limit))
     expect(text.length).toBeLessThanOrEqual(limit)
     expect(text).toContain('2 computes restart, 1 moves')
-    if (parts(text).join() !== seen.at(-1)?.join()) seen.push(parts(text))
+    // Each change has either a row and a record, or is counted as left out.
+    expect(text.match(/^\| `/gm) ?? []).toHaveLength(recorded.length)
+    expect(text.match(/@/g) ?? []).toHaveLength(100 * recorded.length)
+    const left = 5 - recorded.length
+    expect(/\*\*(\d) changes? do(?:es)? not fit here and cannot be applied as reviewed/.exec(text)?.[1] ?? '0').toBe(
+      `${left}`,
+    )
+    const parts = signs.filter((sign) => text.includes(sign))
+    if (parts.join() !== seen.at(-1)?.join()) seen.push(parts)
     limit = text.length - 1
   }
-  const all = seen[0] ?? []
-  expect(all).toHaveLength(6)
-  expect(seen).toEqual(all.map((_part, index) => all.slice(index)).concat([[]]))
+  // Without rows, there would be no room for warnings at last, and without warnings there is room for a row.
+  const [worst = '', warning = ''] = signs.toReversed()
+  expect(seen).toEqual([...signs.map((_sign, index) => signs.slice(index)).slice(0, -1), [warning], [worst], []])
+})
+
+test('300 changes that interrupt no one have folded rows, and one among them that does has a visible row', () => {
+  const names = Array.from({ length: 300 }, (_, index) => `b${index}`)
+  const state = (index: number) => (index === 150 ? ('active' as const) : ('idle' as const))
+  const many = world(
+    Object.fromEntries(names.map((name, at) => [name, { primary: { id: `ep-${at}`, state: state(at) } }])),
+  )
+  const plan = planOf({ branches: Object.fromEntries(names.map((name) => [name, { primary: { size: 2 } }])) }, many)
+  const [open = '', hidden = ''] = planComment(view(plan, originOf(undefined, plan))).split(
+    '<details><summary>299 more changes (299 to update)',
+  )
+  expect(open.match(/^\| `~`/gm)).toHaveLength(1)
+  expect(open).toContain('primary on b150')
+  expect(hidden.match(/^\| `~`/gm)).toHaveLength(299)
 })
 
 test('the comment lists the problems in the manifests', async () => {
@@ -256,7 +276,9 @@ test('the headline counts all restarts that the merge causes, with drift reporte
   expect(text).toContain(`### Espalier: ${plan.summary.restarts} computes restart`)
   expect(text).toContain('This pull request introduces 4 changes. The merge also corrects existing drift of 1 compute.')
   // Drift that restarts a compute is visible without unfolding anything.
-  expect(text.split('<details><summary>Existing drift')[0]).toContain('> - `primary` on `drifted`: restarts')
+  expect(text.replaceAll(/<details>[\s\S]*?<\/details>/g, '')).toMatch(
+    /`primary on drifted`.*restarts: connections drop/,
+  )
   const drifted = changeAnnotations(plan.changes, origin.drift).filter(({ title }) => title === 'primary on drifted')
   expect(drifted).toMatchObject([{ message: expect.stringMatching(/^existing drift: restarts/), line: 1 }])
   expect(changeAnnotations(plan.changes, origin.drift)).toHaveLength(3)

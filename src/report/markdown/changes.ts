@@ -4,7 +4,7 @@ import { stringify } from 'yaml'
 import type { Change, Plan } from '../../model/index.ts'
 import { isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
 import { hasSeveralProjects, place, projectTitle } from '../words/names.ts'
-import { areExplained, moreWords, rowChanges, rowEffects, rowImpact, rowTitle } from '../words/rows.ts'
+import { areExplained, rowChanges, rowEffects, rowImpact, rowTitle } from '../words/rows.ts'
 import { fenced, linked, literal, type PlanView, table } from './text.ts'
 
 /** A table with one row for each change. If the plan has few changes, all attributes and effects are shown. */
@@ -36,7 +36,7 @@ const computeCell = (
 }
 
 const changeCell = (changes: readonly string[], isExplained: boolean): string =>
-  isExplained ? changes.map(literal).join('<br>') : `${literal(changes[0] ?? '')}${moreWords(changes)}`
+  changes.map(literal).join(isExplained ? '<br>' : ', ')
 
 const impactCell = (change: Change, isExplained: boolean): string => {
   const words = rowImpact(change)

@@ -2,11 +2,11 @@
 import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { capitalised } from '../words/counts.ts'
-import { impactWords, interrupting, isDisruptive, worstFirst } from '../words/impacts.ts'
+import { impactWords, interrupting, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
 import { emptyVerdict, isUnchanged, projectsLeftOut, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
 import { releasedCounts } from '../words/released.ts'
-import { rowsOf } from '../words/rows.ts'
+import { quietWords, splitRows } from '../words/rows.ts'
 import { changeTable, yamlDiff } from './changes.ts'
 import { leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
 import {
@@ -23,21 +23,24 @@ import {
   type PlanView,
 } from './text.ts'
 
-/** The parts that are left out if the comment is too long, in this order. */
-const PARTS = ['graph', 'unmanaged', 'steps', 'driftRows', 'diff', 'harmlessRows', 'released', 'problems'] as const
+/** The parts that are left out if the comment is too long, in this order. Then rows are, one by one. */
+const PARTS = ['graph', 'unmanaged', 'steps', 'diff', 'problems', 'released', 'warnings'] as const
+
+/** These parts are left out only if the comment is too long even without rows. */
+const BEFORE_ROWS = PARTS.indexOf('released')
 
 interface Detail {
   readonly isShort: boolean
   shows(part: (typeof PARTS)[number]): boolean
-  /** How many rows to show for disruptive changes. */
-  readonly notableRows: number
+  /** The changes that have a row. */
+  readonly rows: ReadonlySet<Change>
   /** Returns the introduced changes as a YAML diff. */
   diff(): string
 }
 
 /**
- * @param limit if the comment would exceed it, less important parts are left out, but no line is cut. Deletes and
- *   restarts are always counted, and the most disruptive changes are always listed.
+ * @param limit if the comment would exceed it, less important parts are left out, and then the rows of the least
+ *   disruptive changes. No line is cut, and nothing is left out of the counts.
  */
 export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): string => {
   // The diff is computed only once, because this is slow and several forms contain it.
@@ -46,16 +49,24 @@ export const planComment = (view: PlanView, limit: Limit = COMMENT_LIMIT): strin
     known ??= yamlDiff(view.origin.introduced, view.plan)
     return known
   }
-  const form = (dropped: number, notableRows: number): string =>
-    render(view, { isShort: dropped > 0, shows: (part) => PARTS.indexOf(part) >= dropped, notableRows, diff })
-  const all = Number.POSITIVE_INFINITY
+  const all = worstFirst([...view.origin.introduced, ...view.origin.drift])
+  const form = (dropped: number, rows: number): string => {
+    const shown = all.slice(0, rows)
+    const detail = { isShort: dropped > 0, shows: isShown(dropped), rows: new Set(shown), diff }
+    return `${render(view, detail)}${view.recordOf?.(shown) ?? ''}`
+  }
+  const fits = (text: string): boolean => limit.measure(text) <= limit.most
   // For thousands of changes, the longer forms take seconds to render, and none can fit if the shortest does not.
-  const least = (): string => render(view, { isShort: false, shows: () => false, notableRows: all, diff })
-  const canFit = limit.most === all || limit.measure(least()) <= limit.most
-  const lengths = canFit ? [...PARTS.keys(), PARTS.length] : []
-  const forms = lengths.map((dropped) => () => form(dropped, all))
-  return fitTo(limit, forms, view.plan.changes.length, (notableRows) => form(PARTS.length, notableRows))
+  const canFit = limit.most === Number.POSITIVE_INFINITY || fits(form(BEFORE_ROWS, all.length))
+  const forms = canFit ? Array.from({ length: BEFORE_ROWS + 1 }, (_, dropped) => () => form(dropped, all.length)) : []
+  const text = fitTo(limit, forms, all.length, (rows) => form(BEFORE_ROWS, rows))
+  return fits(text) ? text : fitTo(limit, [], all.length, (rows) => form(PARTS.length, rows))
 }
+
+const isShown =
+  (dropped: number): Detail['shows'] =>
+  (part) =>
+    PARTS.indexOf(part) >= dropped
 
 interface MarkdownOptions extends Pick<PlanView, 'takenAt'> {
   readonly since?: Since
@@ -76,6 +87,7 @@ const render = (view: PlanView, detail: Detail): string => {
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
+    ...unfit(view, detail),
     ...view.notes.map((note) => `> ${note}`),
     ...(origin.gaps ?? []).map((gap) => `> ${literal(gap)}`),
     ...leftOutPart(view, detail.shows('problems')),
@@ -93,7 +105,9 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(detail.shows('unmanaged')
       ? [...foldedList('Skipped', 'change', skipped), ...foldedList('Unmanaged', 'compute', unmanaged)]
       : []),
-    ...plan.warnings.map(withNamesOf(plan)).map((warning) => `- ${diagnosticText(warning)}`),
+    ...(detail.shows('warnings') ? plan.warnings : [])
+      .map(withNamesOf(plan))
+      .map((warning) => `- ${diagnosticText(warning)}`),
     ...(detail.isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),
     ...footer(view),
   ]
@@ -149,22 +163,36 @@ const introducerWords = (introducer: Introducer | undefined) => {
   return { subject: introducer ?? 'this pull request', act: 'the merge', title }
 }
 
-const isNotable = (change: Change): boolean => isDisruptive(change.impact) || change.refused !== undefined
-
-const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => {
-  const { shown: all, others } = rowsOf(changes, undefined, detail.shows('harmlessRows') ? undefined : true)
-  const shown = all.slice(0, detail.notableRows)
-  const rest = all.slice(shown.length)
+/** The changes that have no row, because the comment would be too long. */
+const unfit = ({ plan, origin: { introduced, drift }, recordOf }: PlanView, { rows }: Detail): readonly string[] => {
+  const others = new Set([...introduced, ...drift].filter((change) => !rows.has(change)).map(({ id }) => id))
+  if (others.size === 0) return []
+  const verb = others.size === 1 ? 'does' : 'do'
+  const words = recordOf === undefined ? '' : ' and cannot be applied as reviewed'
+  const advice = recordOf === undefined ? '' : ' Approve them in an environment, or split the pull request.'
+  const left = plan.changes.filter(({ id }) => others.has(id))
   return [
-    introducerWords(view.introducedBy).title,
-    ...alert(changes.filter(isNotable), view.plan),
-    ...reviewPart(view),
-    ...(shown.length > 0 ? [changeTable(shown, view)] : []),
-    ...(rest.length > 0 ? [`And ${group(rest.length)} more disruptive changes: ${verdict(rest)}`] : []),
-    ...(others === undefined ? [] : [`${others}.`]),
-    ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
+    `> [!CAUTION]\n> **${counted(others.size, 'change')} ${verb} not fit here${words}.**${advice} Of these: ${verdict(left)}`,
   ]
 }
+
+/** The rows of changes. If there are many, those that interrupt no one are folded. */
+const rowsPart = (changes: readonly Change[], view: PlanView, { rows }: Detail): readonly string[] => {
+  const shown = worstFirst(changes).filter((change) => rows.has(change))
+  const { loud, quiet } = splitRows(shown, changes.length)
+  return [
+    ...(loud.length > 0 ? [changeTable(loud, view)] : []),
+    ...(quiet.length > 0 ? [folded(quietWords(quiet, loud.length > 0), changeTable(quiet, view))] : []),
+  ]
+}
+
+const introduced = (changes: readonly Change[], view: PlanView, detail: Detail): readonly string[] => [
+  introducerWords(view.introducedBy).title,
+  ...alert(changes, view.plan),
+  ...reviewPart(view),
+  ...rowsPart(changes, view, detail),
+  ...(detail.shows('diff') ? [folded('Before and after, written as in a manifest', detail.diff())] : []),
+]
 
 /** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
@@ -181,15 +209,11 @@ const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
   const changes = view.origin.drift
   if (changes.length === 0) return []
-  const box = alert(changes, view.plan)
-  const title = `Existing drift: ${counted(changes.length, 'compute')}`
   const { subject, act } = introducerWords(view.introducedBy)
-  const what = `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`
   return [
-    ...(box.length === 0 ? [] : ['**Existing drift**', ...box]),
-    detail.shows('driftRows')
-      ? folded(title, `${what}\n\n${changeTable(worstFirst(changes), view)}`)
-      : `**${title}.** ${what}`,
+    `**Existing drift: ${counted(changes.length, 'compute')}**`,
+    `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`,
+    ...rowsPart(changes, view, detail),
   ]
 }
 

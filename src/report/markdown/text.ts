@@ -129,4 +129,6 @@ export interface PlanView extends Partial<Frame> {
   readonly costThreshold?: number
   /** Sentences about how this plan was made. Trusted Markdown. */
   readonly notes: readonly string[]
+  /** Returns hidden text about the changes that have a row. Other changes cannot be applied as reviewed. */
+  readonly recordOf?: (shown: readonly Change[]) => string
 }

@@ -33,18 +33,25 @@ export const rowsOf = (
   isShort = changes.length > MOST_ROWS,
 ): Rows => {
   const sorted = worstFirst(changes, titleOf)
-  if (!isShort) return { shown: sorted }
-  const quiet = sorted.filter(isQuiet)
-  if (quiet.length === 0) return { shown: sorted }
+  const { loud, quiet } = splitRows(sorted, isShort ? undefined : 0)
+  return { shown: loud, ...(quiet.length === 0 ? {} : { others: quietWords(quiet, loud.length > 0) }) }
+}
+
+/** Splits off the changes that interrupt no one, if there are many. @param all the number of all changes. */
+export const splitRows = (shown: readonly Change[], all = Number.POSITIVE_INFINITY) =>
+  all <= MOST_ROWS
+    ? { loud: shown, quiet: [] }
+    : { loud: shown.filter((change) => !isQuiet(change)), quiet: shown.filter(isQuiet) }
+
+/** `8 more changes (8 to update): no one is interrupted`. */
+export const quietWords = (quiet: readonly Change[], isMore: boolean): string => {
   const counts = CHANGE_KINDS.flatMap((kind) => {
     const count = quiet.filter((change) => change.kind === kind).length
     return count === 0 ? [] : [`${count} to ${kind}`]
   })
-  const shown = sorted.filter((change) => !isQuiet(change))
-  const more = shown.length === 0 ? 'change' : 'more change'
   const idle = quiet.filter(({ unlessIdle }) => unlessIdle !== undefined).length
   const words = `${noneWords(quiet)}${idle === 0 ? '' : `, ${idle} because the compute is idle`}`
-  return { shown, others: `${counted(quiet.length, more)} (${counts.join(', ')}): ${words}` }
+  return `${counted(quiet.length, isMore ? 'more change' : 'change')} (${counts.join(', ')}): ${words}`
 }
 
 /** Whether a change interrupts no one, and has nothing else that a reviewer must see. */

@@ -1,0 +1,111 @@
+/** The record in the comment of a plan: what it shows, and since when. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { nextRecord, type PlanRecord, readRecord, writeRecord } from '../../src/action/record.ts'
+import { world as liveOf, planOf } from '../planner/world.ts'
+import { manifest, type World, withHead } from './action-world.ts'
+
+const ABOUT = { head: 'a'.repeat(40), base: 'b'.repeat(40), plane: 'sandbox' }
+const live = liveOf({ main: { primary: { size: 1 } }, dev: { primary: { size: 1 } } })
+const changesTo = (sizes: Readonly<Record<string, number>>) =>
+  planOf(
+    { branches: Object.fromEntries(Object.entries(sizes).map(([name, size]) => [name, { primary: { size } }])) },
+    live,
+  ).changes
+const timesOf = (record: PlanRecord): readonly number[] => [...record.shown.values()]
+
+test('a change keeps the time at which it was first shown, even if it was gone meanwhile', () => {
+  const first = nextRecord(ABOUT, changesTo({ main: 2 }), 100, undefined)
+  const added = nextRecord(ABOUT, changesTo({ main: 2, dev: 4 }), 200, first)
+  const gone = nextRecord(ABOUT, changesTo({ dev: 4 }), 300, added)
+  const back = nextRecord(ABOUT, changesTo({ main: 2, dev: 4 }), 400, gone)
+  const other = nextRecord(ABOUT, changesTo({ main: 8, dev: 4 }), 500, back)
+  expect([first, added, gone, back, other].map((record) => timesOf(record).toSorted())).toEqual([
+    [100],
+    [100, 200],
+    [200],
+    [100, 200],
+    [200, 500],
+  ])
+  // What is no longer shown does not count as shown.
+  expect([...gone.earlier]).toEqual([...first.shown])
+})
+
+test.each([
+  ['for another head', { head: 'c'.repeat(40) }],
+  ['of another control plane', { plane: '0123456789abcdef' }],
+])('times in a record %s are not carried over', (_what, other) => {
+  const before = nextRecord({ ...ABOUT, ...other }, changesTo({ main: 2 }), 100, undefined)
+  expect(timesOf(nextRecord(ABOUT, changesTo({ main: 2 }), 200, before))).toEqual([200])
+})
+
+test('a record is read as it was written, and nothing else is', () => {
+  const digest = fc.stringMatching(/^[A-Za-z0-9+/]{22}$/)
+  const times = fc.array(fc.tuple(digest, fc.nat({ max: 3 }))).map((all) => new Map(all))
+  fc.assert(
+    fc.property(times, times, (shown, earlier) => {
+      const record = { ...ABOUT, shown, earlier }
+      expect(readRecord(`text\n${writeRecord(record)}`)).toEqual(record)
+    }),
+  )
+  const [line = ''] = writeRecord({ ...ABOUT, shown: new Map(), earlier: new Map() }).split('\n')
+  for (const text of [`> ${line}`, line.replace(' 1 ', ' 2 '), line.replace('|', '')]) {
+    expect(readRecord(text)).toBeUndefined()
+  }
+})
+
+const recordIn = ({ github }: Pick<World, 'github'>): PlanRecord | undefined =>
+  readRecord(github.comments.at(-1)?.body ?? '')
+
+test('the time is that of GitHub, and a person who edits the comment cannot date it back', async () => {
+  const world = await withHead()
+  const { run, event, github } = world
+  github.now = () => Date.parse('2027-01-01T00:00:00Z')
+  await run({ command: 'plan' }, { event })
+  const shown = Date.parse('2027-01-01T00:00:00Z') / 1_000
+  expect(recordIn(world)).toMatchObject({
+    head: event.payload.pull_request.head.sha,
+    base: event.payload.pull_request.base.sha,
+  })
+  expect(new Set(recordIn(world)?.shown.values())).toEqual(new Set([shown]))
+  github.now = () => (shown + 3_600) * 1_000
+  await run({ command: 'plan' }, { event })
+  expect(new Set(recordIn(world)?.shown.values())).toEqual(new Set([shown]))
+  const [comment] = github.comments
+  Object.assign(comment ?? {}, { editor: 'mallory', body: comment?.body.replace(`@${shown}`, `@${shown - 9_999}`) })
+  await run({ command: 'plan' }, { event })
+  expect(new Set(recordIn(world)?.shown.values())).toEqual(new Set([shown + 3_600]))
+})
+
+test('a comment whose writing takes longer than 30 s is written again with a later time', async () => {
+  const world = await withHead()
+  const { run, event, github } = world
+  let seconds = 1_800_000_000
+  let writes = 0
+  github.now = () => seconds * 1_000
+  github.onWrite = () => {
+    writes += 1
+    if (writes === 1) seconds += 31
+  }
+  await run({ command: 'plan' }, { event })
+  expect(writes).toBe(2)
+  expect(github.comments).toHaveLength(1)
+  expect(new Set(recordIn(world)?.shown.values())).toEqual(new Set([1_800_000_031]))
+})
+
+test('a change that does not fit has no record', async () => {
+  const world = await withHead()
+  const { run, event, github, repository } = world
+  const settings = Array.from({ length: 900 }, (_, at) => `app.setting_${at}: ${'x'.repeat(60)}`).join(', ')
+  repository.write(
+    'espalier.yaml',
+    manifest({ main: 4, a: 4 }).replace(
+      'a: { primary: { size: 4',
+      `a: { primary: { size: 1, postgres: { settings: { ${settings} } }`,
+    ),
+  )
+  const { code, log } = await run({ command: 'plan' }, { event })
+  expect(code, log).toBe(0)
+  expect(github.comments[0]?.body).toContain('**1 change does not fit here and cannot be applied as reviewed.**')
+  expect(recordIn(world)?.shown.size).toBe(1)
+})
