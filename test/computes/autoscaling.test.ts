@@ -6,14 +6,17 @@ import { isLong } from '../long-runs.ts'
 const ID = 'ep-main'
 const open = async (timeScale = 1) => {
   const size = { min: 0.25, max: 4 }
+  const lines: string[] = []
   const sandbox = await withReal({
     timeScale,
+    log: (line) => lines.push(line),
     seed: {
       projects: [{ id: 'shop', branches: [{ name: 'main', computes: [{ id: ID, size, scaleToZero: 'never' }] }] }],
     },
   })
   return {
     sandbox,
+    lines,
     client: await clientOf(sandbox, ID),
     sizeOf: async () => (await sandbox.control.computes()).find(({ id }) => id === ID)?.size,
   }
@@ -27,9 +30,9 @@ const shown = async (client: Client) => {
   return row
 }
 
-// control-api (postgres): automatic-resizes
+// control-api (postgres): automatic-resizes, memory, cache
 test('a resize changes the cache size, and neither ends a session nor restarts Postgres', async () => {
-  const { sandbox, client, sizeOf } = await open()
+  const { sandbox, lines, client, sizeOf } = await open()
   const before = await shown(client)
   expect(before).toMatchObject({ now: '768MB', most: '12288MB' })
   for (const [load, size, now] of [
@@ -40,6 +43,10 @@ test('a resize changes the cache size, and neither ends a session nor restarts P
     expect(await sizeOf()).toBe(size)
     await expect.poll(() => shown(client)).toEqual({ ...before, now })
   }
+  expect(lines.flatMap((line) => /^size .*? {2}([\d.]+ CU {2}.* RAM)/.exec(line)?.[1] ?? [])).toEqual([
+    '0.5 CU  2 GB RAM',
+    '3 CU  12 GB RAM',
+  ])
   await client.query(`SET neon.file_cache_size_limit = '1GB'`)
   expect(await client.query(`SELECT 1 FROM pg_settings WHERE name LIKE 'neon.%'`)).toEqual([])
   await client.close()

@@ -25,6 +25,7 @@ const open = async (scaleToZero = 'never') => {
   }
 }
 
+// control-api (simulated): memory
 test('the size follows the load, at once upwards and after five minutes downwards', async () => {
   const { load, size, clock, resizes } = await open()
   expect(await size()).toBe(1)

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SIZE_TABLE } from '../../src/model/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { isOver } from '../../src/sandbox/world/records.ts'
 import { POSTGRES_BIN } from '../e2e/real-computes.ts'
 import { type Answer, type Call, caller, operationsOf } from './open-sandbox.ts'
 
@@ -54,14 +55,10 @@ describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
       if (kind === 'postgres') await pause(10)
     }
   }
-  /** Polls until no operation is left to run, as a client does. */
-  const settle = (project = 'shop'): Promise<void> =>
-    passUntil(async () => {
-      const { operations } = (await call('GET', `/projects/${project}/operations?limit=20`)).body
-      return operations.every(({ status, retry_at }: { status: string; retry_at?: string }) =>
-        status === 'failed' ? retry_at === undefined : !['scheduling', 'running', 'cancelling'].includes(status),
-      )
-    })
+  const settle = (): Promise<void> =>
+    passUntil(() =>
+      sandbox.control.dump().changes.every((one) => !('put' in one) || one.put.kind !== 'operation' || isOver(one.put)),
+    )
   const settled = async (method: string, path: string, body?: object): Promise<Answer> => {
     const answer = await call(method, path, body)
     expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300)
@@ -143,7 +140,7 @@ describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
       { ...common, action: 'create_timeline', status: 'running' },
       { ...common, action: 'start_compute', status: 'scheduling', endpoint_id: compute.id },
     ])
-    await settle(id)
+    await settle()
     expect((await call('GET', `/projects/${id}/endpoints/${compute.id}`)).body.endpoint).toMatchObject({
       current_state: 'active',
       last_active: expect.stringMatching(SECOND),
@@ -151,7 +148,7 @@ describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
     await call('DELETE', `/projects/${id}`)
   })
 
-  // control-api (both): create-compute, create-compute-minimal, new-compute-state, new-compute-operation, operation-finishes, one-primary, many-replicas, replica-type, list-computes, pending-state
+  // control-api (both): create-compute, create-compute-minimal, create-compute-attributes, new-compute-state, new-compute-operation, operation-finishes, one-primary, many-replicas, replica-type, list-computes, pending-state
   test('a branch gets one primary, with a request that names only branch and type, and any number of replicas', async () => {
     const wanted = { branch_id: 'br-bare', type: 'read_write' }
     const made = await call('POST', '/projects/shop/endpoints', { endpoint: wanted })
@@ -164,8 +161,11 @@ describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
     expect(await endpoint(id)).not.toHaveProperty('pending_state')
     expect((await operation(made.body.operations[0].id)).status).toBe('finished')
     expect((await call('POST', '/projects/shop/endpoints', { endpoint: wanted })).status).toBe(422)
-    for (const _ of [1, 2]) {
-      await settled('POST', '/projects/shop/endpoints', { endpoint: { branch_id: 'br-bare', type: 'read_only' } })
+    const replica = { branch_id: 'br-bare', type: 'read_only', pooler_enabled: true, ...size(0.25, 0.5).endpoint }
+    const more = { suspend_timeout_seconds: 600, settings: { pg_settings: { work_mem: '8MB' } } }
+    for (const attributes of [{}, more]) {
+      const { body } = await settled('POST', '/projects/shop/endpoints', { endpoint: { ...replica, ...attributes } })
+      expect(body.endpoint).toMatchObject({ ...replica, ...attributes })
     }
     const { endpoints } = (await call('GET', '/projects/shop/endpoints')).body
     const onBare = endpoints.filter(({ branch_id }: { branch_id: string }) => branch_id === 'br-bare')
@@ -374,17 +374,9 @@ describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
     for (const id of ['ep-main', old.endpoints[0].id]) {
       await settled('POST', `/projects/shop/endpoints/${id}/suspend`)
     }
-    // Without requests, which would count as use.
-    const isQuiet = (): boolean =>
-      !sandbox.control
-        .dump()
-        .changes.some(
-          (change) =>
-            'put' in change && change.put.kind === 'operation' && ['scheduling', 'running'].includes(change.put.status),
-        )
     for (const hours of [12, 6, 6, 6, 33 * 24]) {
       await sandbox.clock.advance(hours * HOUR)
-      await passUntil(isQuiet)
+      await settle()
     }
     expect((await call('GET', '/projects/shop')).status).toBe(200)
     await settle()

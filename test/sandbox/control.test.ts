@@ -48,6 +48,19 @@ test('a connection starts an idle compute, is counted, and can be closed', async
   expect(connections).toMatchObject([{ id: connection.id, computeId: IDLE, closedAt: expect.any(Number) }])
 })
 
+// control-api (simulated): max-connections, max-connections-of-range
+test.each([
+  [{ min: 1, max: 1 }, 419],
+  [{ min: 0.25, max: 2 }, 839],
+])('a compute of %o accepts connections up to its limit of %i, of which seven are reserved', async (size, most) => {
+  const branches = [{ name: 'main', computes: [{ id: PRIMARY, size }] }]
+  const { sandbox } = await openSandbox({ seed: { projects: [{ id: 'shop', branches }] } })
+  for (let open = 0; open < most - 7; open += 1) await sandbox.control.connect(PRIMARY)
+  await expect(sandbox.control.connect(PRIMARY)).rejects.toMatchObject({ sqlState: '53300' })
+  sandbox.control.disconnect(sandbox.control.connections()[0]?.id ?? '')
+  await sandbox.control.connect(PRIMARY)
+})
+
 test("connecting to a missing or disabled compute fails with Postgres' error", async () => {
   const { control } = await open()
   expect(await control('POST', '/connections', { endpoint_id: 'ep-nobody' })).toMatchObject({

@@ -20,8 +20,9 @@ test('an unused active compute is suspended after five minutes by default', asyn
   expect(operations.body.operations[0].endpoint_id).toBe(IDLE)
 })
 
-test("the scale-to-zero timeout counts from the compute's last activity", async () => {
-  const { call, clock, settle } = await openSandbox()
+// control-api (simulated): wake-time
+test("the scale-to-zero timeout counts from the compute's last activity, and a connection wakes it within a second", async () => {
+  const { sandbox, call, clock, settle } = await openSandbox()
   const set = async (suspend_timeout_seconds: number) => {
     await call('PATCH', `${P}/endpoints/${PRIMARY}`, { endpoint: { suspend_timeout_seconds } })
     await settle()
@@ -35,6 +36,13 @@ test("the scale-to-zero timeout counts from the compute's last activity", async 
   await set(60)
   await settle()
   expect((await show(call, PRIMARY)).current_state).toBe('idle')
+  const woken = sandbox.control.connect(PRIMARY)
+  await settle()
+  await woken
+  const [start] = (await call('GET', `${P}/operations`)).body.operations
+  expect(start).toMatchObject({ action: 'start_compute', status: 'finished' })
+  expect(start.total_duration_ms).toBeGreaterThan(100)
+  expect(start.total_duration_ms).toBeLessThan(1_000)
 })
 
 test("a compute above 16 CU is always active, whatever the project's default, until it becomes smaller", async () => {

@@ -213,7 +213,11 @@ export interface Gate {
   found(branchId: string, catalog: LiveCatalog): void
 }
 
+/** Connections that are reserved for superusers (docs of the service, connection limits). */
+export const RESERVED_CONNECTIONS = 7
+
 export const NO_SUCH_COMPUTE = '08004'
+export const TOO_MANY_CONNECTIONS = '53300'
 export const ADMIN_SHUTDOWN = '57P01'
 export const CANNOT_CONNECT_NOW = '57P03'
 export const POOLER_MISSING = 'pooled connections need PgBouncer, which is not installed'

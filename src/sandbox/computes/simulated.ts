@@ -1,5 +1,5 @@
 /** Computes without Postgres. Only their connections are simulated. */
-import type { Computes, Gate } from './computes.ts'
+import { type Computes, ConnectionError, type Gate, RESERVED_CONNECTIONS, TOO_MANY_CONNECTIONS } from './computes.ts'
 import { ConnectionLog } from './connection-log.ts'
 
 /** Versions that the service offers (public OpenAPI). */
@@ -28,7 +28,11 @@ export const simulatedComputes = (gate: Gate): Computes => {
     prune: () => undefined,
     activity: () => undefined,
     connect: async (id) => {
-      await gate.reach(id)
+      const { maxConnections } = await gate.reach(id)
+      const open = log.list().filter(({ computeId, closedAt }) => computeId === id && closedAt === undefined)
+      if (open.length >= maxConnections - RESERVED_CONNECTIONS) {
+        throw new ConnectionError(TOO_MANY_CONNECTIONS, 'sorry, too many clients already')
+      }
       return log.open(id)
     },
     disconnect: (id) => log.close(id),

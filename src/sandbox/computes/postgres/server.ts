@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { cacheGb } from '../../../model/index.ts'
-import { type ComputeSpec, isMachineSetting } from '../computes.ts'
+import { type ComputeSpec, isMachineSetting, RESERVED_CONNECTIONS } from '../computes.ts'
 import type { Binaries } from './binaries.ts'
 import { type Home, SOCKET_PORT, SUPERVISOR } from './home.ts'
 import { startProcess } from './start-process.ts'
@@ -110,9 +110,6 @@ const reasonIn = (lines: readonly string[]): string => {
 }
 
 // The configuration file of a Postgres server.
-
-/** Connections that are reserved for superusers (docs of the service, connection limits). */
-const RESERVED_CONNECTIONS = 7
 
 const SETTING_NAME = /^[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*$/
 
