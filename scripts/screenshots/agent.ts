@@ -10,7 +10,7 @@ export const withAgentPage = async (use: (url: string) => Promise<void>): Promis
   )
   const server = await serveAgent(new FakeControl([...EVERY_STATE, ...tenants]), {
     listen: { host: '127.0.0.1', port: 0 },
-    token: 'unused',
+    tokens: { read: { text: 'unused' }, write: { text: 'unused' } },
     now: () => START,
     log: console.error,
   })

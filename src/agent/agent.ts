@@ -10,6 +10,7 @@ import { Projects } from './projects.ts'
 import { Scheduler } from './scheduler.ts'
 import { type Accounts, type AgentKey, openAccounts } from './source/accounts.ts'
 import { DesiredState } from './source/desired-state.ts'
+import type { Secret } from './source/secret.ts'
 import type { Source } from './source/source.ts'
 import { gapWords, logLines } from './tell/view.ts'
 
@@ -27,6 +28,8 @@ export interface AgentOptions
   readonly concurrency: number
   /** How long a branch that has no primary delays the end of the agent, in milliseconds. */
   readonly stopTimeoutMs: number
+  /** Secrets that are read again together with the manifests, besides the keys. */
+  readonly secrets?: readonly Secret[] | undefined
   readonly log?: (line: string) => void
 }
 
@@ -95,6 +98,7 @@ export class Agent implements AgentControl {
       lost: (error) => this.#lose(error),
     }
     this.#projects = new Projects(host, (project) => this.#scheduler.forget(project))
+    accounts.onRefused(() => void this.#orLost(this.#rereadSecrets()))
   }
 
   /**
@@ -251,7 +255,7 @@ export class Agent implements AgentControl {
       this.#fetchAlarm = new AbortController()
       await this.#poll()
       const earliest = this.#now() + EARLIEST_FETCH_MS
-      await this.#rereadKeys()
+      await this.#rereadSecrets()
       // `AbortSignal.any` is not used, because in Node 20 it leaks references if one of its signals lives as long as
       // the agent.
       await clock.sleep(gitInterval, this.#fetchAlarm.signal).catch(() => undefined)
@@ -260,13 +264,12 @@ export class Agent implements AgentControl {
     }
   }
 
-  async #rereadKeys(): Promise<void> {
-    try {
-      await this.#accounts.rereadKeys()
-    } catch (error) {
-      if (!(error instanceof EspalierError)) throw error
-      this.#log(error.message)
-    }
+  async #rereadSecrets(): Promise<void> {
+    const log = (line: string): void => this.#log(line)
+    for (const secret of this.#options.secrets ?? []) await secret.reread(log)
+    const replaced = await this.#accounts.rereadKeys(log)
+    for (const { id, view } of this.#projects.all)
+      if (view.reason === 'KeyRefused' && replaced.has(view.account)) this.#scheduler.wake(id, this.#now(), 'reconcile')
   }
 
   /** Renews the lease on the data folder until the last step completes, which may be minutes after SIGTERM. */

@@ -28,7 +28,8 @@ import { type ProjectDetails, projectAnswer } from './wire-project.ts'
 export interface ApiOptions {
   /** Root URL of the API, including the version segment. */
   readonly baseUrl?: string
-  readonly apiKey: string
+  /** A function is called before each request, because the key may be replaced. */
+  readonly apiKey: string | (() => string)
   readonly clock?: Clock
   readonly random?: () => number
   readonly userAgent?: string
@@ -122,13 +123,15 @@ export const createWriteApi = (options: ApiOptions): WriteApi => {
 type Connection = ReturnType<typeof connect>
 
 const connect = (options: ApiOptions) => {
-  checkKey(options.apiKey)
+  const { apiKey } = options
+  const keyNow = typeof apiKey === 'string' ? () => apiKey : apiKey
+  checkKey(keyNow())
   const baseUrl = parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL)
   refuseUnverified(baseUrl)
   const clock = options.clock ?? systemClock
   const transport = new Transport({
     baseUrl,
-    apiKey: options.apiKey,
+    apiKey: keyNow,
     userAgent: options.userAgent ?? 'espalier',
     // Each project is read by up to four concurrent requests.
     connections: 4 * DEFAULT_CONCURRENCY,

@@ -7,7 +7,8 @@ import type { RequestLimit } from './request-budget.ts'
 
 interface TransportOptions {
   readonly baseUrl: URL
-  readonly apiKey: string
+  /** Returns the key for the next request. */
+  readonly apiKey: () => string
   readonly userAgent: string
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
@@ -51,12 +52,14 @@ export const WHOLE_ANSWER_TIMEOUT_MS = 300_000
 export class Transport {
   readonly #dispatcher: Dispatcher
   readonly #options: TransportOptions
-  readonly #key: KeyFinder
+  #key: KeyFinder
+  #keyText: string
 
   /** @throws {EspalierError} `E_PROXY` if the proxy in the environment is not a valid address. */
   constructor(options: TransportOptions) {
     this.#options = options
-    this.#key = keyFinder(options.apiKey)
+    this.#keyText = options.apiKey()
+    this.#key = keyFinder(this.#keyText)
     const connect = { timeout: CONNECT_TIMEOUT_MS, ...VERIFIED }
     const limits = {
       connections: options.connections,
@@ -96,7 +99,10 @@ export class Transport {
   }
 
   async #send(method: string, path: string, body: unknown, withinMs: number, signal?: AbortSignal): Promise<Answer> {
-    const { baseUrl, apiKey, userAgent, debug } = this.#options
+    const { baseUrl, userAgent, debug } = this.#options
+    const apiKey = this.#options.apiKey()
+    if (apiKey !== this.#keyText) this.#key = keyFinder(apiKey)
+    this.#keyText = apiKey
     let text: string
     let status: number
     let headers: Dispatcher.ResponseData['headers']

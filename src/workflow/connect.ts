@@ -17,7 +17,7 @@ export interface SandboxTarget {
 }
 
 export interface Connection {
-  readonly options: ApiOptions
+  readonly options: ApiOptions & { readonly apiKey: string }
   /** Log lines from the sandbox that should be shown to the user. */
   readonly warnings: readonly string[]
   /** Whether the state of the sandbox was discarded, because its seed has changed. */

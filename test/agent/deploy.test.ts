@@ -40,7 +40,7 @@ const withAgent = async <T>(
   } = await serveAgent(control, {
     listen: local,
     listenPublic: local,
-    token: 'token',
+    tokens: { read: { text: 'token' }, write: { text: 'token' } },
     webhookSecret: 'secret',
     now: () => START,
     log: () => undefined,
@@ -131,7 +131,7 @@ test('each deployment runs one agent at a time, with time to finish a step, no p
       template: {
         spec: {
           automountServiceAccountToken: false,
-          terminationGracePeriodSeconds: 660,
+          terminationGracePeriodSeconds: 630,
           securityContext: { runAsNonRoot: true },
           containers: [
             {
@@ -147,8 +147,8 @@ test('each deployment runs one agent at a time, with time to finish a step, no p
     },
   })
   expect(documents('deploy/compose.yaml')[0]).toMatchObject({
-    services: { agent: { read_only: true, cap_drop: ['ALL'], stop_grace_period: '11m' } },
+    services: { agent: { read_only: true, cap_drop: ['ALL'], stop_grace_period: '10m30s' } },
   })
   expect(textOf('deploy/Dockerfile')).toMatch(/^USER 10001:10001$/m)
-  expect(textOf('deploy/systemd/espalier-agent.service')).toMatch(/^TimeoutStopSec=660$/m)
+  expect(textOf('deploy/systemd/espalier-agent.service')).toMatch(/^TimeoutStopSec=630$/m)
 })

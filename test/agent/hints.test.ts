@@ -31,9 +31,14 @@ const start = async (options: Parameters<World['start']>[0] = {}): Promise<Reach
   const agent = await world.start(options)
   const log = (): void => undefined
   const data = join(world.folder, 'data')
-  const token = await tokenIn(data)
+  const token = await tokenIn(data, 'token')
   const listen = { host: '127.0.0.1', port: 0 }
-  const server = await serveAgent(agent, { listen, token, now: world.stage.clock.now, log })
+  const server = await serveAgent(agent, {
+    listen,
+    tokens: { read: token, write: token },
+    now: world.stage.clock.now,
+    log,
+  })
   onTestFinished(() => server.close())
   await writeAddress(data, server.url)
   await world.pass(MINUTE)
@@ -176,7 +181,7 @@ test('agent status lists the projects that can be named', async () => {
   await expect(agent.reconcile(['shops'])).rejects.toMatchObject({
     hint: 'To list its projects, run `espalier agent status`.',
   })
-  const headers = { authorization: `Bearer ${await tokenIn(join(world.folder, 'data'))}` }
+  const headers = { authorization: `Bearer ${(await tokenIn(join(world.folder, 'data'), 'token')).text}` }
   const answer = await fetch(`${url}/api/v1/projects/shops`, { headers })
   expect(await answer.json()).toMatchObject({ error: { hint: '`espalier agent status` lists the declared projects.' } })
 })

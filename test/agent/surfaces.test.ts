@@ -47,7 +47,7 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   const agent = await world.start({ notifier })
   const server = await serveAgent(agent, {
     listen: { host: '127.0.0.1', port: 0 },
-    token,
+    tokens: { read: { text: token }, write: { text: token } },
     webhookSecret,
     now: world.stage.clock.now,
     log: (line) => lines.push(line),

@@ -16,7 +16,7 @@ test('a slow response times out', async () => {
   })
   const transport = new Transport({
     baseUrl: new URL(`http://127.0.0.1:${port}`),
-    apiKey: 'a-key',
+    apiKey: () => 'a-key',
     userAgent: 'x',
     connections: 1,
     answerTimeoutMs: 50,

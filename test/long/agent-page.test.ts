@@ -19,7 +19,7 @@ describe.skipIf(path === undefined)('the agent page in a browser (skipped withou
   const serve = async (host: string): Promise<string> => {
     const server = await serveAgent(control, {
       listen: { host, port: 0 },
-      token: 'correct-horse',
+      tokens: { read: { text: 'correct-horse' }, write: { text: 'correct-horse' } },
       now: () => START,
       log: () => undefined,
     })

@@ -2,6 +2,7 @@
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../api/index.ts'
 import { globFilter } from '../../base/index.ts'
 import type { AccountView } from '../../model/index.ts'
+import { Secret } from './secret.ts'
 
 const MINUTE = 60_000
 
@@ -41,7 +42,7 @@ export const intervalThatFits = (wanted: number, projects: number, requestsPerMi
 
 export interface AgentKey {
   readonly name: string
-  /** Reads the key. Called whenever the manifests are read, because the key in the file may have been rotated. */
+  /** Reads the key. Called whenever the manifests are read, because the key in the file may have been replaced. */
   read(): Promise<string>
   /** Globs for the ids of the projects that the key is used for. If absent, it is used for all projects. */
   readonly projects?: readonly string[] | undefined
@@ -71,8 +72,14 @@ export interface Accounts {
   of(project: string): KeyOfProject | undefined
   /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
   intervalOf(project: string, projects: readonly string[]): number
-  /** @throws {EspalierError} `E_KEY` */
-  rereadKeys(): Promise<void>
+  /**
+   * Reads the keys again, because those in the files may have been replaced.
+   *
+   * @returns the accounts whose key was replaced.
+   */
+  rereadKeys(log: (line: string) => void): Promise<ReadonlySet<string>>
+  /** Calls `handle` when the service refuses a key, but once per account until its key is replaced. */
+  onRefused(handle: () => void): void
   view(projects: readonly string[]): readonly AccountView[]
   close(): Promise<void>
 }
@@ -81,10 +88,8 @@ export interface Accounts {
 const LOCK_TIMEOUT_MS = 60_000
 
 interface Opened extends KeyOfProject {
-  readonly key: AgentKey
+  readonly secret: Secret
   readonly isFor: (project: string) => boolean
-  text: string
-  api: WriteApi
   account: string
 }
 
@@ -93,17 +98,22 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
   const limited = new Map<string, Limited>()
   const requests = new Map<string, Record<string, number>>()
   const opened: Opened[] = []
+  const refused = new Set<string>()
+  let onRefused = (): void => undefined
 
   const allowed = (account: string): number => allowance(limited.get(account), now())
   const count = (account: string, status: number | 'none' = 'none'): void => {
     const counts = requests.get(account) ?? {}
     requests.set(account, { ...counts, [status]: (counts[status] ?? 0) + 1 })
     if (status === 429) limited.set(account, afterTooMany(limited.get(account), now()))
+    if (status !== 401 || refused.has(account)) return
+    refused.add(account)
+    onRefused()
   }
-  const connect = (apiKey: string, accountOf: () => string): WriteApi =>
+  const connect = (secret: Secret, accountOf: () => string): WriteApi =>
     createWriteApi({
       ...options.api,
-      apiKey,
+      apiKey: () => secret.text,
       lockTimeoutMs: LOCK_TIMEOUT_MS,
       clients: () => {
         const account = accountOf()
@@ -113,15 +123,14 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
       watch: { begin: () => (_problem, status) => count(accountOf(), status) },
     })
   for (const key of keys) {
-    const text = await key.read()
+    const secret = new Secret(`The key ${key.name}`, await key.read(), key.read)
     const mayDeclare = globFilter(key.paths)
     const one: Opened = {
-      key,
-      text,
+      secret,
       isFor: globFilter(key.projects),
       foreignFile: (files) => (key.paths === undefined ? undefined : files().find((file) => !mayDeclare(file))),
       account: UNKNOWN,
-      api: connect(text, () => one.account),
+      api: connect(secret, () => one.account),
     }
     one.account = key.account ?? (await one.api.account())?.id ?? UNKNOWN
     opened.push(one)
@@ -132,15 +141,14 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
   return {
     of: keyOf,
     intervalOf: (project, projects) => fitting(keyOf(project)?.account ?? UNKNOWN, projects),
-    rereadKeys: async () => {
-      for (const one of opened) {
-        const text = await one.key.read()
-        if (text === one.text) continue
-        const old = one.api
-        one.text = text
-        one.api = connect(text, () => one.account)
-        await old.close()
-      }
+    rereadKeys: async (log) => {
+      const replaced = new Set<string>()
+      for (const { secret, account } of opened) if (await secret.reread(log)) replaced.add(account)
+      for (const account of replaced) refused.delete(account)
+      return replaced
+    },
+    onRefused: (handle) => {
+      onRefused = handle
     },
     view: (projects) =>
       [...new Set(opened.map(({ account }) => account))].map((name) => {

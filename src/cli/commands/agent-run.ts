@@ -44,7 +44,7 @@ import {
   usageError,
 } from '../setup/flags.ts'
 import { type Io, onStop } from '../setup/io.ts'
-import { findKey } from '../setup/key.ts'
+import { readKey, warnOfOthers } from '../setup/key.ts'
 import { print } from '../terminal/terminal.ts'
 
 const DESCRIPTION = {
@@ -127,7 +127,10 @@ export const runCommand = commandOf(DESCRIPTION, async (flags, io) => {
   const connection = await connectionOf(flags, io)
   try {
     const { apiKey, watch: _, clients: __, ...api } = connection.options
-    const own: AgentKey = { name: 'default', read: async () => apiKey }
+    const { apiKeyFile } = flags
+    const read = apiKeyFile === undefined ? async () => apiKey : () => readKey(apiKeyFile, io)
+    const own: AgentKey = { name: 'default', read }
+    const [write, readOnly] = [await tokenIn(folder, 'token'), await tokenIn(folder, 'read-token')]
     const keys = flags.keys === undefined ? [own] : await readAgentKeys(flags.keys, io)
     if (flags.sandbox !== undefined) {
       log(`Sandbox  ${api.baseUrl}`)
@@ -141,13 +144,14 @@ export const runCommand = commandOf(DESCRIPTION, async (flags, io) => {
       api,
       clock: io.clock,
       random: Math.random,
+      secrets: [write, readOnly],
       log,
       ...defined({ notifier }),
     })
     if (flags.once === true) return await once(agent, notifier, io)
     const server = await serveAgent(agent, {
       listen: settings.listen,
-      token: await tokenIn(folder),
+      tokens: { write, read: readOnly },
       ...defined({ listenPublic: settings.listenPublic, webhookSecret }),
       now: io.clock.date,
       log,
@@ -284,5 +288,6 @@ const KIND: FileKind = {
 /** @throws {EspalierError} `E_KEY`: one line for each mistake, with file, line and column. */
 export const readAgentKeys = async (path: string, io: Io): Promise<readonly AgentKey[]> => {
   const keys = await readYaml(io.locate(path), KEYS, KIND, path)
-  return keys.map(({ keyFile, ...key }) => ({ ...key, read: () => findKey(keyFile, io) }))
+  for (const { keyFile } of keys) await warnOfOthers(keyFile, io)
+  return keys.map(({ keyFile, ...key }) => ({ ...key, read: () => readKey(keyFile, io) }))
 }

@@ -1,6 +1,7 @@
 /** Reads and writes the agent's token and address in its data folder, and chooses the exit code for its state. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { Secret } from '../../agent/index.ts'
 import { EspalierError, EXIT, type ExitCode, PRIVATE, readIfPresent, replaceFile } from '../../base/index.ts'
 import { type AgentView, agentExitCode } from '../../model/index.ts'
 import { text } from './flags.ts'
@@ -20,14 +21,12 @@ export const STATE_CODES = `Exit codes:
   3   a project is Blocked, Failing, Invalid or Suspended
   5   everything is done, except for steps that wait for their restart window`
 
-/** The token in the data folder. If there is none yet, a new one is written. */
-export const tokenIn = async (folder: string): Promise<string> => {
-  const file = join(folder, 'token')
-  const known = readIfPresent(file)?.trim()
-  if (known !== undefined && known !== '') return known
-  const token = randomBytes(24).toString('base64url')
-  await replaceFile(file, `${token}\n`, 'The token of the agent', PRIVATE)
-  return token
+/** The token in this file of the data folder. If there is none yet, a new one is written. */
+export const tokenIn = async (folder: string, name: 'token' | 'read-token'): Promise<Secret> => {
+  const file = join(folder, name)
+  const read = (): string => readIfPresent(file)?.trim() ?? ''
+  if (read() === '') await replaceFile(file, `${randomBytes(24).toString('base64url')}\n`, 'The token', PRIVATE)
+  return new Secret(`The token in ${file}`, read(), async () => read())
 }
 
 export const writeAddress = (folder: string, url: string): Promise<void> =>

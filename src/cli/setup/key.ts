@@ -14,9 +14,16 @@ const HINT =
  *
  * @throws {EspalierError} `E_KEY` if there is no key, or if the file cannot be read.
  */
-export const findKey = async (
+export const findKey = async (file: string | undefined, io: Pick<Io, 'env' | 'locate' | 'stderr'>): Promise<string> => {
+  const key = await readKey(file, io)
+  if (file !== undefined) await warnOfOthers(file, io)
+  return key
+}
+
+/** Reads the key without a warning, as when it is read again. @throws {EspalierError} `E_KEY` */
+export const readKey = async (
   file: string | undefined,
-  { env, locate, stderr }: Pick<Io, 'env' | 'locate' | 'stderr'>,
+  { env, locate }: Pick<Io, 'env' | 'locate'>,
 ): Promise<string> => {
   const key = file === undefined ? fromEnvironment(env) : await fromFile(file, locate)
   if (key === '') {
@@ -24,19 +31,22 @@ export const findKey = async (
     throw new EspalierError('E_KEY', where, { hint: HINT })
   }
   checkKey(key)
-  if (file !== undefined && (await isOpenToOthers(locate(file)))) {
-    print(
-      `warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
-      stderr,
-    )
-  }
   return key
 }
 
-/** Checks only regular files, because a pipe can be read only once. Windows has no such permission bits. */
-const isOpenToOthers = async (file: string): Promise<boolean> => {
-  const info = await stat(file).catch(() => undefined)
-  return process.platform !== 'win32' && info?.isFile() === true && (info.mode & 0o077) !== 0
+/**
+ * Warns of a key file that other users can read or change. The group may read the file of another user, because this is
+ * how an administrator gives the key to a service.
+ */
+export const warnOfOthers = async (file: string, { locate, stderr }: Pick<Io, 'locate' | 'stderr'>): Promise<void> => {
+  // Only regular files are checked, because a pipe can be read only once. Windows has no such permission bits.
+  const info = await stat(locate(file)).catch(() => undefined)
+  if (process.platform === 'win32' || info?.isFile() !== true) return
+  if ((info.mode & (info.uid === process.getuid?.() ? 0o077 : 0o037)) === 0) return
+  print(
+    `warning  Other users of this machine can read or change the key file. To prevent this, run: chmod 600 ${plainText(file)}`,
+    stderr,
+  )
 }
 
 /** Whether there is a key, which can also be the key of a sandbox. The key is not checked. */

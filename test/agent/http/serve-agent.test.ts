@@ -9,6 +9,7 @@ import { at, FakeControl, project, START } from '../fake-control.ts'
 
 const TOKEN = 'correct-horse-battery-staple'
 const SECRET = 'webhook-secret'
+const tokens = { write: { text: TOKEN }, read: { text: 'read-battery-staple' } }
 const servers: AgentServer[] = []
 const lines: string[] = []
 
@@ -19,7 +20,7 @@ const serve = async (
   const server = await serveAgent(control, {
     listen: { host, port: 0 },
     ...(publicly ? { listenPublic: { host: '127.0.0.1', port: 0 } } : {}),
-    token: TOKEN,
+    tokens,
     ...(secret === '' ? {} : { webhookSecret: secret }),
     now,
     log: (line) => lines.push(line),
@@ -34,6 +35,7 @@ afterEach(async () => {
 })
 
 const BEARER = { authorization: `Bearer ${TOKEN}` }
+const READ = { authorization: `Bearer ${tokens.read.text}` }
 const BASIC = { authorization: `Basic ${Buffer.from(`any:${TOKEN}`).toString('base64')}` }
 const READS = [
   '/',
@@ -82,22 +84,26 @@ describe('access control', () => {
     expect(await statusOf(`${url}${path}`, { headers: { authorization: 'Bearer wrong' } })).toBe(401)
     expect(await statusOf(`${url}${path}`, { headers: BEARER })).toBe(200)
     expect(await statusOf(`${url}${path}`, { headers: BASIC })).toBe(200)
+    expect(await statusOf(`${url}${path}`, { headers: READ })).toBe(200)
   })
 
   // promise: agent-writes-local, agent-forms
-  test.each(WRITES)('%s %s requires the bearer token on every address and rejects a password', async (method, path) => {
-    for (const host of ['127.0.0.1', '0.0.0.0']) {
-      const control = planned()
-      const { url } = await serve(control, { host })
-      const body = method === 'PUT' ? JSON.stringify({ for: '1h', reason: 'a migration' }) : null
-      for (const headers of [{}, BASIC, { authorization: 'Bearer ' }]) {
-        expect(await statusOf(`${url}${path}`, { method, headers, body })).toBe(401)
+  test.each(WRITES)(
+    '%s %s requires the token that writes, as a bearer token, on every address',
+    async (method, path) => {
+      for (const host of ['127.0.0.1', '0.0.0.0']) {
+        const control = planned()
+        const { url } = await serve(control, { host })
+        const body = method === 'PUT' ? JSON.stringify({ for: '1h', reason: 'a migration' }) : null
+        for (const headers of [{}, BASIC, READ, { authorization: 'Bearer ' }]) {
+          expect(await statusOf(`${url}${path}`, { method, headers, body })).toBe(401)
+        }
+        expect(control.asked).toEqual([])
+        expect(await statusOf(`${url}${path}`, { method, headers: BEARER, body })).toBeLessThan(300)
+        expect(control.asked).toHaveLength(1)
       }
-      expect(control.asked).toEqual([])
-      expect(await statusOf(`${url}${path}`, { method, headers: BEARER, body })).toBeLessThan(300)
-      expect(control.asked).toHaveLength(1)
-    }
-  })
+    },
+  )
 
   // promise: agent-rebinding
   test.each([
@@ -243,7 +249,7 @@ describe('the API', () => {
     const { url } = await serve(planned())
     const taken = serveAgent(planned(), {
       listen: parseListenAddress(url.slice('http://'.length), '--listen'),
-      token: TOKEN,
+      tokens,
       now: () => START,
       log: () => undefined,
     })
@@ -252,13 +258,17 @@ describe('the API', () => {
 })
 
 describe('live events', () => {
-  const reader = async (url: string) => {
-    const answer = await fetch(`${url}/api/v1/events`)
+  const reader = async (url: string, headers = {}) => {
+    const answer = await fetch(`${url}/api/v1/events`, { headers })
     const chunks = (answer.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
     return {
       until: async (part: string): Promise<string> => {
         while (!text.includes(part)) text += (await chunks.read()).value ?? ''
+        return text
+      },
+      rest: async (): Promise<string> => {
+        for (let read = await chunks.read(); !read.done; read = await chunks.read()) text += read.value
         return text
       },
       cancel: () => chunks.cancel(),
@@ -278,6 +288,19 @@ describe('live events', () => {
     const more = await events.until('no route to host')
     expect(more.match(/event: agent/g)).toHaveLength(1)
     await events.cancel()
+  })
+
+  // promise: agent-token
+  test('a stream that was opened with a replaced token ends, and sends nothing more', async () => {
+    const control = planned()
+    const { url } = await serve(control, { host: '0.0.0.0' })
+    const events = await reader(url, READ)
+    const known = tokens.read.text
+    tokens.read.text = 'another-token-to-read'
+    control.show([project('p-1', { state: 'Blocked' })])
+    expect(await events.rest()).toBe('retry: 3000\n\n')
+    expect(await statusOf(`${url}/api/v1/projects`, { headers: READ })).toBe(401)
+    tokens.read.text = known
   })
 
   test('closing the server ends the stream and removes its listeners', async () => {

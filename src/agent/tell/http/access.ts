@@ -46,23 +46,34 @@ export const refuseOtherHosts: MiddlewareHandler = async (context, next) => {
   return next()
 }
 
+/** The tokens now: they may be replaced while the agent runs. */
+export interface Tokens {
+  /** Allows every request. */
+  readonly write: { readonly text: string }
+  /** Allows only requests that read. */
+  readonly read: { readonly text: string }
+}
+
 /**
- * Requires the token. Requests that only read may also send it as the password of Basic authentication, for which
- * browsers prompt. Requests that write may not, because browsers also send Basic credentials with forms that another
- * site submits.
+ * Whether an `Authorization` header has a token for the request. Requests that only read may also send it as the
+ * password of Basic authentication, for which browsers prompt. Requests that write may not, because browsers also send
+ * Basic credentials with forms that another site submits.
  */
+export const isAllowed = (authorization: string, isReading: boolean, { write, read }: Tokens): boolean => {
+  const given = (isReading ? passwordOf(authorization) : undefined) ?? bearerOf(authorization) ?? ''
+  return isSame(given, write.text) || (isReading && isSame(given, read.text))
+}
+
 export const requireToken =
-  (token: string, { alsoForReading }: { readonly alsoForReading: boolean }): MiddlewareHandler =>
+  (tokens: Tokens, { alsoForReading }: { readonly alsoForReading: boolean }): MiddlewareHandler =>
   async (context, next) => {
     const isReading = context.req.method === 'GET' || context.req.method === 'HEAD'
     if (isReading && !alsoForReading) return next()
-    const given = context.req.header('authorization') ?? ''
-    const password = isReading ? passwordOf(given) : undefined
-    if (isSame(password ?? bearerOf(given) ?? '', token)) return next()
+    if (isAllowed(context.req.header('authorization') ?? '', isReading, tokens)) return next()
     context.header('www-authenticate', `${isReading ? 'Basic' : 'Bearer'} realm="espalier agent"`)
     return context.text(
       isReading
-        ? "The agent's token is required, as a bearer token or as the password. It is in the file `token` in the agent's data folder.\n"
+        ? "The agent's token is required, as a bearer token or as the password. It is in the file `read-token` in the agent's data folder.\n"
         : "The agent's token is required, as a bearer token. It is in the file `token` in the agent's data folder.\n",
       401,
     )

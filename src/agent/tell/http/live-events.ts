@@ -7,7 +7,7 @@ import type { AgentView } from '../../../model/index.ts'
 import type { AgentControl } from '../../control.ts'
 
 /** Changes that occur within this interval are sent together. */
-const GATHER_MS = 200
+const GATHER_MS = 1_000
 const HEARTBEAT_MS = 20_000
 const MAX_CLIENTS = 100
 /** The maximum number of chunks that are buffered for a client that has stopped reading. */
@@ -18,7 +18,8 @@ export type LiveEvents = ReturnType<typeof liveEvents>
 type Client = ReadableStreamDefaultController<Uint8Array>
 
 export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>) => {
-  const clients = new Set<Client>()
+  /** Each client, with whether it may still read. */
+  const clients = new Map<Client, () => boolean>()
   const encoder = new TextEncoder()
   let sent = partsOf(control.view())
   let timer: NodeJS.Timeout | undefined
@@ -28,10 +29,10 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>) => {
   }
   const send = (text: string): void => {
     const bytes = encoder.encode(text)
-    for (const client of clients) {
-      client.enqueue(bytes)
+    for (const [client, mayRead] of clients) {
+      if (mayRead()) client.enqueue(bytes)
       // A client that is disconnected here connects again, and the page then reads the full state.
-      if ((client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
+      if (!mayRead() || (client.desiredSize ?? 0) < -MAX_WAITING) drop(client)
     }
   }
   const sendChanges = (): void => {
@@ -48,14 +49,18 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>) => {
   const heartbeat = setInterval(() => send(': \n\n'), HEARTBEAT_MS)
   heartbeat.unref()
   return {
-    /** Opens a stream for a client. Returns `undefined` if there are too many clients. */
-    open: (): ReadableStream<Uint8Array> | undefined => {
+    /**
+     * Opens a stream for a client. Returns `undefined` if there are too many clients.
+     *
+     * @param mayRead called before anything is sent, because the token of the client may have been replaced.
+     */
+    open: (mayRead: () => boolean = () => true): ReadableStream<Uint8Array> | undefined => {
       if (clients.size >= MAX_CLIENTS) return undefined
       let own: Client | undefined
       return new ReadableStream<Uint8Array>({
         start: (client) => {
           own = client
-          clients.add(client)
+          clients.set(client, mayRead)
           client.enqueue(encoder.encode('retry: 3000\n\n'))
         },
         cancel: () => {
@@ -67,7 +72,7 @@ export const liveEvents = (control: Pick<AgentControl, 'view' | 'watch'>) => {
       stopWatching()
       clearTimeout(timer)
       clearInterval(heartbeat)
-      for (const client of clients) drop(client)
+      for (const client of clients.keys()) drop(client)
     },
   }
 }

@@ -14,7 +14,15 @@ import { openingOf } from '../../../model/window-opening.ts'
 import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
 import { type AgentControl, suspend } from '../../control.ts'
 import { type AgentMetrics, agentMetrics } from '../metrics.ts'
-import { isLoopback, type ListenAddress, refuseOtherHosts, requireToken, securityHeaders } from './access.ts'
+import {
+  isAllowed,
+  isLoopback,
+  type ListenAddress,
+  refuseOtherHosts,
+  requireToken,
+  securityHeaders,
+  type Tokens,
+} from './access.ts'
 import { verifyHook } from './git-hook.ts'
 import { type LiveEvents, liveEvents } from './live-events.ts'
 
@@ -22,7 +30,7 @@ interface ServeOptions extends Pick<Served, 'now' | 'webhookSecret' | 'log'> {
   readonly listen: ListenAddress
   /** An address that serves only the health checks, the metrics and the git webhook, and requires no token. */
   readonly listenPublic?: ListenAddress
-  readonly token: string
+  readonly tokens: Tokens
 }
 
 export interface AgentServer {
@@ -35,7 +43,7 @@ export interface AgentServer {
 /** @throws {EspalierError} `E_LISTEN` if the agent cannot listen on one of the addresses. */
 export const serveAgent = async (
   control: AgentControl,
-  { listen, listenPublic, token, ...options }: ServeOptions,
+  { listen, listenPublic, tokens, ...options }: ServeOptions,
 ): Promise<AgentServer> => {
   const metrics = agentMetrics(control)
   const live = liveEvents(control)
@@ -61,7 +69,7 @@ export const serveAgent = async (
   }
   try {
     const { version } = control.view()
-    const url = await start((host) => privateRoutes(served, host, { token, live, version }), listen)
+    const url = await start((host) => privateRoutes(served, host, { tokens, live, version }), listen)
     if (listenPublic === undefined) return { url, close }
     return { url, publicUrl: await start((host) => publicRoutes(served, host), listenPublic), close }
   } catch (error) {
@@ -147,7 +155,7 @@ const publicRoutes = (served: Served, host: string): Hono => {
 const privateRoutes = (
   served: Served,
   host: string,
-  { token, live, version }: { readonly token: string; readonly live: LiveEvents; readonly version: string },
+  { tokens, live, version }: { readonly tokens: Tokens; readonly live: LiveEvents; readonly version: string },
 ): Hono => {
   const { control, now } = served
   const frame: PageFrame = {
@@ -156,7 +164,8 @@ const privateRoutes = (
     home: '/',
   }
   const app = bareApp(served, host)
-  const guard = requireToken(token, { alsoForReading: !isLoopback(host) })
+  const alsoForReading = !isLoopback(host)
+  const guard = requireToken(tokens, { alsoForReading })
   app.use('*', (context, next) => (context.req.path === '/hooks/git' ? next() : guard(context, next)))
   app.get('/', (context) => context.html(agentPage(withLocalTimes(control, now()), frame)))
   app.get('/projects/:id', (context) => {
@@ -167,7 +176,9 @@ const privateRoutes = (
     if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
     return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt, released: project.released }))
   })
-  app.route('/api/v1', apiRoutes(control, live, now))
+  const openStream: OpenStream = (authorization) =>
+    live.open(() => !alsoForReading || isAllowed(authorization, true, tokens))
+  app.route('/api/v1', apiRoutes(control, openStream, now))
   app.route('/', publicRoutes(served, host))
   return app
 }
@@ -217,7 +228,9 @@ const ADOPTION = z.strictObject({
   ),
 })
 
-const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): Hono => {
+type OpenStream = (authorization: string) => ReadableStream<Uint8Array> | undefined
+
+const apiRoutes = (control: AgentControl, openStream: OpenStream, now: () => number): Hono => {
   const app = new Hono()
   app.onError((error, context) => {
     if (error instanceof NotDeclared) return refuse(context, 404, error)
@@ -228,7 +241,7 @@ const apiRoutes = (control: AgentControl, live: LiveEvents, now: () => number): 
   app.get('/projects', (context) => json(context, control.view()))
   app.get('/projects/:id', (context) => json(context, projectOf(control, context.req.param('id'))))
   app.get('/events', (context) => {
-    const stream = live.open()
+    const stream = openStream(context.req.header('authorization') ?? '')
     return stream === undefined
       ? context.text('Too many clients are connected to the event stream.\n', 503)
       : context.body(stream, 200, { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' })
