@@ -14,6 +14,7 @@ import type {
   EffectKind,
   ExpiringChange,
   LeftOutProject,
+  NamedBranch,
   Origin,
   Plan,
   PlannedCompute,
@@ -230,7 +231,7 @@ const releasedAttribute = (one: ReleasedAttribute): ReleasedAttribute => {
 const releasedSafeguard = record<ReleasedSafeguard>({
   kind: shown,
   project: shown,
-  branch,
+  branch: record<NamedBranch>({ id: shown, name: shown }),
   safeguard: shown,
   compute,
   before: shown,

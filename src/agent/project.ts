@@ -9,6 +9,7 @@ import {
   type MissedWindowView,
   type Observation,
   type Observed,
+  type ObservedProject,
   type Plan,
   type ProjectView,
   type Released,
@@ -16,7 +17,7 @@ import {
 } from '../model/index.ts'
 import { releasedSince } from '../planner/index.ts'
 import { releasedCounts } from '../report/index.ts'
-import { apply, type Manifests, maxRestartsPolicy, planSnapshot } from '../workflow/index.ts'
+import { apply, type Manifests, maxRestartsPolicy, planSnapshot, releasedPolicies } from '../workflow/index.ts'
 import {
   afterApply,
   afterRecovery,
@@ -471,11 +472,16 @@ export class AgentProject {
 
   async #releasedBy(
     { replaced, digest }: Declaration,
-    { loaded }: Manifests,
+    { loaded, review }: Manifests,
     observed: Observed,
   ): Promise<readonly Released[]> {
     if (replaced === undefined) return []
-    const released = releasedSince(replaced, loaded.desired, observed)
+    const policiesOf = (project: ObservedProject) =>
+      releasedPolicies(replaced.review?.policies, review?.policies, project)
+    const released = [
+      ...releasedSince(replaced.loaded.desired, loaded.desired, observed),
+      ...observed.projects.flatMap(policiesOf),
+    ]
     if (released.length === 0) await this.#host.desired.keptAll(this.id)
     else if (releasedCounts(released) !== '' && this.#file.releasedBy !== digest) {
       this.#isReleasing = true

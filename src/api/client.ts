@@ -73,6 +73,8 @@ export interface ReadApi {
     options?: CallOptions,
   ): Promise<OperationsPage>
   getOperation(projectId: string, operationId: string, options?: CallOptions): Promise<wire.Operation>
+  /** The service's time, in milliseconds since the epoch, as far as its responses show it. Times in them are by this clock. */
+  serviceTime(): number
   close(): Promise<void>
 }
 
@@ -208,6 +210,7 @@ const reading = (connection: Connection): ReadApi => {
       const operation = await requester.call('GET', path, wire.operationAnswer, undefined, options)
       return checkId(operationId, path, operation)
     },
+    serviceTime: () => requester.serviceTime(),
     close: () => {
       requester.close()
       return transport.close()

@@ -59,6 +59,8 @@ export class Requester {
   readonly #transport: Transport
   readonly #options: RequesterOptions
   #hasResponded = false
+  /** How far the service's clock is ahead of ours, in milliseconds. */
+  #aheadMs = 0
   #firstRepeats = FIRST_REPEATS
   /** Ends all waits. */
   #stop = forAllRequests()
@@ -91,6 +93,16 @@ export class Requester {
     options: CallOptions = {},
   ): Promise<T | Instead> {
     return this.#settle(method, path, schema, { before }, options)
+  }
+
+  /** By the `Date` of the last response, or by our clock if there is none. Milliseconds since the epoch. */
+  serviceTime(): number {
+    return this.#today() + this.#aheadMs
+  }
+
+  #today(): number {
+    const { clock } = this.#options
+    return clock.date?.() ?? clock.now()
   }
 
   /** Ends all waits, so that requests that nobody needs any more do not keep the process alive. */
@@ -148,7 +160,7 @@ export class Requester {
       }
       const why = BUSY[answer.status]
       if (why === undefined || options.once === true) throw refusal(method, path, answer)
-      const asked = retryAfterMs(answer, clock.date?.() ?? clock.now()) ?? this.#backoff(attempt)
+      const asked = retryAfterMs(answer, this.serviceTime()) ?? this.#backoff(attempt)
       const delayMs = Math.max(SHORTEST_DELAY_MS, asked)
       const limit = why === 'locked' ? lockTimeoutMs : BUSY_TIMEOUT_MS
       const started = since.get(why) ?? clock.now()
@@ -192,6 +204,7 @@ export class Requester {
     try {
       const answer = await this.#transport.send(method, path, body, signal, leftMs)
       this.#hasResponded = true
+      this.#aheadMs = Date.parse(answer.date ?? '') - this.#today() || 0
       return repeatsLeft > 0 && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
       const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
@@ -327,12 +340,13 @@ const fieldOf = (body: unknown, name: string): string | undefined => {
 }
 
 /**
- * Seconds or an HTTP date (RFC 9110, 10.2.3). A date is compared with the `Date` of the response, because the clock of
- * this machine may differ.
+ * Seconds or an HTTP date (RFC 9110, 10.2.3).
+ *
+ * @param now the service's time, because the clock of this machine may differ.
  */
-const retryAfterMs = ({ retryAfter, date = '' }: Answer, now: number): number | undefined => {
+const retryAfterMs = ({ retryAfter }: Answer, now: number): number | undefined => {
   if (retryAfter === undefined) return undefined
   if (/^\d+$/.test(retryAfter.trim())) return Number(retryAfter) * 1_000
-  const [until, sent] = [Date.parse(retryAfter), Date.parse(date)]
-  return Number.isNaN(until) ? undefined : Math.max(0, until - (Number.isNaN(sent) ? now : sent))
+  const until = Date.parse(retryAfter)
+  return Number.isNaN(until) ? undefined : Math.max(0, until - now)
 }

@@ -151,13 +151,11 @@ const pastOf = (operations: readonly Operation[], since: number): Past => ({
  * The project with its past operations, and with what they say about its computes. Reads as many pages as that takes,
  * but at most three.
  *
- * @param takenAt when the project was read, in milliseconds.
  * @param first the newest operations, if they were already read.
  */
 export const withOperations = async (
   api: ReadApi,
   project: ObservedProject,
-  takenAt: number,
   first = newestOperations(api, project.id),
 ): Promise<ObservedProject> => {
   let page = await first
@@ -165,9 +163,7 @@ export const withOperations = async (
   let full = NEWEST
   for (let pages = 1; ; pages += 1) {
     const since = sinceOf(operations, full)
-    // The service's clock may be ahead of ours.
-    const now = Math.max(takenAt, ...operations.slice(0, NEWEST).map(({ updatedAt }) => Date.parse(updatedAt) || 0))
-    const settlement = settlementOf(project.computes, operations, { now, since })
+    const settlement = settlementOf(project.computes, operations, { now: api.serviceTime(), since })
     if (settlement.unknown.length === 0 || pages === MOST_PAGES || page.cursor === undefined)
       return { ...project, ...pastOf(operations, since), settlement }
     page = await api.listOperations(project.id, { limit: LARGEST_PAGE, cursor: page.cursor })
@@ -180,19 +176,18 @@ export const withOperations = async (
 export type ReadOperations = (
   api: ReadApi,
   project: ObservedProject,
-  takenAt: number,
   first?: Promise<OperationsPage>,
 ) => Promise<ObservedProject>
 
 /** Returns a reader that reads the operations of a project again only if one of its computes has changed since. */
 export const operationsReader = (): ReadOperations => {
   const known = new Map<string, { readonly key: string; readonly settlement: Settlement }>()
-  return async (api, project, takenAt, first) => {
+  return async (api, project, first) => {
     const shown = project.computes.map(({ id, updatedAt, startedAt, state }) => [id, updatedAt, startedAt, state])
     const key = JSON.stringify(shown)
     const before = known.get(project.id)
     if (before?.key === key) return { ...project, settlement: before.settlement }
-    const read = await optionalRead(withOperations(api, project, takenAt, first))
+    const read = await optionalRead(withOperations(api, project, first))
     // A failure may leave the compute as it is, so operations that have not ended are read again.
     if (read?.settlement?.open.length === 0) known.set(project.id, { key, settlement: read.settlement })
     return read ?? project
@@ -201,10 +196,9 @@ export const operationsReader = (): ReadOperations => {
 
 /** Adds to each project that has changed recently what its operations say about its computes. */
 export const withSettlements = async (api: ReadApi, observed: Observed, read: ReadOperations): Promise<Observed> => {
-  const takenAt = Date.parse(observed.takenAt)
   const projects = await mapConcurrently(observed.projects, DEFAULT_CONCURRENCY, async (project) => {
-    if (!hasRecentChange(project.computes, takenAt)) return project
-    const { settlement } = await read(api, project, takenAt)
+    if (!hasRecentChange(project.computes, api.serviceTime())) return project
+    const { settlement } = await read(api, project)
     return { ...project, ...defined({ settlement }) }
   })
   return { ...observed, projects }

@@ -319,8 +319,8 @@ const printedPlanShape = planShape.extend({
           z.strictObject({
             kind: z.literal('safeguard'),
             project: z.string(),
-            branch,
-            safeguard: z.enum(['protect', 'prune', 'restartWindow']),
+            branch: branch.extend({ id: z.string().exactOptional() }),
+            safeguard: z.enum(['protect', 'prune', 'restartWindow', 'policy']),
             compute: compute.exactOptional(),
             before: z.string(),
             after: z.string(),

@@ -1,6 +1,6 @@
 /** Differences between the manifests and the live project, and which side changed. */
 import type { Source } from './diagnostic.ts'
-import type { AttributeChange, AttributeValue, Change, PlannedCompute, UnmanagedCompute } from './plan.ts'
+import type { AttributeChange, AttributeValue, Change, NamedBranch, PlannedCompute, UnmanagedCompute } from './plan.ts'
 
 export const MOVERS = ['manifest', 'live', 'both'] as const
 
@@ -58,12 +58,14 @@ export interface ReleasedAttribute extends Pick<UnmanagedCompute, 'project' | 'b
 }
 
 /** A safeguard that the head removes, or a restart window that it opens at more times. */
-export interface ReleasedSafeguard extends Pick<UnmanagedCompute, 'project' | 'branch'> {
+export interface ReleasedSafeguard extends Pick<UnmanagedCompute, 'project'> {
   readonly kind: 'safeguard'
-  readonly safeguard: 'protect' | 'prune' | 'restartWindow'
+  /** A live branch, or the globs of a rule that matches none, or of a policy. */
+  readonly branch: NamedBranch
+  readonly safeguard: 'protect' | 'prune' | 'restartWindow' | 'policy'
   /** The compute that a restart window applies to. */
   readonly compute?: PlannedCompute
-  /** `true`, or the window in words. */
+  /** `true`, or the window or the policy in words. */
   readonly before: string
   readonly after: string
 }

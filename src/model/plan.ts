@@ -39,6 +39,9 @@ export interface BranchName {
   readonly name: string
 }
 
+/** A branch, or globs for branches, which have no id. */
+export type NamedBranch = Pick<BranchName, 'name'> & Partial<BranchName>
+
 /** A compute that the plan changes. `id`, `host` and `state` are absent if it does not exist yet. */
 export interface PlannedCompute {
   readonly type: ComputeType

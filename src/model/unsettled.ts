@@ -136,7 +136,7 @@ export const unsettledWarning = ({ id, operation, repair, project, compute, bran
   return warning(
     'W_UNSETTLED',
     `The last ${operation.action} of the ${title} of project \`${project}\` (${id}) ended as ${operation.status}: operation ${operation.id}. ${LEFT[repair]}`,
-    `${REPAIRED[repair]}, run \`espalier compute ${repair} ${id} --project ${project}\`.`,
+    `${REPAIRED[repair]}, run \`${repairCommand(repair, id, project)}\`.`,
   )
 }
 

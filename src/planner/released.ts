@@ -3,10 +3,12 @@ import { compare, defined } from '../base/index.ts'
 import {
   type AttributeKey,
   type AttributeValue,
+  applyRules,
   type BranchName,
   type Desired,
   type DesiredCompute,
   formatWindow,
+  type NamedBranch,
   type Observed,
   type ObservedBranch,
   type ObservedCompute,
@@ -31,7 +33,20 @@ interface Versions {
   /** Milliseconds since the epoch. */
   readonly now: number
   readonly branchName: (id: string) => BranchName
+  /** For each rule of the base that matches no live branch, a branch that it would match. The id is the rule's glob. */
+  readonly imagined: ReadonlyMap<string, NamedBranch>
 }
+
+/** The safeguards of a rule count even if it matches no branch at present. */
+const imaginedBranches = ({ documents }: Desired, { id, branches }: ObservedProject): readonly ObservedBranch[] =>
+  applyRules(
+    documents.filter(({ project }) => project === id),
+    branches,
+  ).flatMap(({ rule, matching }) => {
+    const name = rule.match.replace(/\{([^,{}]*)[^{}]*\}/g, '$1').replace(/\[(.)[^\]]*\]/g, '$1')
+    const expiresAt = rule.expires === true ? { expiresAt: '9999-01-01T00:00:00Z' } : {}
+    return matching.length > 0 ? [] : [{ id: rule.match, name, isDefault: false, isProtected: false, ...expiresAt }]
+  })
 
 /** A live compute that both versions declare. */
 interface Kept {
@@ -46,15 +61,18 @@ interface Kept {
  */
 export const releasedSince = (base: Desired, head: Desired, { projects, takenAt }: Observed): readonly Released[] =>
   projects
-    .map(
-      (project): Versions => ({
+    .map((live): Versions => {
+      const imagined = imaginedBranches(base, live)
+      const project = { ...live, branches: [...live.branches, ...imagined] }
+      return {
         project,
         base: declarationsOf(base, project),
         head: declarationsOf(head, project),
         now: Date.parse(takenAt),
         branchName: branchNamer(project),
-      }),
-    )
+        imagined: new Map(imagined.map(({ id }) => [id, { name: id }])),
+      }
+    })
     .flatMap((versions) => {
       const kept = keptBy(versions)
       return [
@@ -151,13 +169,22 @@ const lineOf = ([key, ...rest]: readonly string[], value: unknown): string | und
 
 const releasedSafeguards = (
   kept: readonly Kept[],
-  { project, base, head, now, branchName }: Versions,
+  { project, base, head, now, branchName, imagined }: Versions,
 ): readonly Released[] => {
   const [was, is] = [safeguardsOf(base), safeguardsOf(head)]
-  const ofBranch = ({ id, name }: ObservedBranch, safeguard: 'protect' | 'prune'): Released => {
+  const named = (id: string): NamedBranch => imagined.get(id) ?? branchName(id)
+  const ofBranch = ({ id }: ObservedBranch, safeguard: 'protect' | 'prune'): Released => {
     const [before, after] = safeguard === 'protect' ? ['true', 'false'] : ['false', 'true']
-    return { kind: 'safeguard', project: project.id, branch: { id, name }, safeguard, before, after }
+    return { kind: 'safeguard', project: project.id, branch: named(id), safeguard, before, after }
   }
+  const places = [
+    ...kept.map(({ live }) => ({ id: live.id, branch: live.branchId, compute: livePlanned(live) })),
+    ...base.claims.flatMap(({ branch, slot, type, desired }) =>
+      imagined.has(branch.id)
+        ? [{ slot, branch: branch.id, compute: defined({ type, name: desired.attributes.name }) }]
+        : [],
+    ),
+  ]
   return [
     ...base.branches.flatMap(({ branch, shape }) =>
       shape.protect && !is.protects(branch.id) ? [ofBranch(branch, 'protect')] : [],
@@ -165,17 +192,16 @@ const releasedSafeguards = (
     ...head.branches.flatMap(({ branch, prune }) =>
       prune && !was.prunes(branch.id) ? [ofBranch(branch, 'prune')] : [],
     ),
-    ...kept.flatMap(({ live }): readonly Released[] => {
-      const place = { id: live.id, branch: live.branchId }
+    ...places.flatMap(({ compute, ...place }): readonly Released[] => {
       const [before, after] = [was.windowOf(place), is.windowOf(place)]
       if (before === undefined || !opensMore(before, after, now)) return []
       return [
         {
           kind: 'safeguard',
           project: project.id,
-          branch: branchName(live.branchId),
+          branch: named(place.branch),
           safeguard: 'restartWindow',
-          compute: livePlanned(live),
+          compute,
           before: formatWindow(before),
           after: windowText(after),
         },

@@ -1,3 +1,3 @@
 export * from './changes.ts'
 export * from './judge.ts'
-export type { PolicyPlan } from './measure.ts'
+export { concernsProject, type PolicyPlan } from './measure.ts'

@@ -39,7 +39,7 @@ export interface PolicyPlan {
 }
 
 /** A project with an unknown name matches every name, so that an unreadable project cannot evade a policy. */
-const concernsProject = ({ projects, within }: Policy, id: string, name: string | undefined): boolean =>
+export const concernsProject = ({ projects, within }: Policy, id: string, name: string | undefined): boolean =>
   (within === undefined || within.includes(id)) &&
   (projects === undefined ||
     projects.map(globMatcher).some((matches) => matches(id) || name === undefined || matches(name)))

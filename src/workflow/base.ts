@@ -34,7 +34,7 @@ export const compareWithBase = (base: Manifests, head: Manifests, compared: Comp
   }
   const unplanned = new Set(leftOutIds(headPlan))
   const released = releasedSince(base.loaded.desired, head.loaded.desired, observed).filter(
-    ({ project, branch }) => !unplanned.has(project) && isBranch(branch),
+    ({ project, branch }) => !unplanned.has(project) && isBranch({ id: '', ...branch }),
   )
   const whole = originOf(planOfBase(base, headPlan.projects, observed), headPlan, released)
   const origin = { ...whole, settled: whole.settled.filter(({ branch }) => isBranch(branch)) }

@@ -46,4 +46,4 @@ export { checkOffline } from './validate.ts'
 /** Loads the rehearsal only when it is needed, because it imports the whole sandbox. */
 export const rehearse: typeof import('./rehearse.ts').rehearse = async (planned, clock) =>
   (await import('./rehearse.ts')).rehearse(planned, clock)
-export { POLICY_FILES } from './policies.ts'
+export { POLICY_FILES, releasedPolicies } from './policies.ts'

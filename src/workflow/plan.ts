@@ -84,14 +84,14 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   if (!readsOperations) return reviewed(planned, base, isUntrusted)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   const { reader = operationsReader() } = options
-  const takenAt = Date.parse(observed.takenAt)
+  const now = api.serviceTime()
   const isWanted = ({ id, computes }: ObservedProject): boolean =>
-    planned.result.plan.projects.includes(id) && (changing.has(id) || hasRecentChange(computes, takenAt))
+    planned.result.plan.projects.includes(id) && (changing.has(id) || hasRecentChange(computes, now))
   const wanted = new Set(observed.projects.filter(isWanted))
   const counted = countReads('past operations', wanted.size, isEarly || wanted.size === 0 ? undefined : onReading)
   const withPast = await mapConcurrently(observed.projects, concurrency, async (project) => {
     if (!wanted.has(project)) return project
-    return counted(reader(api, project, takenAt, early.get(project.id)))
+    return counted(reader(api, project, early.get(project.id)))
   })
   const whole = { ...observed, projects: withPast }
   const result = { ...planned.result, plan: withEstimates(planned.result.plan, whole) }

@@ -23,13 +23,22 @@ import {
   type PolicyProject,
   type PolicyResult,
   policyRuleRow,
+  policyRuleText,
+  type Released,
   type Step,
   settingsAfter,
   settingsOfCompute,
   summaryOf,
 } from '../model/index.ts'
 import { type Safeguards, safeguardsIn } from '../planner/index.ts'
-import { type JudgedProject, judgeLimits, judgePolicies, policyChanges, unusedOverrides } from '../policy/index.ts'
+import {
+  concernsProject,
+  type JudgedProject,
+  judgeLimits,
+  judgePolicies,
+  policyChanges,
+  unusedOverrides,
+} from '../policy/index.ts'
 
 /** The names of the policy files that are read by default. */
 export const POLICY_FILES = ['espalier.policy.yaml', 'espalier.policy.yml'] as const
@@ -64,6 +73,25 @@ export const readPolicies = async (
     diagnostics: all,
     lineOf: lineReader(new Map(texts.map(({ path, text }) => [path, text]))),
   }
+}
+
+/** The policies for a project that its manifests no longer have. */
+export const releasedPolicies = (
+  before: Policies | undefined,
+  after: Policies | undefined,
+  { id, name }: Pick<ObservedProject, 'id' | 'name'>,
+): readonly Released[] => {
+  const kept = new Set(after?.policies.map((policy) => policy.name))
+  return (before?.policies ?? [])
+    .filter((policy) => !kept.has(policy.name) && concernsProject(policy, id, name))
+    .map((policy) => ({
+      kind: 'safeguard',
+      project: id,
+      branch: { name: policy.branches?.join(', ') ?? '**' },
+      safeguard: 'policy',
+      before: `${policy.name}: ${policyRuleText(policy.rule)}`,
+      after: 'removed',
+    }))
 }
 
 /** How a pull request changes the policies of its base. */

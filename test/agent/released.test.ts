@@ -70,6 +70,13 @@ test.each<{
     lines: ['restartWindow on primary on dev, primary on main: Thu 00:00–23:00 UTC → any time'],
   },
   {
+    what: 'a policy',
+    commit: manifest('{ size: 1 }', {
+      head: 'policy: [{ name: cap, level: warn, reason: Costs., rule: { maxSize: 4 } }]\n',
+    }),
+    lines: ['policy on **: cap: maxSize 4 → removed'],
+  },
+  {
     what: 'all defaults',
     commit: manifest('{ size: 1 }', { head: 'defaults: { scaleToZero: 1h, disabled: true }\n' }),
     lines: [

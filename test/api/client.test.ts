@@ -181,6 +181,7 @@ describe('requests and responses', () => {
       'listProjects',
       'projectDetails',
       'searchProjects',
+      'serviceTime',
     ])
   })
 })

@@ -30,6 +30,7 @@ export const fakeProjects = (
     getCompute: nothing,
     listOperations: async () => ({ operations: [] }),
     getOperation: nothing,
+    serviceTime: Date.now,
     close: async () => undefined,
   }
 }

@@ -165,6 +165,7 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     searchProjects: async () => [],
     projectDetails: async () => undefined,
     listBranches: async () => script.branches ?? [],
+    serviceTime: Date.now,
     close: async () => undefined,
   }
 }

@@ -102,8 +102,7 @@ describe('applying', () => {
   })
 
   // hint: Next: find out why operations failed… in project …: run `espalier operations list --project …`.
-  // hint: Next: the values are presumably stored, but not in effect. Once the cause is fixed, run `espalier compute …`….
-  // hint: …, run `espalier compute … … --project …`.
+  // hint: espalier compute … … --project …
   test('a failed operation stays visible until its compute is restarted', async () => {
     const shop = await stage('branches: { main: { primary: { size: 2 } } }')
     const commit = (...args: readonly string[]) => execFileSync('git', args, { cwd: shop.folder })

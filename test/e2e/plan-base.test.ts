@@ -224,6 +224,12 @@ test.each([
     'main: { primary: { size: 1 } }',
     'restartWindow on primary on main: Sun 02:00–04:00 UTC → any time',
   ],
+  [
+    'all defaults',
+    'main: { primary: {} } }\ndefaults: { disabled: true, scaleToZero: 5m',
+    'main: { primary: {} }',
+    'disabled (live: true) on primary on main: stays; to undo it, write disabled: false',
+  ],
 ])('a revert of %s lists what is no longer managed, and claims nothing else', async (_what, base, head, words) => {
   const write = (branches: string) =>
     writeFile(join(folder, 'espalier.yaml'), `version: 1\nproject: parked\nbranches: { ${branches} }\n`)

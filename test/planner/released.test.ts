@@ -96,6 +96,12 @@ const safeguards = (base: DeclaredDocument, head: DeclaredDocument, observed = l
     return [`${safeguard} on ${branch.name}: ${before} → ${after}`]
   })
 
+const window = (from: string, to: string, timezone = 'UTC', days: RestartWindow['days'] = ['sun']): RestartWindow => ({
+  days,
+  from,
+  to,
+  timezone,
+})
 test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[]]>([
   [
     'a head without `protect: true`',
@@ -123,16 +129,28 @@ test.each<readonly [string, DeclaredDocument, DeclaredDocument, readonly string[
     { prune: true, branches: { main: {} } },
     [],
   ],
+  [
+    'a head that no longer protects what a rule may match later',
+    { rules: [{ match: 'release/*', protect: true, primary: { restartWindow: window('02:00', '04:00') } }] },
+    { rules: [{ match: 'release/*', primary: {} }] },
+    ['restartWindow on release/*: Sun 02:00–04:00 UTC → any time', 'protect on release/*: true → false'],
+  ],
+  [
+    'a head without a rule that matches no branch',
+    { rules: [{ match: '{release,hotfix}/[0-9]*', protect: true }] },
+    {},
+    ['protect on {release,hotfix}/[0-9]*: true → false'],
+  ],
+  [
+    'a head with a wider rule',
+    { rules: [{ match: 'release/*', protect: true }] },
+    { rules: [{ match: 'release/**', protect: true }] },
+    [],
+  ],
 ])('exactly the safeguards are listed that %s removes', (_what, base, head, expected) => {
   expect(safeguards(base, head)).toEqual(expected)
 })
 
-const window = (from: string, to: string, timezone = 'UTC', days: RestartWindow['days'] = ['sun']): RestartWindow => ({
-  days,
-  from,
-  to,
-  timezone,
-})
 const within = (restartWindow?: RestartWindow): DeclaredDocument => ({
   branches: { main: { primary: defined({ restartWindow }) } },
 })

@@ -77,7 +77,7 @@ test('the comment distinguishes an empty plan from a pull request that changes n
 test.each([
   [{ main: { primary: { size: 2 } } }, '1 compute restarts, none is deleted.'],
   [{ main: { primary: { size: 2 } }, staging: { primary: { size: 2 } } }, '2 computes restart, none is deleted.'],
-  [{ sleepy: { primary: { size: 2 } } }, '1 compute changes without interrupting anyone, none is deleted.'],
+  [{ sleepy: { primary: { size: 2 } } }, '1 compute is interrupted only if in use, none is deleted.'],
   [
     { main: { primary: { size: 2 }, replicas: { r: { size: 1 } } } },
     '1 compute restarts, 1 is created, none is deleted.',

@@ -31,8 +31,7 @@ const onConfig = (effect: Extract<FaultOrder, { on: 'operation' }>['effect'], ti
 })
 
 const open = async (shared = WAVES) => {
-  // Whether operations are read depends on the time, and snapshots take it from the machine.
-  const time = manualClock(Date.now())
+  const time = manualClock()
   const sandbox = await startSandbox({
     clock: time,
     background: false,

@@ -1,7 +1,7 @@
 /** Holds the current declaration of each project, and decides whether the agent may act on it. */
 
 import { EspalierError, groupBy } from '../../base/index.ts'
-import { type Desired, hasErrors, type SourceView } from '../../model/index.ts'
+import { hasErrors, type SourceView } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import { type DataFolder, type SourceFile, Stored } from '../data-folder.ts'
 import type { Situation } from '../decide/table.ts'
@@ -32,7 +32,7 @@ export interface Declaration {
   readonly command: string | undefined
   readonly history: Situation['history']
   /** What an earlier version declared, before the declaration changed last. Absent if that is not known. */
-  readonly replaced?: Desired | undefined
+  readonly replaced?: Manifests | undefined
   /** The projects in earlier waves. */
   waitsFor(): readonly string[]
 }
@@ -47,7 +47,7 @@ interface Current {
   readonly unshown?: string | undefined
 }
 
-type Replaced = ReadonlyMap<string, { readonly version: string; readonly desired: Desired }>
+type Replaced = ReadonlyMap<string, { readonly version: string; readonly manifests: Manifests }>
 
 type SourceStore = Pick<DataFolder, 'readSource' | 'writeSource'>
 
@@ -124,7 +124,7 @@ export class DesiredState {
       problem,
       command: problem === undefined ? undefined : this.#commandFor(project),
       history: isChanged ? 'rewritten' : this.#now() - this.#fetchedAt > STALE_MS ? 'stale' : 'known',
-      replaced: this.#replaced.get(project)?.desired,
+      replaced: this.#replaced.get(project)?.manifests,
       waitsFor: () =>
         current === undefined
           ? []
@@ -193,15 +193,14 @@ export class DesiredState {
   /** Only the declarations of these projects are kept, because the versions may be many. */
   async #readReplaced(replaced: SourceFile['replaced']): Promise<Replaced> {
     const known = this.#current?.version
-    const found = new Map<string, { readonly version: string; readonly desired: Desired }>()
+    const found = new Map<string, { readonly version: string; readonly manifests: Manifests }>()
     for (const [id, own] of groupBy(Object.entries(replaced), ([, version]) => version)) {
       const kept = own.map(([project]) => [project, this.#replaced.get(project)] as const)
       const isRead = kept.every(([, one]) => one?.version === id)
       const read = isRead ? undefined : known?.id === id ? known : await this.#source.earlier(id)
       for (const [project, one] of kept) {
         if (one?.version === id) found.set(project, one)
-        else if (read !== undefined)
-          found.set(project, { version: id, desired: onlyOf(read.manifests, project).loaded.desired })
+        else if (read !== undefined) found.set(project, { version: id, manifests: onlyOf(read.manifests, project) })
       }
     }
     return found

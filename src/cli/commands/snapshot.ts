@@ -42,9 +42,8 @@ export const snapshotCommand = commandOf(DESCRIPTION, async (flags, io) => {
   return withReadApi(flags, io, async (api, onReading) => {
     const projects = flags.project === undefined ? declared : await named(api, flags.project, flags, io)
     const seen = await snapshot(api, projects, { onReading })
-    const takenAt = Date.parse(seen.takenAt)
     const withPast = await mapConcurrently(seen.projects, DEFAULT_CONCURRENCY, (project) =>
-      withOperations(api, project, takenAt),
+      withOperations(api, project),
     )
     await replaceFile(io.locate(flags.out), encodeSnapshot({ ...seen, projects: withPast }), 'The snapshot', PRIVATE)
     const next = `To plan from it, run \`espalier plan --live ${shellWord(flags.out)}\`.`

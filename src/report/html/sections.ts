@@ -12,12 +12,13 @@ import {
   type Released,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { type Alike, alike, alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { type Alike, alike, alikeByProject, sameErrorWords, warningsBeside } from '../words/alike.ts'
 import { costDetails, planCostWords } from '../words/cost.ts'
 import { number } from '../words/counts.ts'
 import { IMPACT_MARKS, impactCount, impactCounts, impactWords, interrupting, noneWords } from '../words/impacts.ts'
 import { computeOnBranch, messageOf, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
 import {
+  ifInUse,
   type Measure,
   measuresOf,
   policyLines,
@@ -35,16 +36,21 @@ const MOST_NAMED = 12
 const MOST = 500
 
 export const chips = ({ summary, changes }: Pick<Plan, 'summary' | 'changes'>): readonly Markup[] => {
-  const shown = impactCounts(summary).map(([impact, count]) => chip(IMPACT_MARKS[impact], impactCount(impact, count)))
+  const shown = [
+    ...impactCounts(summary).map(([impact, count]) => chip(IMPACT_MARKS[impact], impactCount(impact, count))),
+    ...ifInUse(changes).map(([impact, words]) => chip(IMPACT_MARKS[impact], words)),
+  ]
   const refused = chip({ icon: 'shield', tone: 'quiet' }, `${summary.refused} refused`)
   const all = [...shown, ...(summary.refused > 0 ? [refused] : [])]
   return all.length > 0 ? all : [chip(IMPACT_MARKS.none, noneWords(changes))]
 }
 
-export const warningsSection = ({ warnings, ...plan }: Plan): Markup =>
-  when(warnings.length > 0, () =>
+export const warningsSection = (plan: Plan): Markup => {
+  const warnings = warningsBeside(plan)
+  return when(warnings.length > 0, () =>
     section('warnings', counted(warnings.length, 'warning'), diagnosticList(alike(warnings), plan), 'warnings'),
   )
+}
 
 const diagnosticList = (problems: readonly Alike[], plan: Pick<Plan, 'projectNames'>): Markup =>
   markup`<ul>${problems.map(({ first, others }) => {

@@ -1,6 +1,7 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
 import { counted, group } from '../../base/index.ts'
 import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
+import { warningsBeside } from '../words/alike.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, interrupting, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
@@ -105,7 +106,7 @@ const render = (view: PlanView, detail: Detail): string => {
     ...(detail.shows('unmanaged')
       ? [...foldedList('Skipped', 'change', skipped), ...foldedList('Unmanaged', 'compute', unmanaged)]
       : []),
-    ...(detail.shows('warnings') ? plan.warnings : [])
+    ...(detail.shows('warnings') ? warningsBeside(plan) : [])
       .map(withNamesOf(plan))
       .map((warning) => `- ${diagnosticText(warning)}`),
     ...(detail.isShort ? [`Shortened to fit. The whole plan is in ${view.whole ?? 'its JSON'}.`] : []),

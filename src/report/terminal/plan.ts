@@ -2,15 +2,13 @@
 import { counted, group, groupBy, plainText, plainValue } from '../../base/index.ts'
 import {
   type Change,
-  type Diagnostic,
-  EFFECT_CODES,
   isEmptyPlan,
   type Plan,
   type Released,
   type Step,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { alikeByProject, sameErrorWords, warningsBeside } from '../words/alike.ts'
 import { planCostWords, projectCostLines, remarksOf } from '../words/cost.ts'
 import { capitalised, minuteOf } from '../words/counts.ts'
 import { DELETE_WORDS, isDisruptive } from '../words/impacts.ts'
@@ -137,25 +135,17 @@ const skippedSection = (frame: PlanFrame): string => {
 /** How many warnings with the same code are shown. The JSON plan contains all of them. */
 const MOST_ALIKE = 3
 
-/** The rows show the effects that warn, so only what to check is left to say, once. */
 const warningsSection = ({ plan, isDetailed, style, paint }: PlanFrame): string =>
-  [...groupBy(plan.warnings.map(withNamesOf(plan)), ({ code }) => code)]
+  [...groupBy(isDetailed ? plan.warnings : warningsBeside(plan), ({ code }) => code)]
     .flatMap(([code, all]) => {
-      const alike = !isDetailed && EFFECT_CODES.has(code) ? hintsOf(all) : all
-      const shown = alike.slice(0, MOST_ALIKE)
-      const more = alike.length - shown.length
+      const shown = all.slice(0, MOST_ALIKE)
+      const more = all.length - shown.length
       return [
-        ...shown.map((warning) => diagnosticText(warning, style, paint)),
+        ...shown.map((warning) => diagnosticText(withNamesOf(plan)(warning), style, paint)),
         ...(more > 0 ? [paint.dim(`  and ${counted(more, 'more warning')} ${code}`)] : []),
       ]
     })
     .join('\n')
-
-/** What to check, without the computes. */
-const hintsOf = (warnings: readonly Diagnostic[]): readonly Diagnostic[] =>
-  [...groupBy(warnings, ({ hint, message }) => hint ?? message)].flatMap(([message, [first]]) =>
-    first === undefined ? [] : [{ severity: first.severity, code: first.code, message }],
-  )
 
 const leftOutSection = (frame: PlanFrame): string => {
   const { plan, names, style, paint } = frame

@@ -1,6 +1,6 @@
 /** Groups projects that cannot be read or imported, and steps that failed, for the same reason. */
 import { counted, groupBy, listed } from '../../base/index.ts'
-import type { Diagnostic, LeftOutProject, StepOutcome } from '../../model/index.ts'
+import { type Diagnostic, EFFECT_CODES, type LeftOutProject, type Plan, type StepOutcome } from '../../model/index.ts'
 
 export interface Alike {
   readonly first: Diagnostic
@@ -23,6 +23,16 @@ export const alikeByProject = (
   return leftOut
     .map(({ project, diagnostics }) => ({ project, problems: diagnostics.flatMap((one) => groups.get(one) ?? []) }))
     .filter(({ problems }) => problems.length > 0)
+}
+
+/** The rows of a plan show the effects that warn, so only what to check is left to say, once. */
+export const warningsBeside = ({ warnings }: Pick<Plan, 'warnings'>): readonly Diagnostic[] => {
+  const said = new Set<string>()
+  return warnings.flatMap((one) => {
+    const { severity, code, message, hint = message } = one
+    if (!EFFECT_CODES.has(code)) return [one]
+    return said.size === said.add(`${code} ${hint}`).size ? [] : [{ severity, code, message: hint }]
+  })
 }
 
 /** Groups steps that ended for the same reason. */

@@ -6,6 +6,7 @@ import {
   isScheduled,
   type Outcome,
   type Plan,
+  repairCommand,
   STEP_STATUSES,
   type Step,
   type StepStatus,
@@ -64,7 +65,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome): readonly string[] => {
   const continues = !reasons.has('operation-failed') && !reasons.has('operation-timeout')
   const projectOf = new Map(plan.steps.map(({ id, project }) => [id, project]))
   const repairs = steps.flatMap(({ step, repair, computeId = '' }) =>
-    repair === undefined ? [] : [`${repair} ${computeId} --project ${projectOf.get(step)}`],
+    repair === undefined ? [] : [repairCommand(repair, computeId, projectOf.get(step) ?? '')],
   )
   const isOver = steps.every(({ status }) => status === 'done' || status === 'scheduled')
   const [opensAt] = steps.flatMap((step) => (step.status === 'scheduled' ? (step.opensAt ?? []) : [])).sort()
@@ -101,7 +102,7 @@ export const nextSteps = (plan: Plan, outcome: Outcome): readonly string[] => {
     ],
     [
       repairs.length > 0,
-      `Next: the values are presumably stored, but not in effect. Once the cause is fixed, run \`espalier compute ${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
+      `Next: the values are presumably stored, but not in effect. Once the cause is fixed, run \`${repairs[0]}\`${repairs.length > 1 ? `, and likewise for ${counted(repairs.length - 1, 'other compute')}` : ''}.`,
     ],
   ]
   return lines.filter(([applies]) => applies).map(([, line]) => line)

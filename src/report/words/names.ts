@@ -6,6 +6,7 @@ import {
   computeTitle,
   type Diagnostic,
   leftOutIds,
+  type NamedBranch,
   type Origin,
   type Plan,
   type Released,
@@ -16,11 +17,12 @@ import {
 
 export const place = ({ file, line }: Source): string => `${plainText(file)}:${line}`
 
+/** A compute, and where it is. */
+type Placed = Pick<Change, 'compute' | 'project'> & { readonly branch: NamedBranch }
+
 /** `primary on main`, or `primary on main in shop` if `titleOf` is given. */
-export const computeOnBranch = (
-  { compute, branch, project }: Pick<Change, 'compute' | 'branch' | 'project'>,
-  titleOf?: (project: string) => string,
-): string => `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
+export const computeOnBranch = ({ compute, branch, project }: Placed, titleOf?: (project: string) => string): string =>
+  `${computeTitle(compute)} on ${branch.name}${titleOf === undefined ? '' : ` in ${titleOf(project)}`}`
 
 /** The attributes to show for a change. The name of a new compute is omitted, because its title contains it. */
 export const shownAttributes = ({ kind, compute, attributes }: Change): readonly AttributeChange[] =>
@@ -34,7 +36,7 @@ export interface PlanNames {
   readonly isMixed: boolean
   project(id: string): string
   /** `primary on main`. In a fleet, with ` in shop`. */
-  compute(one: Pick<Change, 'compute' | 'branch' | 'project'>): string
+  compute(one: Placed): string
   step(step: Step): string
   /** Returns the id itself if the plan has no step with this id. */
   stepById(id: string): string

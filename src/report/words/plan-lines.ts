@@ -26,14 +26,23 @@ export const planLine = (summary: PlanSummary): string => {
 /** Counts what the summary line does not: `1 restart, 2 restarts if in use, 1 refused`. Empty if that is nothing. */
 export const interruptions = ({ summary, changes }: Pick<Plan, 'summary' | 'changes'>): string => {
   const found = impactCounts(summary)
-  const idle = changes.filter((change) => !isRefused(change) && change.impact === 'none')
-  const ifInUse = idle.flatMap(({ unlessIdle }) => unlessIdle ?? [])
   const words = [
     ...found.flatMap(([impact, count]) => (NAMED_BY_KIND.has(impact) ? [] : [impactCount(impact, count)])),
-    ...[...groupBy(ifInUse, (impact) => impact)].map(([impact, own]) => `${impactCount(impact, own.length)} if in use`),
+    ...ifInUse(changes).map(([, text]) => text),
     ...(summary.refused > 0 ? [`${summary.refused} refused`] : []),
   ]
   return found.length + words.length === 0 ? 'no restarts' : words.join(', ')
+}
+
+/** What happens to computes that are idle now if they are in use by then: `2 restarts if in use`. */
+export const ifInUse = (changes: readonly Change[]): readonly (readonly [Impact, string])[] => {
+  const idle = changes.filter((change) => !isRefused(change) && change.impact === 'none')
+  return [
+    ...groupBy(
+      idle.flatMap(({ unlessIdle }) => unlessIdle ?? []),
+      String,
+    ),
+  ].map(([, own]) => [own[0] ?? 'restart', `${impactCount(own[0] ?? 'restart', own.length)} if in use`])
 }
 
 /** Impacts that the summary line already counts, as kinds of change. */
@@ -123,7 +132,8 @@ export const waveLines = ({ waves = [], projects, steps }: Plan): readonly strin
 export const verdict = (changes: readonly Change[]): string => {
   const counts = countChanges(changes)
   const made = changes.filter((change) => !isRefused(change))
-  const quiet = made.filter(({ kind, impact }) => kind === 'update' && impact === 'none').length
+  const idle = made.filter(({ impact, unlessIdle }) => impact === 'none' && unlessIdle !== undefined)
+  const quiet = made.filter((change) => change.kind === 'update' && change.impact === 'none' && !idle.includes(change))
   const waiting = made.filter(({ windows, impact }) => windows !== undefined && impact !== 'none').length
   const all: readonly (readonly [count: number, one: string, many: string])[] = [
     [counts.restarts, 'restarts', 'restart'],
@@ -132,7 +142,8 @@ export const verdict = (changes: readonly Change[]): string => {
     [counts.move, 'moves', 'move'],
     [counts.replace, 'is replaced (new host)', 'are replaced (new host)'],
     [counts.create, 'is created', 'are created'],
-    [quiet, 'changes without interrupting anyone', 'change without interrupting anyone'],
+    [idle.length, 'is interrupted only if in use', 'are interrupted only if in use'],
+    [quiet.length, 'changes without interrupting anyone', 'change without interrupting anyone'],
     [counts.delete, 'is deleted', 'are deleted'],
     [waiting, 'waits for its restart window', 'wait for their restart windows'],
     [counts.refused, 'is refused', 'are refused'],

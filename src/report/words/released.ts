@@ -81,7 +81,7 @@ const wordsOf = (one: ReleasedAttribute | ReleasedSafeguard): Pick<ReleasedGroup
     case 'prune':
       return { what: 'prune', result: 'now pruned' }
     default:
-      return { what: 'restartWindow', result: `${one.before} → ${one.after}` }
+      return { what: one.safeguard, result: `${one.before} → ${one.after}` }
   }
 }
 

@@ -43,6 +43,7 @@ export const createApp = ({ world, computes, faults, recorder, apiKey, ...option
   const app = new Hono()
   app.use('*', async (context, next) => {
     context.header(REQUEST_ID, requestIdOf(context))
+    context.header('date', new Date(world.clock.now()).toUTCString())
     await next()
     onRequest(context.req.method, context.req.path, context.res.status)
   })
