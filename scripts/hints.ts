@@ -3,14 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 /** Files whose texts describe commands and keys, and are not printed in a situation that they should improve. */
 const DESCRIPTIONS = /^(cli\/completion|manifest\/definition|public)\/|generated\/|-shape\.ts$|\/shapes\.ts$/
-const COMMAND = /(`|\? |: |return |^)espalier [a-z]+|\bremove the word `--/
+const COMMAND = /(`|\? |: |return |^)espalier [a-z]+|\bremove the word `--|: git fetch/
 /** An edit of a manifest, such as: Write `scaleToZero: never`. */
 const EDIT =
   /\b(add|change|declare|pin|set|write)\b[^.]*`[\w.…]+: [^`]+`|\bset `\w+` to |write: --|\bdelete its entry\b|\bremove the protection\b/i
 /** An edit of a manifest that names no key, such as: Keep one of the two. */
 const PLAIN_EDIT =
-  /^(Choose|Correct|Declare|Define|Delete|Keep|List|Merge|Move|Pin|Put|Remove|Rename|Replace|Select|Set|Use|Write) .*\.$/
-const FOLLOWED = /^(base\/yaml|planner)\/|^manifest\/(load\.|parse|read|words|write)/
+  /^(Add|Choose|Commit|Copy|Correct|Declare|Define|Delete|Edit|Give|Keep|List|Merge|Move|Name|Pin|Put|Remove|Rename|Replace|Save|Select|Set|Shorten|Split|Stop|Unset|Use|Write) .*\.$/
 /** What to do about files beyond the limits is more than one edit. */
 const REDESIGN = /each project|document per project|instead of aliases/
 /** Lines of code that only look like hints. */
@@ -32,11 +31,11 @@ const stringsOf = (line: string): readonly string[] => {
 }
 
 /** The longest string of a line, or a shorter one that is an edit. */
-const hintOf = (line: string, file: string): string | undefined => {
+const hintOf = (line: string): string | undefined => {
   const strings = stringsOf(line)
   const [longest = ''] = strings
   if (COMMAND.test(longest) || EDIT.test(longest)) return longest
-  return FOLLOWED.test(file) ? strings.find((text) => PLAIN_EDIT.test(text) && !REDESIGN.test(text)) : undefined
+  return strings.find((text) => PLAIN_EDIT.test(text) && !REDESIGN.test(text))
 }
 
 const hintsInSource = (): readonly Hint[] =>
@@ -48,7 +47,7 @@ const hintsInSource = (): readonly Hint[] =>
         .split('\n')
         .filter((line) => !/^\s*(\/\/|\/?\*)/.test(line) && !NO_HINT.test(line))
         .flatMap((line) => {
-          const text = hintOf(line, file)
+          const text = hintOf(line)
           return text === undefined ? [] : [{ file, text }]
         }),
     )

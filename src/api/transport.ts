@@ -310,7 +310,7 @@ export const refuseUnverified = ({ protocol }: URL, env: NodeJS.ProcessEnv = pro
 /** @throws {EspalierError} `E_KEY` if the key cannot be sent in a header. The message does not contain it. */
 export const checkKey = (key: string | undefined): void => {
   if (key === undefined || key === '') {
-    throw new EspalierError('E_KEY', 'The API key is missing or empty.', { hint: 'Set ESPALIER_API_KEY.' })
+    throw new EspalierError('E_KEY', 'The API key is missing or empty.')
   }
   if (/^[\x21-\x7e]+$/.test(key)) return
   throw new EspalierError('E_KEY', 'The API key contains a space, a line break or a non-ASCII character.', {

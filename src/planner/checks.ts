@@ -2,6 +2,7 @@
 import { compare, groupBy } from '../base/index.ts'
 import {
   type ComputeAttributes,
+  type ComputeType,
   type Diagnostic,
   differingKeys,
   type ObservedCompute,
@@ -101,24 +102,24 @@ const checkPrimaries = (
  * stay.
  */
 const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
-  const names = new Map<string, string>()
-  const stays = (branchId: string, name: string | undefined, who: string): void => {
-    if (name !== undefined) names.set(`${branchId} ${name}`, who)
-  }
+  const names = new Map<string, { readonly who: string; readonly unmanaged?: ComputeType }>()
+  const keyOf = (branchId: string, name: string | undefined): string => JSON.stringify([branchId, name])
   for (const { branch, desired, observed, type } of claims) {
-    if (observed?.type === type && desired.attributes.name === undefined) {
-      stays(branch.id, observed.attributes.name, `${observed.id} (whose name is not declared)`)
-    }
+    if (observed?.type !== type || desired.attributes.name !== undefined) continue
+    names.set(keyOf(branch.id, observed.attributes.name), { who: `${observed.id} (whose name is not declared)` })
   }
-  for (const { id, branchId, attributes } of staying) {
-    stays(branchId, attributes.name, `the unmanaged compute ${id}`)
+  for (const { id, branchId, attributes, type } of staying) {
+    names.set(keyOf(branchId, attributes.name), { who: `the unmanaged compute ${id}`, unmanaged: type })
   }
-  return claims.flatMap(({ branch, desired }) => {
-    const name = desired.attributes.name
-    const namesake = name === undefined ? undefined : names.get(`${branch.id} ${name}`)
+  return claims.flatMap(({ branch, desired, observed, type }) => {
+    const { name } = desired.attributes
+    const namesake = name === undefined ? undefined : names.get(keyOf(branch.id, name))
     if (namesake === undefined) return []
-    const message = `On branch \`${branch.name}\`, ${namesake} is also named \`${name}\`.`
-    return [warning('W_NAME_TAKEN', message, 'Pin the right one with `id:`, or rename one of the two.', desired.source)]
+    const message = `On branch \`${branch.name}\`, ${namesake.who} is also named \`${name}\`.`
+    // If both have the name already, a pin would only exchange them.
+    const isOther = namesake.unmanaged === type && observed?.attributes.name !== name
+    const hint = isOther ? 'Pin the right one with `id:`, or rename one of the two.' : 'Rename one of the two.'
+    return [warning('W_NAME_TAKEN', message, hint, desired.source)]
   })
 }
 

@@ -86,7 +86,8 @@ const parkAll = (
 const cycleProblem = (ring: readonly Node[]): Diagnostic => {
   const moves = ring.map(({ step: { compute, branch } }) => `${compute.id} to \`${branch.name}\``)
   const message = `These moves form a cycle, because a branch can have only one primary: ${moves.join(', ')}.`
-  const hint = 'Set `parkOn` to a branch that has no primary: one of the computes is moved there temporarily.'
+  const hint =
+    'Set `parkOn` to an unprotected branch that has no primary: one of the computes is moved there temporarily.'
   return problem('E_PARK_ON', message, hint, ring[0]?.step.source)
 }
 

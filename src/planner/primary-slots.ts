@@ -118,8 +118,7 @@ export const chainWords = ({ kind, compute, branch }: Change): string => {
 
 /**
  * The branches on which a primary may wait while two others swap branches: those that have no primary and will not get
- * one. A primary that will leave the branch
- * does not count, because an interrupted apply may have parked it there.
+ * one. A primary that will leave the branch does not count, because an interrupted apply may have parked it there.
  */
 export const parkingPlaces = (
   { computes }: ObservedProject,
@@ -149,7 +148,7 @@ export const parkingPlaces = (
     if (why === undefined) places.push({ id: branch.id, name: branch.name })
     else {
       const message = `Branch \`${branch.name}\` cannot be used for parking: ${why}.`
-      const hint = 'Use a branch that has no primary and for which none is declared.'
+      const hint = 'Use an unprotected branch that has no primary and for which none is declared.'
       diagnostics.push(problem('E_PARK_ON', message, hint, reference.source))
     }
   }

@@ -193,6 +193,7 @@ test('without a key, a pull request from a fork is only validated and gets no co
   expect(world.github.comments).toEqual([])
 })
 
+// hint: Set the input api-key from a secret of the repository; to try it without an account, set the input sandbox.
 test('a missing or invalid API key fails with the reason `auth`', async () => {
   const { run } = await withHead()
   const { code, log, outputs } = await run({ command: 'plan', 'api-key': '' })
@@ -200,6 +201,7 @@ test('a missing or invalid API key fails with the reason `auth`', async () => {
   expect(log).toContain('the input api-key')
   const wrong = await run({ command: 'plan', 'api-key': 'wrong' })
   expect({ code: wrong.code, reason: wrong.outputs['failure-reason'] }).toEqual({ code: 1, reason: 'auth' })
+  expect((await run({ command: 'plan' })).code).toBe(0)
 })
 
 test('each working directory has its own comment, with file paths relative to the repository root', async () => {

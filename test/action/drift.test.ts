@@ -109,6 +109,7 @@ test('the input `pull-request` is rejected if the checked-out commit is not the 
   expect(log).toContain('The checked-out commit is not the merge of pull request #7.')
 })
 
+// hint: Remove the empty value: the default is the token of the job.
 test.each([
   ['does not exist', { 'pull-request': '8' }, 'input', 'acme/shop has no pull request #8, or the job cannot read it.'],
   ['cannot be read', { 'pull-request': '7' }, 'refused', 'Pull request #7 could not be read. GitHub refused to'],
@@ -120,4 +121,6 @@ test.each([
   expect(outputs['failure-reason']).toBe(reason)
   expect(log).toContain(words)
   expect(log).not.toContain('is not the merge of')
+  github.faults.length = 0
+  expect((await run({ command: 'plan', 'pull-request': '7' }, push)).code).toBe(0)
 })

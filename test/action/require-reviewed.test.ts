@@ -55,6 +55,7 @@ test('reviewed changes are applied even if a compute has been suspended or some 
 })
 
 // promise: reviewed-plan
+// hint: Merge a pull request whose plan shows the changes, or apply without require-reviewed.
 test('apply is rejected if a compute with an introduced change has changed since the review', async () => {
   const world = await reviewed()
   await patch(world, 'ep-main', 8)
@@ -64,6 +65,7 @@ test('apply is rejected if a compute with an introduced change has changed since
   expect(log).toContain('::error title=E_NOT_REVIEWED::One change does not match the plan on the pull request: ')
   expect(log).toContain('update primary on main in shop (size 8 CU → 4 CU)')
   expect(writes(world)).toHaveLength(before)
+  expect((await world.run({ command: 'apply' }, world.push)).code).toBe(0)
 })
 
 test('drift that has changed since the review is not corrected, but the reviewed changes are applied', async () => {

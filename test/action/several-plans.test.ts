@@ -44,6 +44,7 @@ test('each workflow step writes its own plan files, and apply uses the plan file
 })
 
 // promise: mixed-up-plans
+// hint: Give `apply` the same paths and label as the `plan` step whose plan it should apply.
 test.each([
   ['different paths', {}, { paths: 'production.yaml' }, 'paths'],
   ['the default paths', {}, {}, 'paths'],
@@ -58,6 +59,8 @@ test.each([
   expect({ code, reason: ended['failure-reason'] }).toEqual({ code: 1, reason: 'refused' })
   expect(log).toMatch(new RegExp(`::error title=E_OTHER_PLAN::The saved plan .* was made with the ${what} `))
   expect(sandbox.control.requests().filter(({ method }) => method !== 'GET')).toEqual([])
+  const corrected = await run({ ...inputs, label: '', paths: 'staging.yaml', ...planned }, push)
+  expect(corrected.code, corrected.log).toBe(0)
 })
 
 test('a saved plan is rejected by an apply that has no paths and finds no default manifest', async () => {

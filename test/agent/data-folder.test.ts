@@ -39,6 +39,19 @@ test('a project file is read back as it was written, and only its owner may read
   expect(mode & 0o077).toBe(0)
 })
 
+// hint: Use the newer version, or delete the file. The differences recorded in it then count as unrecorded.
+test.each(['{"format', '{"format":99}'])(
+  'a project file that contains %s is read again once it is deleted',
+  async (text) => {
+    const data = await open('a')
+    const path = join(folder, 'data', 'projects', 'p-1.json')
+    await writeFile(path, text)
+    await expect(data.readProject('p-1')).rejects.toMatchObject({ hint: expect.stringContaining('or delete the file') })
+    await rm(path)
+    expect(await data.readProject('p-1')).toBeUndefined()
+  },
+)
+
 test('opening the data folder removes files that a crash left half written', async () => {
   const first = await open('a')
   await first.writeProject('p-1', FILE)

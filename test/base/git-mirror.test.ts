@@ -156,12 +156,18 @@ describe('a repository with a long history', () => {
   const grow = (bytes: number) => commit(randomBytes(bytes / 2).toString('hex'))
 
   // promise: large-history
+  // hint: Keep manifests in a separate repository.
   test('is rejected if it exceeds the size limit, and is not fetched again', async () => {
     await grow(256 * 1024)
     const source = gitSource({ repo, ref: 'main', paths: [], folder: join(folder, 'mirror'), maxBytes: 64 * 1024 })
     const refusal: unknown = await source.read().catch((error: unknown) => error)
     expect(refusal).toMatchObject({ code: 'E_GIT', message: expect.stringContaining('is not used') })
     expect(await source.read().catch((error: unknown) => error)).toBe(refusal)
+    const separate = join(folder, 'separate')
+    execFileSync('git', ['init', '-q', '-b', 'main', separate])
+    repo = separate
+    await commit('small')
+    await gitSource({ repo, ref: 'main', paths: [], folder: join(folder, 'other'), maxBytes: 64 * 1024 }).read()
   })
 
   // promise: large-history

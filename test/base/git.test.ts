@@ -160,6 +160,18 @@ test.each(ATTACKS)('git runs no program from a repository with $name', async ({ 
   expect(repository.isSprung()).toBe(false)
 })
 
+// hint: Remove it, or fetch everything beforehand (actions/checkout: fetch-depth: 0).
+test('once a remote names no program, its commits are fetched', async () => {
+  const repository = makeHostileRepository()
+  repository.git('config', 'remote.origin.url', `file://${repository.folder}`)
+  repository.git('config', 'remote.origin.uploadpack', repository.trap)
+  await expect(remoteCommit(repository.folder, 'HEAD')).rejects.toMatchObject({
+    hint: expect.stringContaining('Remove it, or fetch everything beforehand'),
+  })
+  repository.git('config', '--unset', 'remote.origin.uploadpack')
+  expect(await remoteCommit(repository.folder, 'HEAD')).toBe(repository.git('rev-parse', 'HEAD'))
+})
+
 // promise: bare-repository
 test('git runs no program from a bare repository in a commit, and the error names that repository', async () => {
   const repository = makeHostileRepository()

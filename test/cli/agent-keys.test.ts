@@ -18,6 +18,7 @@ test('a list of keys is read', async () => {
   expect(key).toMatchObject({ name: 'team-a', projects: ['team-a-*'] })
 })
 
+// hint: Write a list of { name, keyFile, projects: [GLOB], paths: [GLOB], account }.
 test.each([
   [undefined, 'The key list keys.yaml was not found.'],
   ['', 'keys.yaml:1:1: the file: must be a list'],
@@ -26,6 +27,8 @@ test.each([
   ['- name: a\n  name: b', 'keys.yaml:2:3: The key `name` is already set on line 1.'],
 ])('the list %j is rejected with: %s', async (text, message) => {
   await expect(keysIn(text)).rejects.toMatchObject({ code: 'E_KEY', message: expect.stringContaining(message) })
+  const suggested = '[{ name: a, keyFile: k, projects: ["*"], paths: ["x/*"], account: acme }]'
+  expect(await keysIn(suggested)).toMatchObject([{ name: 'a', account: 'acme' }])
 })
 
 const SHORT = 'its file has fewer than 16 characters.'

@@ -69,6 +69,7 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not respond') })
 })
 
+// hint: Name one or more projects, or use --all, but not both.
 test('a suspended project is not applied until it is resumed', async () => {
   running = run()
   await running.says(`${PROJECT}  Synced`)
@@ -83,6 +84,7 @@ test('a suspended project is not applied until it is resumed', async () => {
   expect((await agent('status')).stdout).toMatch(/AS OF.*\n.*shop.* \ds ago/)
   expect((await agent('status', 'shop')).stdout).toContain(PROJECT)
   expect(await agent('status', 'shops')).toMatchObject({ code: 1, stderr: expect.stringContaining('no project shops') })
+  expect((await agent('resume')).stderr).toContain('Name one or more projects, or use --all')
   expect(await agent('resume', '--all')).toMatchObject({ code: 0, stdout: 'Resumed: all projects.\n' })
   await running.says('done: update')
 })
@@ -144,18 +146,17 @@ test('the command that agent status suggests restores a manifest that a commit d
   expect((await agent('reconcile', 'shop')).stdout).toContain('Synced')
 })
 
+// hint: Stop it, or choose another folder with --data.
 test('a second agent on the same data folder is rejected', async () => {
   running = run()
   await running.says('Page')
-  const second = await espalier([
-    'agent',
-    'run',
-    '--data',
-    join(folder, 'data'),
-    '--sandbox=other',
-    join(folder, 'repo'),
-  ])
-  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('Another agent uses the data folder') })
+  const second = (data: string) =>
+    espalier(['agent', 'run', '--once', '--data', join(folder, data), '--sandbox=other', join(folder, 'repo')])
+  expect(await second('data')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Another agent uses the data'),
+  })
+  expect((await second('other-data')).stderr).not.toContain('Another agent')
 })
 
 test('agent run --once runs one round and exits with the code of agent status', async () => {

@@ -64,6 +64,7 @@ test('operations list prints a message and no header if no operation matches', a
   })
 })
 
+// hint: Choose one with --port, or set ESPALIER_BASE_URL.
 test('sandbox connect uses the sandbox that ESPALIER_BASE_URL names', async () => {
   const env = { TMPDIR: folder }
   const serve = async () => {
@@ -75,6 +76,8 @@ test('sandbox connect uses the sandbox that ESPALIER_BASE_URL names', async () =
   const [one = ''] = [await serve(), await serve()]
   const either = await espalier(['sandbox', 'connect', 'main'], env, folder)
   expect(either.stderr).toContain('2 sandboxes are running')
+  const byPort = await espalier(['sandbox', 'connect', 'main', '--port', new URL(one).port], env, folder)
+  expect(byPort.stderr).not.toContain('2 sandboxes are running')
   const named = await espalier(['sandbox', 'connect', 'main'], { ...env, ESPALIER_BASE_URL: one }, folder)
   expect(named.stderr).not.toContain('2 sandboxes are running')
 })

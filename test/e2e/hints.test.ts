@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseSeed, type Seed } from '../../src/sandbox/index.ts'
+import type { Environment } from '../in-process.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 import { environmentOf } from './real-computes.ts'
 import { liveComputes, onOperation, printed, SHOP, stage } from './stage.ts'
@@ -57,11 +58,11 @@ describe('planning', () => {
     expect((await shop.run('plan')).text).toContain('2 to move.')
   })
 
-  // hint: Set `parkOn` to a branch that has no primary: one of the computes is moved there temporarily.
+  // hint: Set `parkOn` to an unprotected branch that has no primary: one of the computes is moved there temporarily.
   test('a cycle of moves is resolved without deleting anything', async () => {
     const swap = 'branches: { main: { primary: { id: ep-staging } }, staging: { primary: { id: ep-main } } }'
     const shop = await stage(swap)
-    expect((await shop.run('plan')).text).toContain('hint: Set `parkOn` to a branch that has no primary')
+    expect((await shop.run('plan')).text).toContain('hint: Set `parkOn` to an unprotected branch that has no primary')
     await shop.declare(`parkOn: spare\n${swap}`)
     expect((await shop.run('plan')).text).toContain('2 to move.')
   })
@@ -378,12 +379,173 @@ test('an adopted replica is pinned', async () => {
   expect(text).toContain('Plan: 1 to update.')
 })
 
-test('a mistyped git ref is corrected', async () => {
+const TWINS: Seed = {
+  projects: [
+    {
+      id: 'shop',
+      branches: [
+        {
+          name: 'main',
+          computes: [
+            { id: 'ep-main', size: 1, disabled: true },
+            { id: 'ep-bi-1', type: 'read_only', name: 'bi', size: 1 },
+            { id: 'ep-bi-2', type: 'read_only', name: 'bi', size: 1 },
+          ],
+        },
+      ],
+    },
+    { id: 'shop-2', branches: [{ name: 'main' }] },
+  ],
+}
+const DAILY = (per = ''): string =>
+  `version: 1\npolicies:\n  - { name: few, level: deny, reason: cost, rule: { maxRestarts: 9 }${per} }\n`
+
+interface Mistake {
+  readonly hint: string
+  readonly run: string
+  /** The corrected command. Default: the same one. */
+  readonly corrected?: string
+  /** A file, by what it was and what the hint makes of it. */
+  readonly file?: readonly [path: string, before: string, after: string]
+  readonly env?: (env: Environment) => Environment
+}
+
+const addressed =
+  (change: (url: string) => string) =>
+  (env: Environment): Environment => ({ ...env, ESPALIER_BASE_URL: change(env.ESPALIER_BASE_URL ?? '') })
+
+// hint: Use --format json, and redirect stdout to write a file.
+// hint: Name a file: --html page.html.
+// hint: Name another file with --html.
+// hint: Use --auto-approve.
+// hint: Write --override NAME=REASON.
+// hint: Use a wider --branch.
+// hint: Name the project with --project, by its id or name.
+// hint: Choose one by its id: ….
+// hint: Use its id.
+// hint: Set `disabled: false` in its manifest, then run `espalier apply`.
+// hint: Remove `per: day`, or pass the policy only to `agent run`, with --policy.
+// hint: Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE. To try Espalier without an account, use --sandbox=SEED.yaml.
+// hint: Copy it again: a key is one line of letters, digits and punctuation.
+// hint: Set the key in ESPALIER_API_KEY.
+// hint: Use https. Plain http is only allowed to this machine (127.0.0.1, localhost, ::1).
+test.each<Mistake>([
+  {
+    hint: 'Use --format json, and redirect stdout to write a file.',
+    run: 'show --resolved espalier.yaml --format markdown',
+    corrected: 'show --resolved espalier.yaml --format json',
+  },
+  { hint: 'Name a file: --html page.html.', run: 'plan --html -', corrected: 'plan --html page.html' },
+  { hint: 'Name another file with --html.', run: 'plan --html no/where.html', corrected: 'plan --html page.html' },
+  { hint: 'Use --auto-approve.', run: 'compute restart ep-bi-1', corrected: 'compute restart ep-bi-1 --auto-approve' },
+  {
+    hint: 'Write --override NAME=REASON.',
+    run: 'plan --override few',
+    corrected: 'plan --override few=test',
+    file: ['espalier.policy.yaml', DAILY(), DAILY()],
+  },
+  {
+    hint: 'Use a wider --branch.',
+    run: 'import --project shop --branch x*',
+    corrected: 'import --project shop --branch *',
+  },
+  {
+    hint: 'Name the project with --project, by its id or name.',
+    run: 'compute restart ep-bi-1 --auto-approve',
+    corrected: 'compute restart ep-bi-1 --auto-approve --project shop',
+    file: ['espalier.yaml', 'version: 1\nprojects: [shop, shop-2]\n', 'version: 1\nprojects: [shop, shop-2]\n'],
+  },
+  {
+    hint: 'Choose one by its id: shop, shop-2.',
+    run: 'operations list --project shop*',
+    corrected: 'operations list --project shop',
+  },
+  {
+    hint: 'Use its id.',
+    run: 'compute restart main/bi --auto-approve',
+    corrected: 'compute restart ep-bi-1 --auto-approve',
+  },
+  {
+    hint: 'Remove `per: day`, or pass the policy only to `agent run`, with --policy.',
+    run: 'plan',
+    file: ['espalier.policy.yaml', DAILY(', per: day'), DAILY()],
+  },
+  {
+    hint: 'Set ESPALIER_API_KEY or NEON_API_KEY, or use --api-key-file FILE.',
+    run: 'plan',
+    env: (env) => ({ ...env, ESPALIER_API_KEY: '' }),
+  },
+  {
+    hint: 'Copy it again: a key is one line of letters, digits and punctuation.',
+    run: 'plan',
+    env: (env) => ({ ...env, ESPALIER_API_KEY: `${env.ESPALIER_API_KEY}\nx` }),
+  },
+  {
+    hint: 'Set the key in ESPALIER_API_KEY.',
+    run: 'plan',
+    env: addressed((url) => url.replace('://', '://user:key@')),
+  },
+  {
+    hint: 'Plain http is only allowed to this machine',
+    run: 'plan',
+    env: addressed((url) => url.replace('127.0.0.1', 'neon.example')),
+  },
+])('the hint "$hint" is enough to correct `espalier $run`', async ({ hint, run, corrected = run, file, env }) => {
+  const shop = await stage('branches: { main: { replicas: { b: { id: ep-bi-1 } } } }', TWINS)
+  const right = environmentOf(shop.sandbox)
+  const asked = async (command: string, variables = right) =>
+    printed(await espalier(command.split(' '), variables, shop.folder))
+  if (file !== undefined) await shop.write(file[0], file[1])
+  const mistaken = await asked(run, env?.(right))
+  expect(mistaken).toMatchObject({ code: 1, text: expect.stringContaining(hint) })
+  if (file !== undefined) await shop.write(file[0], file[2])
+  const ended = await asked(corrected)
+  expect(ended.code, ended.text).toBe(0)
+  expect(await liveComputes(shop)).toEqual(['ep-bi-1', 'ep-bi-2', 'ep-main'])
+})
+
+test('a disabled compute is enabled in its manifest, and then started', async () => {
+  const shop = await stage(undefined, TWINS)
+  const start = () => shop.run('compute', 'start', 'main', '--project', 'shop')
+  expect((await start()).text).toContain('Set `disabled: false` in its manifest')
+  await shop.declare('branches: { main: { primary: { disabled: false } } }')
+  expect((await shop.follow(await start(), 'then run `', '--auto-approve')).code).toBe(0)
+  expect((await start()).code).toBe(0)
+})
+
+// hint: Name a project with --project ID.
+test('a key that cannot list projects can import one', async () => {
+  const shop = await stage()
+  const effect = { kind: 'status', status: 403 } as const
+  shop.sandbox.control.addFault({ on: 'request', method: 'GET', path: '/projects', effect, times: 0 })
+  expect((await shop.run('import')).text).toContain('Name a project with --project ID.')
+  expect((await shop.run('import', '--project', 'shop')).code).toBe(0)
+})
+
+// hint: Commit the manifests first.
+// hint: Name a file or folder in the repository.
+// hint: Use paths inside the current folder.
+// hint: If it exists at the remote, run: git fetch origin (actions/checkout: fetch-depth: 0)
+test('a plan is compared with a commit', async () => {
   const shop = await stage(PRIMARY)
   const git = (...args: readonly string[]) => execFileSync('git', args, { cwd: shop.folder })
   git('init', '-q', '-b', 'main')
+  const plan = (...args: readonly string[]) => shop.run('plan', ...args)
+  expect((await plan('--base', 'main')).text).toContain('hint: Commit the manifests first.')
   git('add', '.')
   git('-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'first')
-  expect((await shop.run('plan', '--base', 'mian')).text).toContain('hint: Did you mean `main`?')
-  expect((await shop.run('plan', '--base', 'main')).text).toContain('size 1 → 2 CU')
+  expect((await shop.run('drift', '-')).text).toContain('hint: Name a file or folder in the repository.')
+  expect((await shop.run('drift', '.')).text).toContain('size: live 1 CU, declared 2 CU')
+  await mkdir(join(shop.folder, 'sub'))
+  const args = ['plan', '--base', 'main', '../espalier.yaml']
+  const outside = await espalier(args, environmentOf(shop.sandbox), join(shop.folder, 'sub'))
+  expect(outside.stderr).toContain('hint: Use paths inside the current folder.')
+  expect((await plan('--base', 'main', '.')).text).toContain('size 1 → 2 CU')
+  git('clone', '-q', '--bare', '.', 'origin.git')
+  git('remote', 'add', 'origin', join(shop.folder, 'origin.git'))
+  git('-C', 'origin.git', 'branch', 'base')
+  expect((await plan('--base', 'origin/base')).text).toContain('run: git fetch origin')
+  git('fetch', '-q', 'origin')
+  expect((await plan('--base', 'origin/base')).text).toContain('size 1 → 2 CU')
+  expect((await plan('--base', 'mian')).text).toContain('hint: Did you mean `main`?')
 })

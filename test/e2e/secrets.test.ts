@@ -241,6 +241,7 @@ test('an unsafe base URL is rejected, whether from a flag or from the environmen
 })
 
 // promise: proxy
+// hint: Unset it. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS=FILE.
 test('TLS certificates are always verified, even against a private CA, and a proxy does not see the key', async () => {
   const sandbox = await openSandbox()
   const authority = makeAuthority()

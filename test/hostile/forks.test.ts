@@ -251,6 +251,7 @@ test('a git tree with a billion paths is rejected when its listing reaches 64 Mi
 })
 
 // promise: head-checkout
+// hint: Remove `ref` from actions/checkout: the head is read from git without a checkout.
 test.each([
   ['the head', (head: string) => head],
   ['the merge commit', () => 'refs/pull/7/merge'],
@@ -262,6 +263,8 @@ test.each([
   expect(code).toBe(1)
   expect(log).toContain('title=E_FORK_CHECKOUT::')
   expect(requests()).toEqual([])
+  checkout.git('checkout', '-q', '-')
+  expect((await run()).code).toBe(0)
 })
 
 // promise: applied-before-merge

@@ -87,9 +87,28 @@ const policy = (name: string, rest: string): string => `{ name: ${name}, level: 
 // hint: Set a value, or delete the line. Settings that are left out are not managed.
 // hint: Write `…`: in YAML 1.2, `…` is a string.
 // hint: Write `…` without quotes.
+// hint: Add the colon, or delete the line.
+// hint: Add a manifest, or delete the file.
+// hint: Add `project` with the project id. Only shared files have none, and no manifest extends this file.
+// hint: Copy the id from the Settings page of the console. The project name is not accepted.
+// hint: Write another name, or leave it out.
 test.each<readonly [hint: string, mistake: string, corrected: string, shared?: string]>([
   ['Remove the tag.', 'prune: !no true', 'prune: true'],
   ['Replace the tab with spaces.', 'branches:\n\tmain: {}', 'branches:\n  main: {}'],
+  ['Add the colon, or delete the line.', 'prune\nparkOn: spare', 'prune: true\nparkOn: spare'],
+  ['Add a manifest, or delete the file.', '# Nothing yet', 'prune: true'],
+  [
+    'Add `project` with the project id. Only shared files have none, and no manifest extends this file.',
+    'version: 1\nprune: true',
+    'prune: true',
+  ],
+  [
+    'Copy the id from the Settings page of the console. The project name is not accepted.',
+    'version: 1\nproject: My Shop',
+    '',
+  ],
+  ['Write another name, or leave it out.', primary('name: ""'), primary('name: bi')],
+  ['Write another name, or leave it out.', primary('name: "a\\tb"'), primary('')],
   ['Put the value in quotes.', primary('name: @bi'), primary('name: "@bi"')],
   [
     'Put a value that contains `: ` in quotes.',
@@ -182,7 +201,7 @@ test.each<readonly [hint: string, mistake: string, corrected: string, shared?: s
   ],
 ])('the hint `%s` corrects %j', (hint, mistake, corrected, shared) => {
   const errorsOf = (body = '') => {
-    const text = body.startsWith('version') ? `${body}\n` : `${HEAD}${body}\n`
+    const text = /^(version|#)/.test(body) ? `${body}\n` : `${HEAD}${body}\n`
     const files = shared === undefined ? [] : [{ path: 's.yaml', text: `${shared}\n` }]
     const { diagnostics } = body.startsWith('policies')
       ? parsePolicies([{ path: 'p.yaml', text: `version: 1\n${body}\n` }])

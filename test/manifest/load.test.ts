@@ -280,19 +280,47 @@ describe('extends', () => {
     expect(loaded.files).toEqual(['a.yaml'])
   })
 
-  test.each([
-    ['is missing', undefined, 'The file does not exist.', 'Paths in `extends` are relative to this file.'],
-    ['is not UTF-8', Buffer.from([0xff]), 'The file is not UTF-8.', 'Save it as UTF-8.'],
+  const SHARED = 'defaults: { size: 2 }\n'
+  const SPLIT = { 's.yaml': SHARED, 't.yaml': 'prune: true\n' }
+  const extendingBoth = extending('[s.yaml, t.yaml]')
+
+  // hint: Name the files in it; `extends` accepts a list.
+  // hint: Save it as UTF-8.
+  // hint: Split it into several shared files: `extends` accepts a list.
+  // hint: Split it into several files, and extend those.
+  test.each<readonly [string, Record<string, string | Buffer>, string, string, Record<string, string>]>([
+    ['is missing', {}, 'The file does not exist.', 'Paths in `extends` are relative to this file.', SPLIT],
+    [
+      'is a folder',
+      { 's.yaml/t.yaml': SHARED },
+      'It is not a file.',
+      'Name the files in it; `extends` accepts a list.',
+      { 'a.yaml': extending('[s.yaml/t.yaml]') },
+    ],
+    ['is not UTF-8', { 's.yaml': Buffer.from([0xff]) }, 'The file is not UTF-8.', 'Save it as UTF-8.', SPLIT],
     [
       'is too large',
-      Buffer.alloc(32 * 1024 * 1024 + 1),
+      { 's.yaml': Buffer.alloc(32 * 1024 * 1024 + 1) },
       'The file is larger than 32 MiB.',
       'Split it into several shared files: `extends` accepts a list.',
+      { 'a.yaml': extendingBoth, ...SPLIT },
     ],
-  ])('the message says why a shared file that %s cannot be used, and what to do', async (_case, bytes, why, hint) => {
-    await write({ 'tree/a.yaml': extending('s.yaml') })
-    if (bytes !== undefined) await writeFile(join(root, 'tree/s.yaml'), bytes)
-    const message = `The shared file \`s.yaml\` cannot be used. ${why}`
-    expect((await load('a.yaml')).diagnostics).toMatchObject([{ message, hint }])
-  })
+    [
+      'has two documents',
+      { 's.yaml': `${SHARED}---\n${SHARED}` },
+      'A shared file must have exactly one document.',
+      'Split it into several files, and extend those.',
+      { 'a.yaml': extendingBoth, ...SPLIT },
+    ],
+  ])(
+    'the message says why a shared file that %s cannot be used, and what to do',
+    async (_case, files, why, hint, fixed) => {
+      const save = (saved: Record<string, string | Buffer>) =>
+        write(Object.fromEntries(Object.entries(saved).map(([path, content]) => [`tree/${path}`, content])))
+      await save({ 'a.yaml': extending('s.yaml'), ...files })
+      expect((await load('a.yaml')).diagnostics).toMatchObject([{ message: expect.stringContaining(why), hint }])
+      await save(fixed)
+      expect((await load('a.yaml')).diagnostics).toEqual([])
+    },
+  )
 })

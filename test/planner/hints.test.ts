@@ -49,12 +49,13 @@ const PINNED = (id: string) => `branches: { dev: { primary: { id: ${id}, size: 2
 const RESIZE = (ref: string) => `branches: { ${ref}: { primary: { size: 2 } } }`
 
 // hint: Correct the pin, or remove it to create a compute.
-// hint: Use a branch that has no primary and for which none is declared.
+// hint: Use an unprotected branch that has no primary and for which none is declared.
 // hint: Move the content of one entry into the other.
 // hint: Use the id of one of them, or rename the others.
 // hint: Move it to a branch that does not expire, or remove the branch's expiry.
 // hint: Remove the branch's expiry or `protect`.
 // hint: Pin the right one with `id:`, or rename one of the two.
+// hint: Rename one of the two.
 test.each([
   ['Correct the pin', PINNED('ep-gone'), LIVE, PINNED('ep-br-dev'), LIVE, ['update ep-br-dev br-dev']],
   [
@@ -65,7 +66,14 @@ test.each([
     LIVE,
     ['create read_write br-free'],
   ],
-  ['Use a branch that has no primary', `${SWAP}\nparkOn: old`, LIVE, `${SWAP}\nparkOn: free`, LIVE, SWAPPED],
+  [
+    'Use an unprotected branch that has no primary',
+    `${SWAP}\nparkOn: old`,
+    LIVE,
+    `${SWAP}\nparkOn: free`,
+    LIVE,
+    SWAPPED,
+  ],
   [
     'for which none is declared',
     `${WITH_FREE}\nparkOn: free`,
@@ -73,6 +81,14 @@ test.each([
     `${WITH_FREE}\nparkOn: permanent`,
     LIVE,
     ['create read_write br-free', ...SWAPPED],
+  ],
+  [
+    'Use an unprotected branch',
+    `${SWAP}\nparkOn: free\nrules: [{ match: free, protect: true }]`,
+    LIVE,
+    `${SWAP}\nparkOn: permanent\nrules: [{ match: free, protect: true }]`,
+    LIVE,
+    SWAPPED,
   ],
   [
     'Move the content of one entry into the other',
@@ -95,8 +111,20 @@ test.each([
   ["remove the branch's expiry", ONTO('temporary'), EXPIRING, ONTO('temporary'), LIVE, ['move ep-br-dev br-temporary']],
   ["Remove the branch's expiry", PROTECTED, EXPIRING, PROTECTED, LIVE, []],
   ['`protect`', PROTECTED, EXPIRING, 'branches: { temporary: {} }', EXPIRING, []],
+  ...['r: {}', 'r: { id: ep-br-main-0 }'].map(
+    (replica) =>
+      [
+        // A pin would not help, because the other one has the name too.
+        'Rename one of the two.',
+        `branches: { main: { replicas: { ${replica} } } }`,
+        LIVE,
+        'branches: { main: { replicas: { s: { id: ep-br-main-0 } } } }',
+        LIVE,
+        ['update ep-br-main-0 br-main'],
+      ] as const,
+  ),
   [
-    'rename one of the two',
+    'Rename one of the two.',
     'branches: { main: { replicas: { r: {} } } }',
     LIVE,
     'branches: { main: { replicas: { s: { renamedFrom: r } } } }',

@@ -143,6 +143,7 @@ test('replaying a log on a snapshot that includes it changes nothing', async () 
   expect(await worldOf(await open(first.clock.now()))).toEqual(world)
 })
 
+// hint: Delete the folder to start over from the seed.
 test('a damaged line within the log is reported with its line number', async () => {
   const first = await open()
   await first.sandbox.close()
@@ -151,6 +152,19 @@ test('a damaged line within the log is reported with its line number', async () 
     code: 'E_SANDBOX_STATE',
     message: expect.stringContaining('log.jsonl:2'),
   })
+  await rm(directory, { recursive: true })
+  expect((await (await open()).call('GET', `${P}/endpoints/${PRIMARY}`)).status).toBe(200)
+})
+
+// hint: Choose a folder that you can write to.
+test('a state folder that cannot be written is reported', async () => {
+  const file = join(directory, 'file')
+  await writeFile(file, '')
+  await expect(open(undefined, { stateDir: join(file, 'state') })).rejects.toMatchObject({
+    code: 'E_SANDBOX_STATE',
+    hint: 'Choose a folder that you can write to.',
+  })
+  await open(undefined, { stateDir: join(directory, 'state') })
 })
 
 test('two sandboxes cannot share a folder', async () => {

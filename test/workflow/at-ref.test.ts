@@ -1,5 +1,5 @@
 /** Manifests and policies of a commit: an unreadable file must not count as a missing one. */
-import { mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { manifestsAt } from '../../src/workflow/index.ts'
@@ -41,6 +41,7 @@ const CLOSED = [
 const WHAT = { paths: ['espalier'], policyPaths: ['envs/policy.yaml'] }
 
 // promise: links-on-base
+// hint: Replace it with a copy of the file.
 test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path, change) => {
   const made = repository()
   made.commit('plain')
@@ -51,7 +52,15 @@ test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path
   await expect(manifestsAt('HEAD', WHAT, { cwd: made.folder })).rejects.toMatchObject({
     code: 'E_OUTSIDE',
     message: `At HEAD, ${path} is a link or a submodule. Only regular files are read from a commit.`,
+    hint: expect.stringContaining('Replace it with a copy of the file.'),
   })
+  made.git('rm', '-r', '-q', '--cached', path)
+  rmSync(join(made.folder, path), { recursive: true })
+  const moved = ['vendor/moved', '.git/moved'].map((one) => join(made.folder, one)).find((one) => existsSync(one))
+  cpSync(moved ?? '', join(made.folder, path), { recursive: true })
+  made.commit('copied')
+  const { review } = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
+  expect(review?.policies?.policies).toHaveLength(2)
 })
 
 // promise: links-on-base
@@ -73,4 +82,38 @@ test('symlinks and submodules at paths that are not manifests are ignored', asyn
   const { loaded } = await manifestsAt('HEAD', WHAT, { cwd: made.folder })
   expect(loaded.diagnostics).toEqual([])
   expect(loaded.desired.documents).toHaveLength(1)
+})
+
+// hint: Keep manifests in a separate folder, and name it as the working directory.
+test('a file that cannot be written to disk does not matter outside the folder of the manifests', async () => {
+  const made = repository()
+  made.commit('first')
+  made.git(
+    'update-index',
+    '--add',
+    '--cacheinfo',
+    `100644,${made.git('rev-parse', 'HEAD:espalier.policy.yaml')},a\\b.yaml`,
+  )
+  made.git('commit', '-qm', 'second')
+  await expect(manifestsAt('HEAD', { paths: ['.'] }, { cwd: made.folder })).rejects.toMatchObject({
+    code: 'E_GIT',
+    hint: expect.stringContaining('a separate folder'),
+  })
+  const { loaded } = await manifestsAt('HEAD', { paths: ['.'] }, { cwd: join(made.folder, 'espalier') })
+  expect(loaded.desired.documents).toHaveLength(1)
+})
+
+// hint: Fetch them: git fetch --refetch --no-filter origin (actions/checkout: without filter and sparse-checkout).
+test('the files that a partial clone lacks can be fetched', async () => {
+  const made = repository()
+  made.commit('first')
+  made.git('config', 'uploadpack.allowFilter', 'true')
+  const cwd = join(made.folder, 'clone')
+  made.git('clone', '-q', '--no-checkout', '--filter=blob:none', `file://${made.folder}`, cwd)
+  const read = () => manifestsAt('HEAD', { paths: ['espalier'] }, { cwd })
+  await expect(read()).rejects.toMatchObject({
+    hint: expect.stringContaining('git fetch --refetch --no-filter origin'),
+  })
+  made.git('-C', cwd, 'fetch', '-q', '--refetch', '--no-filter', 'origin')
+  expect((await read()).loaded.desired.documents).toHaveLength(1)
 })

@@ -140,7 +140,7 @@ const isNeeded = (command: ComputeAction, { ref, observed, projectId }: Target):
   }
   if (command === 'start' && observed.attributes.disabled === true) {
     throw new EspalierError('E_DISABLED', `${plainText(ref)} is disabled and cannot be started.`, {
-      hint: 'Set disabled: false in its manifest, then run apply.',
+      hint: 'Set `disabled: false` in its manifest, then run `espalier apply`.',
     })
   }
   if (command === 'start') return observed.state !== 'active'

@@ -122,9 +122,11 @@ const chooseProjects = async (api: ReadApi, io: Io): Promise<readonly string[]> 
   const more = projects.length > SHOWN ? [`  and ${projects.length - SHOWN} more`] : []
   print([`The key has access to ${projects.length} projects:`, ...listed, ...more].join('\n'), io.stderr)
   const answer = await askLine('Press Enter to import all of them, or type an id, a name or a glob: ', io)
-  if (answer === undefined) throw new EspalierError('E_USAGE', 'No project was chosen.', { hint: 'Use --project ID.' })
+  if (answer === undefined) throw usageError('No project was chosen.', AGAIN)
   return answer === '' ? ids : pick(answer, projects)
 }
+
+const AGAIN = 'Run `espalier init` again, or use --project ID.'
 
 const pick = (answer: string, projects: readonly Project[]): readonly string[] => {
   const named = projects.find(({ name }) => name.toLowerCase() === answer.toLowerCase())
@@ -133,7 +135,7 @@ const pick = (answer: string, projects: readonly Project[]): readonly string[] =
   const chosen = matchingProjects(answer, projects)
   if (chosen.length > 0) return chosen
   throw new EspalierError('E_PROJECT_UNKNOWN', `There is no project ${plainText(answer)}.`, {
-    hint: 'Run `espalier init` again, or use --project ID.',
+    hint: AGAIN,
   })
 }
 

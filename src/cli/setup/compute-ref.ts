@@ -28,7 +28,7 @@ export const chooseCompute = <T extends NamedCompute>(ref: string, computes: rea
   }
   if (found.length > 1) {
     const projects = found.map(({ projectId, id }) => `${id} in ${projectId}`).join(', ')
-    throw usageError(`${ref} matches several computes: ${projects}.`, 'Use its id, or add --project.')
+    throw usageError(`${ref} matches several computes: ${projects}.`, 'Use its id.')
   }
   return only
 }

@@ -45,7 +45,7 @@ export const SPECIFIC: Readonly<Record<string, Specific>> = {
     words(
       'E_VALUE',
       'A compute name must have 1 to 64 characters and no control characters.',
-      'Shorten the name, or leave it out.',
+      'Write another name, or leave it out.',
     ),
   ),
   E_GLOB: string((value) => globWords(globProblem(value) ?? 'it is empty')),
