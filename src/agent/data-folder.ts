@@ -66,9 +66,12 @@ const PROJECT_FILE = z.object({
    * creates a compute stays until the compute is listed.
    */
   moving: z.array(z.string()).optional(),
-  /** The ids of the changes whose chains have started but are not complete. */
-  chain: z.array(z.string()).optional(),
-  /** The branches that these chains have left without their primary, and the number of steps that are left. */
+  /**
+   * The chains that have started but are not complete: the version that declared them, the ids of their changes, and the
+   * branches that are without a primary in the meantime.
+   */
+  chain: z.object({ version: z.string(), changes: z.array(z.string()), branches: z.array(z.string()) }).optional(),
+  /** The branches that have no primary now, and the number of steps that are left. */
   gap: z.object({ branches: z.array(z.string()), steps: z.number(), since: z.number() }).exactOptional(),
   /** The steps that started in the last 24 hours, except those that neither disrupt connections nor use up a limit. */
   attempts: z.array(

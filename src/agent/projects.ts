@@ -1,7 +1,8 @@
 /** The set of the agent's projects, which follows its manifests. */
 import { EspalierError } from '../base/index.ts'
 import { startDelay } from './decide/wakes.ts'
-import { AgentProject, type ProjectHost } from './project.ts'
+import type { ProjectHost } from './memory.ts'
+import { AgentProject } from './project.ts'
 
 export class Projects {
   readonly #host: ProjectHost

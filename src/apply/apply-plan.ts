@@ -21,7 +21,7 @@ import { openingsOf, scheduledStep } from './before/restart-windows.ts'
 import { type Consents, notStarted, type RunContext, type UntimedEvent } from './context.ts'
 import { type LostPrimaries, lostPrimariesOf } from './lost-primaries.ts'
 import { runStep } from './send/run-step.ts'
-import { Timings } from './wait/timings.ts'
+import { chainTimes, Timings } from './wait/timings.ts'
 import { unsettledFinder, type Wave, waveBlockedBy, wavesOf } from './waves.ts'
 
 export interface ApplyOptions {
@@ -63,7 +63,8 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
   const stepsOf = (kind: Step['kind']): ReadonlyMap<string, Step> =>
     new Map(plan.steps.filter((step) => step.kind === kind).map((step) => [step.change, step]))
   const [creates, deletes] = [stepsOf('create'), stepsOf('delete')]
-  const openingOf = openingsOf(clock)
+  const timings = new Timings(observed)
+  const openingOf = openingsOf(clock, chainTimes(plan, timings))
   const primaries = lostPrimariesOf(plan)
   const context: RunContext = {
     api: options.api,
@@ -71,7 +72,7 @@ export const applyPlan = async (options: ApplyOptions): Promise<Outcome> => {
     operationTimeoutMs: options.operationTimeoutMs ?? DEFAULT_TIMEOUT_MS,
     consent: options.consent,
     expected: new ExpectedState(observed),
-    timings: new Timings(observed),
+    timings,
     abort: options.abort,
     successorOf: (step) => creates.get(step.change),
     predecessorOf: (step) => deletes.get(step.change),

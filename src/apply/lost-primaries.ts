@@ -1,5 +1,5 @@
 /** Follows the primaries that a run takes away: which branches have none now, and which steps give them another. */
-import { type Handover, handoversIn, type Plan, type Step, type StepOutcome } from '../model/index.ts'
+import { type Handover, handoversIn, type Plan, type Step, type StepOutcome, stepsOfHandover } from '../model/index.ts'
 
 type Outcomes = ReadonlyMap<string, StepOutcome>
 
@@ -24,7 +24,7 @@ export const lostPrimariesOf = (plan: Plan): LostPrimaries => {
   const steps = new Map(plan.steps.map((step) => [step.id, step]))
   const neededFor = new Map<string, readonly Handover[]>()
   for (const handover of handovers) {
-    for (const id of stepsOf(handover, steps)) neededFor.set(id, [...(neededFor.get(id) ?? []), handover])
+    for (const id of stepsOfHandover(handover, steps)) neededFor.set(id, [...(neededFor.get(id) ?? []), handover])
   }
   return {
     restores: ({ id }, outcomes) =>
@@ -41,17 +41,6 @@ export const lostPrimariesOf = (plan: Plan): LostPrimaries => {
       }),
     following: ({ id }) => handovers.find(({ frees }) => frees.id === id)?.fills,
   }
-}
-
-/** The last step, and the steps that must run between the two. */
-const stepsOf = ({ frees, fills }: Handover, steps: ReadonlyMap<string, Step>): ReadonlySet<string> => {
-  const ids = new Set([fills.id])
-  // A set also visits what is added to it meanwhile.
-  for (const id of ids) {
-    const { after = [], inTurnAfter = [] } = steps.get(id) ?? {}
-    for (const earlier of after) if (earlier !== frees.id && !inTurnAfter.includes(earlier)) ids.add(earlier)
-  }
-  return ids
 }
 
 /** Whether a step that failed may have taken effect: the service did not reject it. */

@@ -118,6 +118,8 @@ export interface ProjectView extends AgentStatus {
   /** What the manifests declared before their last change, and no longer declare. Its live values stay. */
   readonly released: readonly Released[]
   readonly scheduledSteps: number
+  /** The branches that an unfinished sequence of steps has left without their primary. */
+  readonly withoutPrimary?: readonly string[] | undefined
   /** The commit, or the digest of the folder, for which the project was last planned. */
   readonly version?: string | undefined
   readonly refreshedAt?: string | undefined

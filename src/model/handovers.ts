@@ -48,6 +48,34 @@ export const handoversOf = <S extends Pick<Step, 'project' | 'reason'>>(
   })
 }
 
+/** The steps between the two, and the last one. */
+export const stepsOfHandover = ({ frees, fills }: Handover, steps: ReadonlyMap<string, Step>): ReadonlySet<string> => {
+  const ids = new Set([fills.id])
+  // A set also visits what is added to it meanwhile.
+  for (const id of ids) {
+    const { after = [], inTurnAfter = [] } = steps.get(id) ?? {}
+    for (const earlier of after) if (earlier !== frees.id && !inTurnAfter.includes(earlier)) ids.add(earlier)
+  }
+  return ids
+}
+
+/** The steps that run without a pause, by the step that begins them by taking a primary away. */
+export const chainsIn = (plan: Pick<Plan, 'changes' | 'steps'>): ReadonlyMap<string, readonly Step[]> => {
+  const steps = new Map(plan.steps.map((step) => [step.id, step]))
+  const handovers = handoversIn(plan)
+  const followers = new Set<string>()
+  const chains = handovers.map(({ frees }) => {
+    const ids = new Set([frees.id])
+    for (const id of ids) {
+      for (const handover of handovers)
+        if (handover.frees.id === id) for (const next of stepsOfHandover(handover, steps)) ids.add(next)
+    }
+    for (const id of ids) if (id !== frees.id) followers.add(id)
+    return [frees.id, plan.steps.filter(({ id }) => ids.has(id))] as const
+  })
+  return new Map(chains.filter(([id]) => !followers.has(id)))
+}
+
 export const handoversIn = ({ changes, steps }: Pick<Plan, 'changes' | 'steps'>): readonly Handover[] => {
   const origins = new Map(changes.map(({ id, from }) => [id, from]))
   return handoversOf(steps.map((step) => ({ step, ...slotsOfStep(step, origins.get(step.change)) })))

@@ -35,6 +35,19 @@ export const openingOf = (windows: readonly RestartWindow[], at: number): Openin
   return { isOpen: false, opensAt: new Date(first).toISOString(), opensLocally: localTime(zoned(first, window)) }
 }
 
+/**
+ * When the windows are open and stay open for at least `ms`. Without `opensAt`, they are never open for that long.
+ *
+ * @param at milliseconds since the epoch.
+ */
+export const openingFor = (windows: readonly RestartWindow[], at: number, ms: number): Opening => {
+  const fits = (from: number): boolean => ms === 0 || closingOf(windows, from) - from >= ms
+  const first = openingOf(windows, at)
+  if (first.isOpen && fits(at)) return first
+  const { isOpen, opensAt, ...next } = first.isOpen ? openingOf(windows, closingOf(windows, at)) : first
+  return opensAt === undefined || !fits(Date.parse(opensAt)) ? { isOpen: false } : { isOpen: false, opensAt, ...next }
+}
+
 /** When the first of the windows, all open at `at`, closes; milliseconds since the epoch. */
 export const closingOf = (windows: readonly RestartWindow[], at: number): number => {
   const areOpen = (moment: number): boolean => windows.every((window) => isOpen(window, moment))

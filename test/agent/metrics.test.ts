@@ -103,10 +103,13 @@ test('metrics with unknown values are left out rather than reported as zero', as
 // promise: metric-series
 test('the number of series does not depend on differences, computes or messages', async () => {
   const many = Array.from({ length: 50 }, (_, index) => drift(`replica "${index}"`, `pgSettings.x${index}`))
-  const control = new FakeControl([project('p-1', { differences: many, message: 'no route to 10.0.0.7' })])
+  const control = new FakeControl([
+    project('p-1', { differences: many, message: 'no route to 10.0.0.7', withoutPrimary: ['main', 'dev'] }),
+  ])
   const metrics = agentMetrics(control)
   const series = await seriesOf(metrics)
-  expect(series.filter((line) => line.includes('project=')).length).toBeLessThanOrEqual(8)
+  expect(series.filter((line) => line.includes('project=')).length).toBeLessThanOrEqual(9)
+  expect(series).toContain('espalier_branches_without_primary{project="p-1"} 2')
   expect(new Set(series.flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, label]) => label)))).toEqual(
     new Set(['account', 'code', 'le', 'observed', 'origin', 'predicted', 'project', 'result', 'state']),
   )

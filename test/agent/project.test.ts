@@ -2,9 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { ProjectFile } from '../../src/agent/data-folder.ts'
-import { AgentProject, type ProjectHost } from '../../src/agent/project.ts'
+import type { ProjectHost } from '../../src/agent/memory.ts'
+import { AgentProject } from '../../src/agent/project.ts'
+import { usableOf } from '../../src/agent/round/read.ts'
 import type { Declaration } from '../../src/agent/source/desired-state.ts'
-import { usableOf } from '../../src/agent/tell/view.ts'
 
 const open = (
   writeProject: (project: string, file: ProjectFile) => Promise<void>,

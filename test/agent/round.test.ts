@@ -35,7 +35,7 @@ const round = (wanted: Desired, observed: Observed, record: ProjectRecord, polic
       isSuspended: false,
       history: 'known',
     },
-    steps: { now: NOW, continuing: new Set(), isWaveHeld: false, mayInterrupt: () => true },
+    steps: { now: NOW, isWaveHeld: false, mayInterrupt: () => true, chainMs: () => 0 },
   })
 
 const anyRound = (check: (wanted: Desired, live: Observed, other: Observed) => void): void =>

@@ -66,6 +66,11 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
   const log: string[] = []
   const onDisk = folderSource([manifests], folder)
   let version: Version | undefined
+  const versions = new Map<string, Version>()
+  const readVersion = async (): Promise<void> => {
+    version = await onDisk.read()
+    if (version !== undefined) versions.set(version.id, version)
+  }
   let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
   const bury = async (agent: Agent, life: Life): Promise<void> => {
@@ -78,13 +83,13 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
     log,
     declare: async (text, file = 'espalier.yaml') => {
       await writeFile(join(manifests, file), text)
-      version = await onDisk.read()
+      await readVersion()
     },
     declareAll: async (texts) => {
       await Promise.all(
         texts.map((text, index) => writeFile(join(manifests, `${String(index).padStart(5, '0')}.yaml`), text)),
       )
-      version = await onDisk.read()
+      await readVersion()
     },
     breakGit: (error) => {
       broken = error
@@ -109,6 +114,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
               if (broken !== undefined) throw broken
               return moved.isGone === true ? undefined : version
             },
+            earlier: async (id) => versions.get(id),
             continues: async (one, earlier) => one === earlier || moved.isRewritten !== true,
           },
           data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },

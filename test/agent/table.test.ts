@@ -157,7 +157,7 @@ describe('rows 10 to 17 of the decision table, for a step', () => {
     isDenied: false,
     isWaveHeld: false,
     mayInterrupt: () => true,
-    continuing: new Set<string>(),
+    chainMs: () => 0,
   }
   const never = [on('sun'), on('mon')]
 
@@ -178,12 +178,26 @@ describe('rows 10 to 17 of the decision table, for a step', () => {
     [15, 'an open window', { windows: [on('sun')] }, {}, 'run Progressing'],
     [
       15,
-      'a chain that was already started',
-      { windows: [on('mon')] },
-      { continuing: new Set(['a#1']) },
+      'a chain that fits into the window',
+      { windows: [on('sun')] },
+      { chainMs: () => 59 * 60_000 },
       'run Progressing',
     ],
     [16, 'windows that never overlap', { windows: never }, {}, 'skip Blocked NoCommonWindow'],
+    [
+      16,
+      'a chain that takes longer than the window is open',
+      { windows: [on('sun')] },
+      { chainMs: () => 3 * 60 * 60_000 },
+      'skip Blocked NoCommonWindow',
+    ],
+    [
+      17,
+      'a chain that does not fit into the rest of the window',
+      { windows: [on('sun')] },
+      { chainMs: () => 61 * 60_000 },
+      'wait Scheduled 2026-11-29T02:00:00.000Z',
+    ],
     [17, 'a closed window', { windows: [on('mon')] }, {}, 'wait Scheduled 2026-11-23T02:00:00.000Z'],
     [
       17,

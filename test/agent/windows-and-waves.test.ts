@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
+import { Life } from './life.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World, type WorldOptions } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -33,22 +34,25 @@ branches:
 `
   const [ONE, TWO, MAIN] = ['ep-one-11111111', 'ep-two-22222222', 'ep-main-33333333']
   const slow = { kind: 'latency', ms: 25_000 } as const
-  const start = () =>
-    world.start({
-      ...SELDOM,
-      policy: { onGit: 'apply', onDrift: 'report', allow: new Set(['restart', 'move']) },
-    })
+  const start = (life?: Life) =>
+    world.start({ ...SELDOM, policy: { onGit: 'apply', onDrift: 'report', allow: new Set(['restart', 'move']) } }, life)
   /** The restart of main takes until 02:07. Each of the three move requests then takes 25 s. */
-  const begin = async () => {
+  const begin = async (life?: Life) => {
     const branches = [
       branch('one', '11111111'),
       branch('two', '22222222'),
       branch('main', '33333333'),
       { id: 'br-park-44444444', name: 'park', computes: [] },
     ]
-    world = await openWorld({ projects: [{ id: PROJECT, branches }] }, { durations: { apply_config: 8 * MINUTE } })
+    world = await openWorld(
+      { projects: [{ id: PROJECT, branches }] },
+      {
+        durations: { apply_config: 8 * MINUTE },
+        strideMs: 1_000,
+      },
+    )
     await world.declare(manifest(ONE, TWO, 1))
-    const agent = await start()
+    const agent = await start(life)
     await world.pass(MINUTE)
     await world.declare(manifest(TWO, ONE, 2))
     await world.pass(MINUTE)
@@ -93,13 +97,13 @@ branches:
     expect(stateOf(next, PROJECT)).toBe('Synced')
   })
 
-  /** The service fails after the first of the three moves, so that branch two has no primary. */
+  /** The service refuses the second of the three moves, so that branch two has no primary. */
   const cutShort = async () => {
     const agent = await begin()
     const { control } = world.stage.sandbox
     control.clearFaults()
     control.addFault({ on: 'request', method: 'PATCH', path: `**/${TWO}`, effect: slow })
-    const down = { kind: 'status', status: 500 } as const
+    const down = { kind: 'status', status: 400 } as const
     control.addFault({ on: 'request', method: 'PATCH', path: `**/${ONE}`, effect: down, times: 0 })
     await world.pass(2 * HOUR + 10 * MINUTE)
     return agent
@@ -149,7 +153,34 @@ branches:
     expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringMatching(GAP) })
     world.stage.sandbox.control.clearFaults()
     await world.pass(30 * MINUTE)
-    expect(projectOf(agent, PROJECT).message).toMatch(GAP)
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      message: expect.stringMatching(GAP),
+      withoutPrimary: ['two'],
+      command: 'espalier validate',
+    })
+  })
+
+  test('an agent that is killed in the middle, and finds invalid manifests, shows the branch without a primary', async () => {
+    const life = new Life()
+    await begin(life)
+    await world.pass(2 * HOUR + 6 * MINUTE)
+    life.kill()
+    await world.declare('version: 2\n')
+    const next = await start()
+    await world.pass(MINUTE)
+    expect(projectOf(next, PROJECT)).toMatchObject({
+      state: 'Invalid',
+      message: expect.stringMatching(/ no primary since /),
+    })
+  })
+
+  test('a chain is finished as it was begun if the manifests no longer say how', async () => {
+    const agent = await cutShort()
+    await world.declare(manifest(TWO, ONE, 2).replace(/ {2}two: .*\n/, ''))
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(20 * MINUTE)
+    expect(projectOf(agent, PROJECT).withoutPrimary).toBeUndefined()
+    expect(sent().slice(-2)).toEqual([expect.stringContaining(ONE), expect.stringContaining(TWO)])
   })
 
   test('an agent that is stopped says which branch has no primary, and retries until it has one', async () => {
@@ -169,6 +200,17 @@ branches:
     const { isDone } = world.endOf(agent)
     agent.stop()
     await world.pass(12 * MINUTE)
+    expect([isDone(), agent.hasGap]).toEqual([true, true])
+  })
+
+  test('an agent that is stopped twice gives up at once', async () => {
+    const agent = await cutShort()
+    const { isDone } = world.endOf(agent)
+    agent.stop()
+    await world.pass(MINUTE)
+    expect(isDone()).toBe(false)
+    agent.stop()
+    await world.pass(1_000)
     expect([isDone(), agent.hasGap]).toEqual([true, true])
   })
 })

@@ -105,7 +105,7 @@ describe('a chain that has begun is completed', () => {
   test('after its restart window has closed, but then no other step in this window starts', async () => {
     const window: RestartWindow = { days: ['thu'], from: '00:00', to: '00:01', timezone: 'UTC' }
     const clock = fakeClock()
-    await clock.sleep(59_000)
+    await clock.sleep(38_000)
     const plan = planOf({ ...PRUNED, restartWindow: window }, LIVE)
     const { outcome } = await run(
       {
@@ -116,9 +116,18 @@ describe('a chain that has begun is completed', () => {
         ],
       },
       { clock },
-      { statuses: ['running', 'running', 'running', 'finished'] },
+      { statuses: [...Array<string>(20).fill('running'), 'finished'] },
     )
     expect(statusesOf(outcome)).toEqual(['done', 'done', 'outside-window'])
+  })
+
+  test('but not begun if it does not fit into the rest of its restart window', async () => {
+    const window: RestartWindow = { days: ['thu'], from: '00:00', to: '00:01', timezone: 'UTC' }
+    const clock = fakeClock()
+    await clock.sleep(50_000)
+    const { outcome, api } = await run(planOf({ ...PRUNED, restartWindow: window }, LIVE), { clock })
+    expect(statusesOf(outcome)).toEqual(['outside-window', 'outside-window'])
+    expect(api.sent).toEqual([])
   })
 })
 

@@ -69,6 +69,23 @@ test('the agent applies a commit, reports it in status, history and page, and ex
   expect(await agent('status')).toMatchObject({ code: 1, stderr: expect.stringContaining('does not respond') })
 })
 
+test('the agent exits with 3 if it had to leave a branch without its primary', async () => {
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  running.interrupt('SIGTERM')
+  await running.ended
+  const file = join(folder, 'data', 'projects', `${PROJECT}.json`)
+  const chain = { version: git('rev-parse', 'HEAD').trim(), changes: ['a'], branches: ['main'] }
+  const gap = { branches: ['main'], steps: 2, since: 0 }
+  await writeFile(file, JSON.stringify({ ...JSON.parse(await readFile(file, 'utf8')), chain, gap }))
+  await commit('2', ', colour: red')
+  running = run()
+  await running.says('Invalid. Branch main has no primary since 1970-01-01T00:00:00.000Z: 2 steps left.')
+  running.interrupt('SIGTERM')
+  expect((await running.ended).code).toBe(3)
+  running = undefined
+})
+
 // hint: Name one or more projects, or use --all, but not both.
 test('a suspended project is not applied until it is resumed', async () => {
   running = run()

@@ -41,11 +41,13 @@ const isDiskBusy = (): boolean =>
 const STRIDE_MS = 50
 
 export interface StageOptions extends Omit<SandboxOptions, 'clock'> {
+  /** Tests that delay requests for long are faster with a longer stride. */
+  readonly strideMs?: number
   /** Called after each request is handled and before its response is sent. */
   readonly onHandled?: (method: string, path: string, status: number) => void
 }
 
-export const openStage = async ({ onHandled, ...options }: StageOptions = {}): Promise<Stage> => {
+export const openStage = async ({ onHandled, strideMs = STRIDE_MS, ...options }: StageOptions = {}): Promise<Stage> => {
   const time = manualClock()
   const wakes = new Set<number>()
   let activity = 0
@@ -81,7 +83,7 @@ export const openStage = async ({ onHandled, ...options }: StageOptions = {}): P
   }
   const advance = (): Promise<void> => {
     // A long sleep must not end while a request is open.
-    const stride = time.now() + STRIDE_MS
+    const stride = time.now() + strideMs
     const next = Math.min(...(wakes.size === 0 || requests.open > 0 ? [stride] : []), ...wakes)
     return time.advance(Math.max(0, next - time.now()))
   }

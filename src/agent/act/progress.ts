@@ -16,7 +16,7 @@ import type { ProjectFile } from '../data-folder.ts'
 import { originOf, type ProjectRecord, refreshed } from '../decide/origin.ts'
 import { type Refusal, type Sighting, subjectOf, waitAfter } from '../decide/retries.ts'
 import { partsOf } from '../decide/round.ts'
-import { begunChanges, type Gap, type Interrupted, movedBy } from './recovery.ts'
+import { begunChanges, type Gap, type Interrupted, movedBy, withChains } from './recovery.ts'
 
 const DAY = 24 * 60 * 60_000
 const WEEK = 7 * DAY
@@ -197,7 +197,14 @@ export const withApplied = (file: ProjectFile, more: ProjectFile['applied']): Pr
 /** The HTTP statuses of a rejection. It is permanent if the value is invalid, and temporary if the branch is new. */
 const REJECTED = new Set([400, 422])
 
-export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, now: number): ProjectFile => {
+/** @param version that of the manifests that were applied. */
+export const afterApply = (
+  file: ProjectFile,
+  plan: Plan,
+  { steps }: Outcome,
+  version: string,
+  now: number,
+): ProjectFile => {
   const byId = new Map(plan.steps.map((step) => [step.id, step]))
   const failed = steps.filter(({ status }) => status === 'failed' || status === 'stale')
   const keysOf = (outcome: StepOutcome): readonly string[] => {
@@ -229,7 +236,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
   const [first] = failed
   const failures = first === undefined ? 0 : file.failures + 1
   const idsOf = (outcomes: readonly StepOutcome[]) => new Set(outcomes.map(({ step }) => step))
-  const chain = withoutDone(file.chain ?? [], plan, idsOf(done)).concat(
+  const changes = withoutDone(file.chain?.changes ?? [], plan, idsOf(done)).concat(
     begunChanges({ plan, started: idsOf([...done, ...failed]), done: idsOf(done) }),
   )
   const isAllDone = done.length === steps.length
@@ -238,7 +245,7 @@ export const afterApply = (file: ProjectFile, plan: Plan, { steps }: Outcome, no
     ...withSettled(file, steps),
     applying: undefined,
     moving: [...(file.moving ?? []), ...(isAllDone ? created : movedBy({ plan, started: idsOf(steps) }))],
-    chain: chain.length === 0 ? undefined : chain,
+    chain: withChains(file.chain, changes, plan, version),
     refusals: [...file.refusals, ...refusals],
     reverts: [...file.reverts, ...reverts],
     failedOperations: { ...file.failedOperations, ...Object.fromEntries(operations) },

@@ -21,6 +21,8 @@ export interface Interrupted {
   readonly done: ReadonlySet<string>
   /** What each step did to connections, by its id. */
   readonly observed: ReadonlyMap<string, Observation>
+  /** When the last event was recorded, in milliseconds since the epoch. */
+  readonly at: number
   /** Whether the apply ended, which is the case if the journal contains its outcome. */
   readonly hasEnded: boolean
 }
@@ -57,6 +59,7 @@ export const readJournal = async (path: string): Promise<Interrupted | undefined
           : [],
       ),
     ),
+    at: Date.parse(events.at(-1)?.time ?? ''),
     hasEnded: events.some(({ type }) => type === 'outcome'),
   }
 }
@@ -94,6 +97,19 @@ export const begunChanges = ({
   return [...new Set(begun.flat().map(({ change }) => change))]
 }
 
+/** These chains together with what is known of them from earlier applies. */
+export const withChains = (
+  known: ProjectFile['chain'],
+  changes: readonly string[],
+  plan: Plan,
+  version: string,
+): ProjectFile['chain'] => {
+  const ids = new Set(changes)
+  const lost = handoversIn(plan).filter(({ frees, fills }) => ids.has(frees.change) || ids.has(fills.change))
+  const branches = new Set([...(known?.branches ?? []), ...lost.map(({ fills }) => fills.branch.name)])
+  return ids.size === 0 ? undefined : { version, changes: [...ids], branches: [...branches] }
+}
+
 const chainsOf = (steps: readonly Step[]): readonly (readonly Step[])[] => {
   const chains: Step[][] = []
   for (const step of steps) {
@@ -118,33 +134,30 @@ export const openedGap = ({ plan, started, done }: Progress): Gap | undefined =>
   const chains = new Set(begunChanges({ plan, started, done }))
   const left = plan.steps.filter(({ id, change }) => chains.has(change) && !done.has(id))
   const lost = handoversIn(plan).filter(({ frees, fills }) => started.has(frees.id) && !done.has(fills.id))
-  return gapOf(
-    lost.map(({ fills }) => fills),
-    left,
-  )
+  const branches = [...new Set(lost.map(({ fills }) => fills.branch.name))]
+  return branches.length === 0 ? undefined : { branches, steps: left.length }
 }
 
-/** The gap that these steps of a chain would close. */
-export const remainingGap = (steps: readonly Step[], { projects }: Observed): Gap | undefined => {
-  const taken = new Set(
-    projects.flatMap(({ computes }) =>
-      computes.flatMap(({ type, branchId }) => (type === 'read_write' ? [branchId] : [])),
+/** The gap of a chain, which is those of its branches that have no primary. */
+export const remainingGap = (branches: readonly string[], steps: number, { projects }: Observed): Gap | undefined => {
+  const without = projects.flatMap((project) => {
+    const taken = new Set(project.computes.flatMap(({ type, branchId }) => (type === 'read_write' ? [branchId] : [])))
+    return project.branches.flatMap(({ id, name }) => (branches.includes(name) && !taken.has(id) ? [name] : []))
+  })
+  return without.length === 0 ? undefined : { branches: without, steps }
+}
+
+/** Whether these steps give all branches of the gap their primaries. */
+export const closesGap = (steps: readonly Step[], { branches }: Gap): boolean =>
+  branches.every((name) =>
+    steps.some(
+      ({ kind, compute, branch, reason }) =>
+        (kind === 'create' || kind === 'move') &&
+        compute.type === 'read_write' &&
+        branch.name === name &&
+        reason !== 'PARKED',
     ),
   )
-  const fills = steps.filter(
-    ({ kind, compute, branch, reason }) =>
-      (kind === 'create' || kind === 'move') &&
-      compute.type === 'read_write' &&
-      reason !== 'PARKED' &&
-      !taken.has(branch.id),
-  )
-  return gapOf(fills, steps)
-}
-
-const gapOf = (fills: readonly Step[], left: readonly Step[]): Gap | undefined =>
-  fills.length === 0
-    ? undefined
-    : { branches: [...new Set(fills.map(({ branch }) => branch.name))], steps: left.length }
 
 /** Waits for all running operations, no matter who started them, because their effect shows only when they end. */
 export const waitForRunningOperations = async (api: ReadApi, project: string, clock: Clock): Promise<void> => {

@@ -1,4 +1,5 @@
 /** Decides what one round of a project does. */
+import { chainTimes, Timings } from '../../apply/index.ts'
 import {
   AGENT_STATES,
   type AgentStatus,
@@ -22,6 +23,7 @@ import {
   wasRefused,
 } from './retries.ts'
 import {
+  type AgentPolicy,
   type Difference,
   decideDifference,
   decideSteps,
@@ -115,15 +117,11 @@ export const decideRound = ({ plan, known, situation, steps }: RoundInput): Roun
   }
 }
 
-/** The ids of the changes to plan, whose chain has started. `undefined` stands for all changes. */
-export type Continuing = ReadonlySet<string> | undefined
-
 interface ProjectRound {
   readonly observed: Observed
   readonly manifests: Manifests
   /** The plan with all differences. */
   readonly whole: Plan
-  readonly continuing: Continuing
   readonly file: ProjectFile
   readonly situation: Situation
   readonly isWaveHeld: boolean
@@ -131,23 +129,36 @@ interface ProjectRound {
 }
 
 /** Decides a round of a project, from what is stored of it. */
-export const roundOf = ({ observed, manifests, whole, continuing, file, situation, isWaveHeld, now }: ProjectRound) => {
-  const mayPlan = (change: Change): boolean => continuing === undefined || continuing.has(change.id)
+export const roundOf = ({ observed, manifests, whole, file, situation, isWaveHeld, now }: ProjectRound): Round => {
   const planOf = (choose: (change: Change) => Selected): Plan =>
     planSnapshot(observed, { ...manifests, selecting: { selection: {}, leftOutProjects: 0, choose } }).result.plan
-  const all = continuing === undefined ? whole : planOf(mayPlan)
   return decideRound({
-    plan: (select) => (select === undefined ? all : planOf((change) => mayPlan(change) && select(change))),
+    plan: (select) => (select === undefined ? whole : planOf(select)),
     known: { ...file, record: file.record ?? NO_RECORD },
-    // Nothing holds up a chain that has left a branch without its primary.
-    situation: continuing === undefined ? situation : { ...situation, isSuspended: false, history: 'known' },
+    situation,
     steps: {
       now,
-      isWaveHeld: isWaveHeld && continuing === undefined,
-      continuing: new Set(continuing === undefined ? [] : all.steps.map(({ id }) => id)),
+      isWaveHeld,
       mayInterrupt: (step) => mayInterrupt(file, step, now),
+      chainMs: chainTimes(whole, new Timings(observed)),
     },
   })
+}
+
+/** Decides a round of a chain that has left a branch without its primary. Only consents and protection hold it up. */
+export const chainRound = (plan: Plan, policy: AgentPolicy, now: number): Round => {
+  // There are no connections to disrupt.
+  const steps = plan.steps.map((step) => ({ ...step, windows: [] }))
+  const context = { policy, now, isDenied: false, isWaveHeld: false, mayInterrupt: () => true, chainMs: () => 0 }
+  const decided = decideSteps(steps, context)
+  return {
+    whole: plan,
+    verdicts: new Map(),
+    plan,
+    steps: decided,
+    exhausted: [],
+    status: worstOf([...decided.values()]),
+  }
 }
 
 /** An update is decided separately for each attribute. `undefined` stands for a change that is decided as a whole. */

@@ -9,7 +9,7 @@ import type {
   Impact,
   Step,
 } from '../../model/index.ts'
-import { openingOf } from '../../model/window-opening.ts'
+import { openingFor } from '../../model/window-opening.ts'
 
 export interface AgentPolicy {
   readonly onGit: 'apply' | 'report'
@@ -97,8 +97,8 @@ export interface StepContext {
   readonly isWaveHeld: boolean
   /** Whether the number of attempts on the step's compute in the last 24 hours is below the limit. */
   readonly mayInterrupt: (step: Step) => boolean
-  /** Ids of the steps that continue a chain that has started. */
-  readonly continuing: ReadonlySet<string>
+  /** How long a chain takes that begins with the step, in milliseconds. It is begun only if that fits into its window. */
+  readonly chainMs: (step: Step) => number
 }
 
 /** Applies rows 10 to 17 to the steps of a plan, in order. A step inherits the verdict of a step that it depends on. */
@@ -114,7 +114,7 @@ export const decideSteps = (steps: readonly Step[], context: StepContext): Reado
 }
 
 const decideStep = (step: Step, context: StepContext): StepVerdict => {
-  const { policy, now, isDenied, isWaveHeld, mayInterrupt, continuing } = context
+  const { policy, now, isDenied, isWaveHeld, mayInterrupt, chainMs } = context
   const run = (row: number): StepVerdict => ({ row, action: 'run', state: 'Progressing' })
   const skip = (row: number, reason: AgentReason): StepVerdict => ({ row, action: 'skip', state: 'Blocked', reason })
   const { windows = [] } = step
@@ -123,11 +123,9 @@ const decideStep = (step: Step, context: StepContext): StepVerdict => {
   if (step.consents.some((consent) => !policy.allow.has(consent))) return skip(10, 'NotAllowed')
   if (isWaveHeld) return { row: 11, action: 'wait', state: 'Scheduled', reason: 'Wave' }
   if (step.impact === 'none') return run(12)
-  // A chain is continued only while its branch has no primary, and then there are no connections to disrupt.
-  if (!continuing.has(step.id) && !mayInterrupt(step)) return skip(13, 'TooManyRestarts')
+  if (!mayInterrupt(step)) return skip(13, 'TooManyRestarts')
   if (windows.length === 0) return run(14)
-  if (continuing.has(step.id)) return run(15)
-  const { isOpen, opensAt } = openingOf(windows, now)
+  const { isOpen, opensAt } = openingFor(windows, now, chainMs(step))
   if (isOpen) return run(15)
   if (opensAt === undefined) return skip(16, 'NoCommonWindow')
   return { row: 17, action: 'wait', state: 'Scheduled', opensAt }

@@ -132,6 +132,18 @@ export class DesiredState {
     }
   }
 
+  /** What an earlier version declared. Returns `undefined` if that version is no longer available. */
+  async earlier(
+    project: string,
+    version: string,
+  ): Promise<{ readonly declaration: Declaration; readonly manifests: Manifests } | undefined> {
+    const declaration = this.of(project)
+    const read = version === this.#current?.version.id ? undefined : await this.#source.earlier(version)
+    return (
+      declaration && read && { declaration: { ...declaration, version }, manifests: onlyOf(read.manifests, project) }
+    )
+  }
+
   /** Called if the project still declares everything that the earlier version declared. */
   async keptAll(project: string): Promise<void> {
     this.#replaced = new Map([...this.#replaced].filter(([id]) => id !== project))

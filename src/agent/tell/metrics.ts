@@ -1,4 +1,4 @@
-/** Exports Prometheus metrics. Each project has at most eight series, and no label refers to a compute. */
+/** Exports Prometheus metrics. Each project has at most nine series, and no label refers to a compute. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ObservedEffect, ProjectView } from '../../model/index.ts'
 import type { AgentControl } from '../control.ts'
@@ -64,6 +64,11 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
     'project',
   ])
+  const unprovided = gauge(
+    'espalier_branches_without_primary',
+    'Number of branches that an unfinished sequence of steps has left without their primary.',
+    ['project'],
+  )
   const opens = gauge('espalier_window_opens_timestamp_seconds', 'When the next window for scheduled steps opens.', [
     'project',
   ])
@@ -85,7 +90,19 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'When the commit of the current manifests was made.',
     [],
   )
-  const ofTheView = [states, computes, scheduled, refreshed, opens, missed, intervals, requests, fetched, committed]
+  const ofTheView = [
+    states,
+    computes,
+    scheduled,
+    refreshed,
+    unprovided,
+    opens,
+    missed,
+    intervals,
+    requests,
+    fetched,
+    committed,
+  ]
 
   const update = (): void => {
     // Remove the series of projects that are no longer declared.
@@ -96,6 +113,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
       states.set({ project: id, state: project.state }, 1)
       for (const origin of ORIGINS) computes.set({ project: id, origin }, differingComputes(project, origin))
       scheduled.set({ project: id }, project.scheduledSteps)
+      if (project.withoutPrimary !== undefined) unprovided.set({ project: id }, project.withoutPrimary.length)
       missed.inc({ project: id }, project.missedWindows)
       setTime(refreshed, { project: id }, project.refreshedAt)
       setTime(opens, { project: id }, project.windowOpensAt)

@@ -19,16 +19,12 @@ import {
 } from '../../model/index.ts'
 import { differenceKey } from '../../planner/index.ts'
 import { agentStatusName, differenceEffects, releasedLines } from '../../report/index.ts'
-import type { Manifests } from '../../workflow/index.ts'
 import type { Gap } from '../act/recovery.ts'
 import type { ShownDifference } from '../control.ts'
 import type { ProjectFile } from '../data-folder.ts'
 import { originOf } from '../decide/origin.ts'
 import { partsOf, type Round, worstOf } from '../decide/round.ts'
 import type { Situation } from '../decide/table.ts'
-import type { KeyOfProject } from '../source/accounts.ts'
-import { filesBehind } from '../source/declared.ts'
-import type { Declaration } from '../source/desired-state.ts'
 
 const differencesOf = (
   { whole, verdicts, steps, plan, exhausted }: Round,
@@ -118,33 +114,9 @@ export interface Shown {
   readonly scheduledSteps?: number
 }
 
-/** What a round of a project needs. */
-export interface Usable {
-  readonly manifests: Manifests
-  /** Its client changes when the key is rotated. */
-  readonly key: KeyOfProject
-}
-
 interface Verdict {
   readonly status: AgentStatus
   readonly shown: Shown
-}
-
-/** The manifests of a project and its client or, if they cannot be used, why not. */
-export const usableOf = (
-  id: string,
-  { manifests, files, problem, command }: Declaration,
-  key: KeyOfProject | undefined,
-): Usable | Verdict => {
-  const invalid = (shown: Shown): Verdict => ({ status: { state: 'Invalid' }, shown })
-  if (key === undefined) return invalid({ message: `No key in the --keys file covers project ${id}.` })
-  const foreign = key.foreignFile(() => [...files, ...(manifests ? filesBehind(manifests) : [])])
-  if (foreign !== undefined) {
-    const message = `${foreign} may not configure ${id}: the \`paths\` of its key do not include this file.`
-    return invalid({ message })
-  }
-  if (problem !== undefined) return invalid({ message: problem, command })
-  return manifests === undefined ? { status: { state: 'Unknown' }, shown: {} } : { manifests, key }
 }
 
 /** The state of a project after a round, and what is shown of the round. */
@@ -204,7 +176,11 @@ export const shownAs = (
     since: new Date(since).toISOString(),
     message:
       [gap && gapWords(gap), isStopped ? suspension?.reason : shown.message].filter(Boolean).join(' ') || undefined,
-    command: (isStopped ? undefined : shown.command) ?? commandFor(last.id, status, last.version),
+    command:
+      (isStopped ? undefined : shown.command) ??
+      commandFor(last.id, status, last.version) ??
+      (gap && `espalier apply --project ${last.id}`),
+    withoutPrimary: gap?.branches,
     until: timeOf(endOf[status.state]),
     sync: shown.sync ?? last.sync,
     differences: shown.differences ?? last.differences,

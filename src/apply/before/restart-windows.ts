@@ -1,22 +1,27 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
 import { type Clock, defined } from '../../base/index.ts'
 import { formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
-import { type Opening, openingOf } from '../../model/window-opening.ts'
+import { type Opening, openingFor, openingOf } from '../../model/window-opening.ts'
 import { notStarted } from '../context.ts'
 
 const OPEN: Opening = { isOpen: true }
 
-/** Returns a function that checks whether a step's windows are open now. They may open or close during the run. */
-export const openingsOf = (clock: Clock): ((step: Step) => Opening) => {
+/**
+ * Returns a function that checks whether a step's windows are open now. They may open or close during the run.
+ *
+ * @param chainMs how long a chain takes that begins with a step. It is begun only if that fits into the window.
+ */
+export const openingsOf = (clock: Clock, chainMs: (step: Step) => number): ((step: Step) => Opening) => {
   const closed = new Map<string, Opening>()
-  return ({ windows }) => {
+  return (step) => {
+    const { windows } = step
     if (windows === undefined) return OPEN
     // The time at which a closed window opens is computed only once.
     const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
-    const opening = openingOf(windows, now)
-    if (!opening.isOpen) closed.set(key, opening)
+    const opening = openingFor(windows, now, chainMs(step))
+    if (!opening.isOpen && chainMs(step) === 0) closed.set(key, opening)
     return opening
   }
 }
@@ -31,7 +36,7 @@ const messageOf = ({ windows = [] }: Step, { opensLocally }: Opening): string =>
   const words = windows.map(formatWindow).join(' and ')
   if (opensLocally === undefined && windows.some(({ days }) => days.length === 0)) return `It waits for ${words}.`
   return opensLocally === undefined
-    ? `It waits for its restart windows, ${words}, which are never open at the same time within a year.`
+    ? `It waits for its restart windows, ${words}, which are never open at the same time within a year, or too short for the steps.`
     : `It waits for its restart window, ${words}, which opens on ${opensLocally}.`
 }
 

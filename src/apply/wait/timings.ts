@@ -1,8 +1,18 @@
 /** Estimates how long operations take, from past operations and from the operations of this run. */
 import { type Operation, operationMs } from '../../api/index.ts'
-import type { Observed } from '../../model/index.ts'
+import { chainsIn, type Observed, type Plan, type Step } from '../../model/index.ts'
 
 type Timed = Pick<Operation, 'action' | 'status' | 'failuresCount' | 'totalDurationMs' | 'createdAt' | 'updatedAt'>
+
+/** How long a request with its checks takes at most, as a rule. */
+const REQUEST_MS = 10_000
+
+/** Returns a function that estimates how long a chain takes that begins with a step, in milliseconds. 0 if none does. */
+export const chainTimes = (plan: Plan, timings: Timings): ((step: Step) => number) => {
+  const chains = chainsIn(plan)
+  const msOf = ({ project, actions }: Step): number => REQUEST_MS + (timings.expectMs(project, actions) ?? 0)
+  return ({ id }) => (chains.get(id) ?? []).reduce((sum, step) => sum + msOf(step), 0)
+}
 
 /** How many samples count. Only the newest do, so that the estimate adapts to a change in speed after a few steps. */
 const KEPT = 20

@@ -30,7 +30,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   NotAllowed: 'it is not permitted by --allow',
   Wave: 'a project in an earlier wave is not synced yet',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
-  NoCommonWindow: 'its restart windows are never open at the same time',
+  NoCommonWindow: 'its restart windows are never open together, or not for long enough',
   Unreachable: 'the service does not respond',
   KeyRefused: 'the service rejects the API key',
 }

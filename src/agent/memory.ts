@@ -1,0 +1,121 @@
+/** What the agent knows of a project between its rounds. The stages of a round read it and change it. */
+import { operationsReader } from '../api/index.ts'
+import type { Clock, OnSignal } from '../base/index.ts'
+import type { MissedWindowView, Observation, Observed, Plan, ProjectView } from '../model/index.ts'
+import type { Manifests } from '../workflow/index.ts'
+import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
+import type { ProjectRecord } from './decide/origin.ts'
+import type { Round } from './decide/round.ts'
+import type { AgentPolicy } from './decide/table.ts'
+import type { WakeCause } from './decide/wakes.ts'
+import type { Accounts } from './source/accounts.ts'
+import type { Declaration, DesiredState } from './source/desired-state.ts'
+import { LiveProject } from './source/live-project.ts'
+import type { Notifier } from './tell/notifier.ts'
+
+/** What a project needs from its agent. */
+export interface ProjectHost {
+  readonly source: { readonly from: string }
+  readonly data: DataFolder
+  readonly policy: AgentPolicy
+  /** How many computes of a project may restart in 24 hours. */
+  readonly maxRestarts?: number | undefined
+  readonly operationTimeoutMs: number
+  readonly clock: Clock
+  readonly random: () => number
+  readonly notifier?: Pick<Notifier, 'notify'>
+  readonly desired: DesiredState
+  readonly accounts: Accounts
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  now(): number
+  /** Handles the first and the second SIGTERM. */
+  readonly onSignal: OnSignal
+  isStopping(): boolean
+  /** Whether everything has to stop immediately, even a chain that has left a branch without its primary. */
+  isAborting(): boolean
+  /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
+  intervalOf(project: string): number
+  isSettled(project: string): boolean
+  wake(project: string, at: number, cause: WakeCause): void
+  /** Called when the view of a project has changed. */
+  changed(): void
+  /** Called if another agent has taken over the data folder, or the folder cannot be written. */
+  lost(error: unknown): void
+}
+
+/** What the project is planned from. */
+export interface Basis {
+  readonly declaration: Declaration
+  readonly manifests: Manifests
+}
+
+/** What a round does, and the values that it was decided on. */
+export interface Decided extends Basis {
+  readonly round: Round
+  readonly observed: Observed
+}
+
+export class ProjectMemory {
+  readonly id: string
+  readonly host: ProjectHost
+  /** What survives a restart. */
+  readonly #stored: Stored<ProjectFile>
+  readonly live: LiveProject
+  view: ProjectView
+  /** The last plan with all differences, including the differences on hold. */
+  plan: Plan | undefined
+  readFailures = 0
+  /** What the steps of this round did to connections. */
+  observations: readonly Observation[] = []
+  /** Whether the last commit removed something that was not notified yet. */
+  isReleasing = false
+  readonly readOperations = operationsReader()
+  /** Whether a failed operation, of anybody, has left a declared compute unsettled. */
+  isUnsettled = false
+  /** The digest of the declaration that the displayed state refers to. */
+  concluded: string | undefined
+  /** The record that the displayed differences come from. */
+  shownRecord: ProjectRecord | undefined
+  /** The missed window that was not notified yet. */
+  missed: MissedWindowView | undefined
+  /** The steps of the running apply. */
+  running: { readonly plan: Plan; readonly started: Set<string>; readonly done: Set<string> } | undefined
+  /** Aborted if the project is suspended while its steps are running. */
+  suspending = new AbortController()
+
+  constructor(id: string, host: ProjectHost, file: ProjectFile = NEW_PROJECT_FILE) {
+    this.id = id
+    this.host = host
+    this.#stored = new Stored(file, (value) => host.data.writeProject(id, value))
+    this.live = new LiveProject(id, { ...host.clock, now: host.now }, host.random)
+    this.view = {
+      id,
+      account: host.accounts.of(id)?.account ?? '',
+      state: 'Unknown',
+      since: new Date(host.startedAt).toISOString(),
+      sync: 'Unknown',
+      differences: [],
+      released: [],
+      scheduledSteps: 0,
+      missedWindows: 0,
+    }
+  }
+
+  get file(): ProjectFile {
+    return this.#stored.value
+  }
+
+  /** Changes the file, which is written with the next {@link ProjectMemory.save}. */
+  change(change: (file: ProjectFile) => ProjectFile): void {
+    this.#stored.value = change(this.file)
+  }
+
+  save(change: (file: ProjectFile) => ProjectFile): Promise<void> {
+    return this.#stored.save(change).catch((error: unknown) => {
+      // After a failed write, no further work may be done.
+      this.host.lost(error)
+      throw error
+    })
+  }
+}

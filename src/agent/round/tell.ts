@@ -1,0 +1,116 @@
+/** Shows and notifies of the result of a round, and determines when the next one is due. */
+import { type ApiError, type WriteApi, withSettlements } from '../../api/index.ts'
+import { type AgentStatus, type Observed, type ObservedProject, type Released, unsettledIn } from '../../model/index.ts'
+import { releasedSince } from '../../planner/index.ts'
+import { releasedCounts } from '../../report/index.ts'
+import { type Manifests, releasedPolicies } from '../../workflow/index.ts'
+import { unresolvedFailures } from '../act/recovery.ts'
+import { isSuspended } from '../control.ts'
+import { afterFailedRead, waitAfter } from '../decide/retries.ts'
+import { jittered, wakesAfterRound } from '../decide/wakes.ts'
+import type { Decided, ProjectMemory } from '../memory.ts'
+import type { Declaration } from '../source/desired-state.ts'
+import { hasNews, isNotified } from '../tell/notifier.ts'
+import { concluded, type Shown, shownAs } from '../tell/view.ts'
+
+export const conclude = async (
+  memory: ProjectMemory,
+  { declaration, round, manifests, ...decided }: Decided,
+  api: WriteApi,
+): Promise<void> => {
+  const observed = await withSettlements(api, decided.observed, memory.readOperations)
+  const { now, random, wake, intervalOf } = memory.host
+  const { failedOperations: failed } = memory.file
+  const [project] = observed.projects
+  if (project !== undefined && Object.keys(failed).length > 0) {
+    const failedOperations = await unresolvedFailures(api, project, failed, now())
+    memory.change((file) => ({ ...file, failedOperations }))
+  }
+  const isDue = memory.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
+  if (!isDue) memory.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
+  memory.isUnsettled = unsettledIn(observed.projects, round.whole).length > 0
+  memory.shownRecord = memory.file.record
+  const released = await releasedBy(memory, declaration, manifests, observed)
+  const { status, shown } = concluded(round, memory.file, observed, declaration.history)
+  await show(memory, status, declaration.version, { ...shown, released })
+  // This is set last, because until now the displayed state was that of the previous declaration.
+  memory.concluded = declaration.digest
+  const times = { now: now(), interval: intervalOf(memory.id), random }
+  for (const { at, cause } of wakesAfterRound(memory.file, round, isDue, times)) wake(memory.id, at, cause)
+}
+
+const releasedBy = async (
+  memory: ProjectMemory,
+  { replaced, digest }: Declaration,
+  { loaded, review }: Manifests,
+  observed: Observed,
+): Promise<readonly Released[]> => {
+  if (replaced === undefined) return []
+  const policiesOf = (project: ObservedProject) =>
+    releasedPolicies(replaced.review?.policies, review?.policies, project)
+  const released = [
+    ...releasedSince(replaced.loaded.desired, loaded.desired, observed),
+    ...observed.projects.flatMap(policiesOf),
+  ]
+  if (released.length === 0) await memory.host.desired.keptAll(memory.id)
+  else if (releasedCounts(released) !== '' && memory.file.releasedBy !== digest) {
+    memory.isReleasing = true
+    memory.change((file) => ({ ...file, releasedBy: digest }))
+  }
+  return released
+}
+
+/** Shows that the project could not be read. */
+export const tellNotRead = async (memory: ProjectMemory, error: ApiError, { version }: Declaration): Promise<void> => {
+  const { now, wake } = memory.host
+  memory.readFailures += 1
+  wake(memory.id, now() + waitAfter(memory.readFailures), 'backoff')
+  const { state, reason, version: planned } = memory.view
+  const shown = memory.live.readAt === undefined ? undefined : { state, reason }
+  const pending = planned === version ? '' : ` Version ${version.slice(0, 12)} is not planned yet.`
+  const message = `The last read failed: ${error.message}${pending}`
+  await show(memory, afterFailedRead(error.status, memory.readFailures, shown), planned ?? '', { message })
+}
+
+export const wakeNextInterval = ({ id, host }: ProjectMemory): void => {
+  const { now, wake, random, intervalOf } = host
+  wake(id, now() + jittered(intervalOf(id), random()), 'interval')
+}
+
+/** Shows a state, and notifies of it. If the project is suspended, that takes precedence over every other state. */
+export const show = async (memory: ProjectMemory, given: AgentStatus, version: string, shown: Shown): Promise<void> => {
+  const { id, live, host } = memory
+  const { now, notifier, source, changed, accounts } = host
+  const at = now()
+  const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = memory.file
+  const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
+  const isSame = before?.state === status.state && before.reason === status.reason
+  const since = isSame ? before.since : at
+  const news =
+    given.state === 'Progressing'
+      ? undefined
+      : { previous, applied, missedWindow: memory.missed, isReleasing: memory.isReleasing }
+  memory.view = {
+    ...shownAs(status, { ...memory.view, version: version === '' ? undefined : version }, memory.file, shown, {
+      now: at,
+      since,
+      readAt: live.readAt,
+    }),
+    account: accounts.of(id)?.account ?? memory.view.account,
+    name: live.observed?.projects[0]?.name ?? memory.view.name,
+    lastApply: news?.applied ?? memory.view.lastApply,
+  }
+  // The news is removed from the file before it is sent, so that it is sent at most once.
+  await memory.save((file) => ({
+    ...file,
+    applied: news === undefined ? applied : undefined,
+    status: { ...status, since },
+    notified: isNotified(status) ? { state: status.state, reason: status.reason } : previous,
+  }))
+  if (news !== undefined) {
+    memory.missed = undefined
+    memory.isReleasing = false
+    if (hasNews(status, news)) notifier?.notify(memory.view, news, source.from)
+  }
+  changed()
+}
