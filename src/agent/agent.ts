@@ -160,6 +160,10 @@ export class Agent implements AgentControl {
     }
   }
 
+  get idleMs(): number {
+    return this.#scheduler.idleMs
+  }
+
   planOf(id: string): Plan | undefined {
     return this.#projects.get(id)?.plan
   }
@@ -185,7 +189,10 @@ export class Agent implements AgentControl {
 
   async suspend(asked: readonly string[] | 'all', until: number, reason: string): Promise<void> {
     const now = this.#now()
-    await this.#changeEach(this.#projects.named(asked), (project) => project.suspend(suspend(now, until - now, reason)))
+    const { secrets = [] } = this.#options
+    // The reason goes to the log and to events, and may have been pasted together with a secret.
+    const shown = secrets.reduce((text, secret) => secret.hideIn(text), this.#accounts.hideIn(reason))
+    await this.#changeEach(this.#projects.named(asked), (project) => project.suspend(suspend(now, until - now, shown)))
   }
 
   async resume(asked: readonly string[] | 'all'): Promise<void> {

@@ -16,6 +16,8 @@ export interface RoundView {
 /** The requests that the page, API and commands can make to a running agent. */
 export interface AgentControl {
   view(): AgentView
+  /** How long ago the scheduler last checked the clock, in milliseconds. A clock that was set does not change it. */
+  readonly idleMs: number
   /** The last plan of a project, including the differences on hold. `undefined` before the first refresh. */
   planOf(project: string): Plan | undefined
   /**

@@ -17,6 +17,7 @@ export class Scheduler {
   readonly #running = new Map<string, Promise<void>>()
   /** When the scheduler last checked the clock, in milliseconds since the epoch. */
   tickedAt: number
+  #ticked: number
   #isStopped = false
   #alarm = new AbortController()
   #alarmAt = Number.NEGATIVE_INFINITY
@@ -24,6 +25,11 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options
     this.tickedAt = options.now()
+    this.#ticked = options.clock.now()
+  }
+
+  get idleMs(): number {
+    return this.#options.clock.now() - this.#ticked
   }
 
   /** Adds a wake. If the project already has a wake with the same cause, the earlier of the two times is kept. */
@@ -46,6 +52,7 @@ export class Scheduler {
     while (!this.#isStopped) {
       if (this.#alarm.signal.aborted) this.#alarm = new AbortController()
       this.tickedAt = now()
+      this.#ticked = clock.now()
       for (const wake of dueWakes([...this.#wakes.values()], now())) {
         if (this.#running.size >= concurrency) break
         if (!this.#running.has(wake.project)) this.#start(wake)

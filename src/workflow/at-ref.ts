@@ -17,6 +17,7 @@ const PLAIN_FILE = /^100(644|755)$/
  * of a submodule are not in the commit.
  */
 const NOT_READ = /^(120|160)000$/
+const SUBMODULE = '160000'
 /** Matches names that lead out of the folder. Git never creates them itself, but accepts them from another program. */
 const LEAVES_FOLDER = /^\/|\\|(^|\/)\.{0,2}(\/|$)/
 
@@ -60,11 +61,15 @@ export const manifestsAt = async (
     await writeFiles(cwd, files, folder)
     const isThere = (path: string): boolean => statSync(join(folder, path), { throwIfNoEntry: false }) !== undefined
     const given =
-      paths.length > 0 ? paths : DEFAULT_PATHS.filter((path) => isThere(path) || closed.includes(path)).slice(0, 1)
+      paths.length > 0
+        ? paths
+        : DEFAULT_PATHS.filter((path) => isThere(path) || closed.some((one) => one.path === path)).slice(0, 1)
     const named = [...given, ...POLICY_FILES, ...here].map(posix.normalize)
-    const unread = closed.filter((one) => named.some((path) => isWithin(path, one)))
-    if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0], ref)
-    const skipped = closed.filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
+    const unread = closed.filter((one) => named.some((path) => isWithin(path, one.path)))
+    if (unread[0] !== undefined && missing === 'ignore') throw notRead(unread[0].path, ref)
+    const skipped = closed
+      .filter((one) => unread.includes(one) || given.some((path) => leadsThrough(path, one)))
+      .map(({ path }) => path)
     const known = given.filter((path) => GLOB.test(path) || isThere(path) || missing === 'report')
     const readable = known.filter((path) => isThere(path) || !skipped.some((one) => isWithin(path, one)))
     const loaded = await loadManifests(readable, folder)
@@ -79,13 +84,23 @@ export const manifestsAt = async (
 
 const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`)
 
-/** Whether `path` may refer to this link or submodule, or to a file behind it. */
-const leadsThrough = (path: string, link: string): boolean => {
+interface Closed {
+  readonly path: string
+  readonly isSubmodule: boolean
+}
+
+/**
+ * Whether `path` may refer to this link or submodule, or to a file behind it. A submodule inside a folder that is named
+ * may contain manifests; one at the top of the repository rarely does.
+ */
+const leadsThrough = (path: string, { path: link, isSubmodule }: Closed): boolean => {
   const normal = posix.normalize(path).replace(/\/$/, '')
   const segments = normal.split('/')
   const dynamic = segments.findIndex((segment) => GLOB.test(segment))
   const fixed = dynamic < 0 ? normal : segments.slice(0, dynamic).join('/')
-  return isWithin(normal, link) || (YAML.test(link) && (fixed === '' || fixed === '.' || isWithin(link, fixed)))
+  const isTop = fixed === '' || fixed === '.'
+  const isInside = isTop ? !isSubmodule : isWithin(link, fixed)
+  return isWithin(normal, link) || ((isSubmodule || YAML.test(link)) && isInside)
 }
 
 const COPY = 'Replace it with a copy of the file.'
@@ -114,7 +129,7 @@ interface Entry {
 /**
  * Lists the YAML files below the current folder, and the named files. Other files would only cost time.
  *
- * @returns the files, and the paths of the links and submodules in `closed`.
+ * @returns the files, and the links and submodules in `closed`.
  */
 const listTree = async (cwd: string, commit: string, named: readonly string[]) => {
   const names = new Set(named.map(posix.normalize))
@@ -123,9 +138,11 @@ const listTree = async (cwd: string, commit: string, named: readonly string[]) =
     const [, mode = '', id = '', path = ''] = /^(\d+) (?:blob|commit) ([0-9a-f]+)\t(.+)$/s.exec(line) ?? []
     return [{ mode, id, path }]
   })
-  const closed = all.filter(({ mode }) => NOT_READ.test(mode)).map(({ path }) => path)
+  const closed: readonly Closed[] = all
+    .filter(({ mode }) => NOT_READ.test(mode))
+    .map(({ mode, path }) => ({ path, isSubmodule: mode === SUBMODULE }))
   const found = all.filter(({ mode, path }) => PLAIN_FILE.test(mode) && (YAML.test(path) || names.has(path)))
-  const unsafe = [...found.map(({ path }) => path), ...closed].find((path) => LEAVES_FOLDER.test(path))
+  const unsafe = [...found, ...closed].find(({ path }) => LEAVES_FOLDER.test(path))?.path
   if (unsafe !== undefined) throw unreadable(commit, `it names a file ${JSON.stringify(unsafe)}`)
   if (found.length > MAX_FILES) throw unreadable(commit, 'it holds more than 50,000 YAML files')
   const sizes = await sizesOf(cwd, found)

@@ -292,6 +292,25 @@ describe('a faulty service', () => {
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 
+  test('attempts that the service rejected do not count as restarts', async () => {
+    const agent = await start()
+    world.stage.sandbox.control.addFault({
+      on: 'request',
+      method: 'PATCH',
+      effect: { kind: 'status', status: 400 },
+      times: 0,
+    })
+    await world.declare(manifest(2))
+    for (let time = 0; time < 2; time += 1) {
+      await world.pass(10 * MINUTE)
+      expect(stateOf(agent, PROJECT)).toBe('Blocked: Refused')
+      await agent.reconcile([PROJECT])
+    }
+    world.stage.sandbox.control.clearFaults()
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+  })
+
   test('the command that the agent shows fixes a failed operation even if the plan has no changes left', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })

@@ -123,6 +123,15 @@ describe('a change by hand', () => {
     expect(world.writes()).toHaveLength(1)
   })
 
+  test('a revert that has no effect counts as one that was undone, and not as one that the service rejected', async () => {
+    await world.declare(manifest('{ scaleToZero: never }'))
+    const agent = await start({ policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) } })
+    await world.edit(PROJECT, PRIMARY, { suspend_timeout_seconds: 600 })
+    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
+    await world.pass(20 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Blocked: Conflict')
+  })
+
   test('the agent stops reverting and reports a conflict when the same manual change keeps coming back', async () => {
     await world.declare(manifest('{ scaleToZero: never }'))
     const agent = await start({

@@ -47,6 +47,7 @@ export const viewOf = (projects: readonly ProjectView[], more: Partial<AgentView
 
 export class FakeControl implements AgentControl {
   shown: AgentView
+  idleMs = 0
   readonly plans = new Map<string, Plan>()
   readonly asked: (readonly unknown[])[] = []
   readonly #watchers = new Set<() => void>()

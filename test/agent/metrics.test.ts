@@ -40,7 +40,7 @@ test("a project's series show its state, differing computes by origin, and sched
     'espalier_differing_computes{project="p-1",origin="drift"} 2',
     'espalier_differing_computes{project="p-1",origin="unrecorded"} 0',
     'espalier_scheduled_steps{project="p-1"} 2',
-    `espalier_last_refresh_timestamp_seconds{project="p-1"} ${START / 1_000}`,
+    `espalier_last_refresh_timestamp_seconds{project="p-1",account="default"} ${START / 1_000}`,
     `espalier_window_opens_timestamp_seconds{project="p-1"} ${START / 1_000 + 3_600}`,
     'espalier_windows_missed_total{project="p-1"} 3',
   ])

@@ -230,10 +230,14 @@ describe('signatures', () => {
     expect(() => notifyKey(text)).toThrow('--notify-secret-file')
   })
 
-  test.each(['', 'hooks.example', 'ftp://hooks.example/token-1', 'file:///token-1'])(
-    'sendTo rejects the URL %j without repeating it in the message',
-    (url) => {
-      expect(() => sendTo(url)).toThrow(/^--notify must be an http or https URL\.$/)
-    },
-  )
+  test.each([
+    '',
+    'hooks.example',
+    'ftp://hooks.example/token-1',
+    'file:///token-1',
+    'http://hooks.example/token-1',
+    'http://169.254.169.254/',
+  ])('sendTo rejects the URL %j without repeating it in the message', (url) => {
+    expect(() => sendTo(url)).toThrow(/^--notify must be an https URL, or an http URL of this machine\.$/)
+  })
 })

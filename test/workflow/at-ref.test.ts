@@ -64,7 +64,17 @@ test.each(CLOSED)('manifestsAt rejects a commit in which %s', async (_case, path
 })
 
 // promise: links-on-base
-test.each(CLOSED)('with `missing: report`, the manifests have an error if %s', async (_case, path, change) => {
+test.each([
+  ...CLOSED,
+  [
+    'a folder of manifests contains a submodule',
+    'espalier/team',
+    (made: Repository) => {
+      mkdirSync(join(made.folder, 'espalier/team'))
+      submodule('espalier/team')(made)
+    },
+  ] as const,
+])('with `missing: report`, the manifests have an error if %s', async (_case, path, change) => {
   const made = repository()
   change(made)
   made.commit('not plain')

@@ -115,10 +115,10 @@ export const beforeStep = (file: ProjectFile, step: Step, { changes, cost }: Pla
   return { ...file, attempts: [...file.attempts, attempt] }
 }
 
-/** A step that the service rejected, or that was not sent, has used up nothing. */
+/** A step that the service rejected, or that was not sent, has interrupted nobody and used up nothing. */
 const settled = ({ open, ...attempt }: Attempt, steps: readonly StepOutcome[]): Attempt => {
   const outcome = steps.find(({ step }) => step === open?.step)
-  return outcome !== undefined && isRejected(outcome) ? { ...attempt, used: {} } : attempt
+  return outcome !== undefined && isRejected(outcome) ? { ...attempt, interrupts: false, used: {} } : attempt
 }
 
 const isRejected = ({ status, httpStatus = 500, operations }: StepOutcome): boolean =>
@@ -212,22 +212,25 @@ export const afterApply = (
     return change === undefined ? [] : partsOf(change).map((attribute) => differenceKey(change, attribute))
   }
   const entryOf = (key: string) => file.record?.entries[key]
+  const isDrift = (key: string): boolean => {
+    const entry = entryOf(key)
+    return entry !== undefined && !entry.agreed && originOf(entry) === 'drift'
+  }
   const refusals = failed.flatMap((outcome): readonly Refusal[] => {
     const isRejected = outcome.reason === 'apply-failed' && REJECTED.has(outcome.httpStatus ?? 0)
     if (outcome.reason !== 'not-effective' && !isRejected) return []
     const why = isRejected ? 'rejected' : 'not-effective'
     return keysOf(outcome).flatMap((key) => {
       const { want = null, seen = null } = entryOf(key) ?? {}
-      return [{ key, want, live: seen, why } as const]
+      // Somebody may have changed the value once more, so a revert without effect counts as a revert.
+      return why === 'not-effective' && isDrift(key) ? [] : [{ key, want, live: seen, why } as const]
     })
   })
   const done = steps.filter(({ status }) => status === 'done')
-  const reverts = [...new Set(done.flatMap(keysOf))].flatMap((key) => {
-    const entry = entryOf(key)
-    return entry !== undefined && !entry.agreed && originOf(entry) === 'drift'
-      ? [{ at: now, key, want: entry.want }]
-      : []
-  })
+  const reverted = steps.filter(({ status, reason }) => status === 'done' || reason === 'not-effective')
+  const reverts = [...new Set(reverted.flatMap(keysOf))]
+    .filter(isDrift)
+    .map((key) => ({ at: now, key, want: entryOf(key)?.want ?? null }))
   const operations = failed.flatMap(({ step, reason, computeId, message = '', operations: all }) => {
     const compute = computeId ?? byId.get(step)?.compute.id
     const isOurs = reason === 'operation-failed' || reason === 'operation-timeout'

@@ -80,6 +80,8 @@ export interface Accounts {
   rereadKeys(log: (line: string) => void): Promise<ReadonlySet<string>>
   /** Calls `handle` when the service refuses a key, but once per account until its key is replaced. */
   onRefused(handle: () => void): void
+  /** The text without the keys. */
+  hideIn(text: string): string
   view(projects: readonly string[]): readonly AccountView[]
   close(): Promise<void>
 }
@@ -147,6 +149,7 @@ export const openAccounts = async (options: AccountsOptions): Promise<Accounts> 
       for (const account of replaced) refused.delete(account)
       return replaced
     },
+    hideIn: (text) => opened.reduce((hidden, { secret }) => secret.hideIn(hidden), text),
     onRefused: (handle) => {
       onRefused = handle
     },

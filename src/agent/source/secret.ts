@@ -33,6 +33,10 @@ export class Secret {
     return problem === undefined
   }
 
+  hideIn(text: string): string {
+    return text.replaceAll(this.text, '[a secret]')
+  }
+
   /** @returns why the secret stays as it was, empty if it has not changed. `undefined` if it was replaced. */
   async #replace(): Promise<string | undefined> {
     const text = await this.#read()

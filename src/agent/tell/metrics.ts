@@ -63,6 +63,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
   ])
   const refreshed = gauge('espalier_last_refresh_timestamp_seconds', 'When the live project was last read.', [
     'project',
+    'account',
   ])
   const unprovided = gauge(
     'espalier_branches_without_primary',
@@ -115,7 +116,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
       scheduled.set({ project: id }, project.scheduledSteps)
       if (project.withoutPrimary !== undefined) unprovided.set({ project: id }, project.withoutPrimary.length)
       missed.inc({ project: id }, project.missedWindows)
-      setTime(refreshed, { project: id }, project.refreshedAt)
+      setTime(refreshed, { project: id, account: project.account }, project.refreshedAt)
       setTime(opens, { project: id }, project.windowOpensAt)
     }
     for (const { name, intervalSeconds, requests: answers } of accounts) {

@@ -3,6 +3,7 @@
  * is signed as Standard Webhooks. Nothing is stored, so alerts should use the metrics instead.
  */
 import { createHmac, randomUUID } from 'node:crypto'
+import { isLoopback } from '../../api/index.ts'
 import { type Clock, EspalierError, plainJson } from '../../base/index.ts'
 import type {
   AgentState,
@@ -188,12 +189,13 @@ export const eventHeaders = (
 /**
  * Returns a function that sends events to the URL given with `--notify`.
  *
- * @throws {EspalierError} `E_USAGE` if it is not an HTTP or HTTPS URL. The message omits it, as it may hold a token.
+ * @throws {EspalierError} `E_USAGE` if events would be sent unencrypted to another machine. The message omits the URL, as
+ *   it may hold a token.
  */
 export const sendTo = (url: string): Send => {
-  const { protocol } = URL.canParse(url) ? new URL(url) : { protocol: '' }
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new EspalierError('E_USAGE', '--notify must be an http or https URL.')
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: '', hostname: '' }
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
+    throw new EspalierError('E_USAGE', '--notify must be an https URL, or an http URL of this machine.')
   }
   return async (body, headers) => {
     const answer = await fetch(url, {

@@ -4,6 +4,7 @@ import { readJournal } from '../../agent/index.ts'
 import { defined, EspalierError, EXIT, type ExitCode, formatUtc, plainText, shellWord } from '../../base/index.ts'
 import {
   type AgentView,
+  formatDuration,
   isUnpredicted,
   observedWords,
   type ProjectView,
@@ -13,7 +14,7 @@ import {
 import { agentAdoption, agentProjectDetail, agentStatusTable } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { agentIn, DATA_FLAG, exitCodeOfAll, STATE_CODES } from '../setup/agent-data.ts'
-import { formatFlag, text, toggle, usageError } from '../setup/flags.ts'
+import { duration, formatFlag, text, toggle, usageError } from '../setup/flags.ts'
 import type { Io } from '../setup/io.ts'
 import { completeCommands } from '../setup/suggested-commands.ts'
 import { print, styleOf, tableStyle } from '../terminal/terminal.ts'
@@ -50,12 +51,13 @@ const RECONCILE = {
   positionals: PROJECTS,
   flags: {
     ...CHOICE_FLAGS,
+    timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
     accept: text('', 'Continue after a force push, if the followed branch is now at this commit', { value: 'COMMIT' }),
   },
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
 
-The command waits until the projects have been read and their steps have ended.
+The command waits until the projects have been read, or could not be, and their steps have ended. If a project takes longer than --timeout, the exit code is 3.
 
 ${STATE_CODES}`,
 } as const satisfies Description
@@ -117,12 +119,21 @@ export const statusCommand = commandOf(STATUS, async (flags, io) => {
 export const reconcileCommand = commandOf(RECONCILE, async (flags, io) => {
   const { paths } = await subjectsOf(flags, io)
   const askedAt = io.clock.date()
+  const endsAt = askedAt + flags.timeout
   for (const path of paths) await ask(`${path}/reconcile`, 'POST', flags, io, { accept: flags.accept })
-  const isRead = ({ refreshedAt = '', state }: ProjectView): boolean =>
-    state === 'Invalid' || (Date.parse(refreshedAt) >= askedAt && state !== 'Progressing')
+  const isEnded = ({ refreshedAt = '', state, reason, since }: ProjectView): boolean => {
+    const isUnreadable = reason === 'Unreachable' || reason === 'KeyRefused'
+    return state === 'Invalid' || (state !== 'Progressing' && Date.parse(isUnreadable ? since : refreshedAt) >= askedAt)
+  }
   for (;;) {
     const view = await viewOf(flags, io)
-    if (view.projects.every(isRead)) return show(view, flags, io)
+    if (view.projects.every(isEnded)) return show(view, flags, io)
+    if (io.clock.date() >= endsAt) {
+      const late = view.projects.filter((project) => !isEnded(project)).map(({ id }) => plainText(id))
+      print(`warning  Not ended within ${formatDuration(flags.timeout / 1_000)}: ${late.join(', ')}.`, io.stderr)
+      show(view, flags, io)
+      return EXIT.partial
+    }
     await io.clock.sleep(POLL_MS)
   }
 })

@@ -1,7 +1,14 @@
 /** The page on which the agent shows its projects. Projects that need attention come first. */
 import { counted, encodePath, group, groupBy } from '../../base/index.ts'
-import { AGENT_STATES, type AgentView, type DifferenceView, IMPACT_NAMES, type ProjectView } from '../../model/index.ts'
-import { AGENT_GROUPS, type AgentGroup, agentGroup, agentStatusName, agentStatusWords } from '../words/agent.ts'
+import { type AgentView, type DifferenceView, IMPACT_NAMES, type ProjectView } from '../../model/index.ts'
+import {
+  AGENT_GROUPS,
+  type AgentGroup,
+  agentGroup,
+  agentStatusName,
+  agentStatusWords,
+  byUrgency,
+} from '../words/agent.ts'
 import { capitalised, minuteOf } from '../words/counts.ts'
 import { differenceEffects } from '../words/effects.ts'
 import { IMPACT_MARKS } from '../words/impacts.ts'
@@ -46,7 +53,7 @@ const MOST_LISTED = 30
 
 export const agentPage = (agent: AgentPage, frame: PageFrame): string => {
   const groups = Object.keys(AGENT_GROUPS) as AgentGroup[]
-  const byGroup = groupBy(agent.projects.toSorted(byState), agentGroup)
+  const byGroup = groupBy(agent.projects.toSorted(byUrgency), agentGroup)
   const grouped = groups
     .map((name) => ({ name, projects: byGroup.get(name) ?? [] }))
     .filter(({ projects }) => projects.length > 0)
@@ -85,12 +92,6 @@ const verdictOf = (name: AgentGroup, count: number): string => {
   if (name === 'fine') return count === 1 ? `The project ${one}` : `All ${group(count)} projects ${many}`
   return `${counted(count, 'project')} ${count === 1 ? one : many}`
 }
-
-/** Sorts tenant-2 before tenant-10. */
-const NATURAL = new Intl.Collator('en', { numeric: true })
-
-const byState = (a: AgentPageProject, b: AgentPageProject): number =>
-  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(a.name ?? a.id, b.name ?? b.id)
 
 const sourceFacts = ({ source, accounts }: AgentPage): Markup =>
   markup`<p class="facts">From <code>${source.from}</code>${source.ref === undefined ? '' : markup`, ref <code>${source.ref}</code>`}${

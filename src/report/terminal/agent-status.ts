@@ -1,7 +1,7 @@
 /** Shows the status of an agent's projects, as a table or with the details of one project. */
 import { plainText } from '../../base/index.ts'
 import { type DifferenceView, IMPACT_NAMES, IMPACTS, type ProjectView, unrecordedIn } from '../../model/index.ts'
-import { agentStatusName, agentStatusWords } from '../words/agent.ts'
+import { agentStatusName, agentStatusWords, byUrgency } from '../words/agent.ts'
 import { ageOf } from '../words/counts.ts'
 import { differenceEffects } from '../words/effects.ts'
 import { releasedCounts, releasedLines } from '../words/released.ts'
@@ -32,7 +32,7 @@ export const agentStatusTable = (projects: readonly ProjectView[], now: number, 
     projects,
     style,
   )
-  return [table.head, ...projects.map(table.line)].join('\n')
+  return [table.head, ...projects.toSorted(byUrgency).map(table.line)].join('\n')
 }
 
 /** @param now milliseconds since the epoch. */

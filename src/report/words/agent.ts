@@ -1,11 +1,17 @@
 /** Descriptions of the agent's states and reasons. */
-import type { AgentReason, AgentState, AgentStatus, ProjectView } from '../../model/index.ts'
+import {
+  AGENT_STATES,
+  type AgentReason,
+  type AgentState,
+  type AgentStatus,
+  type ProjectView,
+} from '../../model/index.ts'
 import { releasedCounts } from './released.ts'
 
 const AGENT_STATE_WORDS: Readonly<Record<AgentState, string>> = {
   Suspended: 'nothing is applied until the suspension ends',
   Invalid: 'the manifests cannot be used, so nothing is applied',
-  Failing: 'the last attempt failed; the agent will retry',
+  Failing: 'the last attempt failed',
   Blocked: 'the agent cannot continue without manual intervention',
   Progressing: 'a step is running',
   Scheduled: 'all remaining changes wait for a restart window',
@@ -45,8 +51,13 @@ export const AGENT_GROUPS = {
 
 export type AgentGroup = keyof typeof AGENT_GROUPS
 
-export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
-  if (reason === 'KeyRefused') return 'person'
+/** The agent does not repeat an operation that failed: somebody has to run the command that is shown. */
+const isStuck = ({ state, command }: AgentStatus & Partial<Pick<ProjectView, 'command'>>): boolean =>
+  state === 'Failing' && command !== undefined
+
+export const agentGroup = (project: AgentStatus & Partial<Pick<ProjectView, 'command'>>): AgentGroup => {
+  const { state, reason } = project
+  if (reason === 'KeyRefused' || isStuck(project)) return 'person'
   switch (state) {
     case 'Invalid':
     case 'Blocked':
@@ -65,16 +76,21 @@ export const agentGroup = ({ state, reason }: AgentStatus): AgentGroup => {
   }
 }
 
+/** Sorts tenant-2 before tenant-10. */
+const NATURAL = new Intl.Collator('en', { numeric: true })
+
+/** The order in which projects are listed: those that need attention most come first. */
+export const byUrgency = (a: ProjectView, b: ProjectView): number =>
+  AGENT_STATES.indexOf(a.state) - AGENT_STATES.indexOf(b.state) || NATURAL.compare(a.name ?? a.id, b.name ?? b.id)
+
 /** `Blocked: Conflict`. */
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
 /** A description of the reason, or of the state if there is no reason. */
-export const agentStatusWords = ({
-  state,
-  reason,
-  released = [],
-}: AgentStatus & Partial<Pick<ProjectView, 'released'>>): string => {
+export const agentStatusWords = (project: AgentStatus & Partial<Pick<ProjectView, 'released' | 'command'>>): string => {
+  const { state, reason, released = [] } = project
+  if (isStuck(project)) return 'an operation failed, and the agent does not repeat it'
   const counts = releasedCounts(released)
   if (state === 'Synced' && counts !== '') return `nothing to apply; no longer managed: ${counts}`
   return reason === undefined ? AGENT_STATE_WORDS[state] : AGENT_REASON_WORDS[reason]

@@ -223,6 +223,8 @@ describe('the API', () => {
       expect(refused.status).toBe(400)
       expect(await refused.json()).toMatchObject({ error: { code: 'E_USAGE' } })
     }
+    const text = await fetch(`${url}/api/v1/suspension`, { method: 'PUT', headers: BEARER, body: 'for 2h' })
+    expect(await text.json()).toMatchObject({ error: { message: 'The request body is not JSON.' } })
     await fetch(`${url}/api/v1/suspension`, { method: 'DELETE', headers: BEARER })
     expect(control.asked).toEqual([
       ['suspend', ['p-1'], START + 7_200_000, 'a migration'],
@@ -318,10 +320,10 @@ describe('health', () => {
   test('/healthz returns 503 when the scheduler has stopped, but not when git or the service is down', async () => {
     const control = new FakeControl([project('p-1', { state: 'Failing', reason: 'Unreachable' })])
     control.show(control.shown.projects, { source: { ...control.shown.source, error: 'no route to host' } })
-    let now = START + 60_000
-    const { url } = await serve(control, { now: () => now })
+    const { url } = await serve(control)
+    control.idleMs = 60_000
     expect(await statusOf(`${url}/healthz`)).toBe(200)
-    now += 60_000
+    control.idleMs = 120_000
     expect(await statusOf(`${url}/healthz`)).toBe(503)
   })
 

@@ -123,7 +123,7 @@ const publicRoutes = (served: Served, host: string): Hono => {
   const { control, metrics, now, webhookSecret } = served
   const app = bareApp(served, host)
   app.get('/healthz', (context) => {
-    const age = now() - Date.parse(control.view().tickedAt)
+    const age = control.idleMs
     // The probe does not check git or the service, because an outage of either must not cause a restart loop.
     return age <= MAX_TICK_AGE_MS
       ? context.text('ok\n')
@@ -309,16 +309,16 @@ const projectOf = (control: AgentControl, id: string) => {
 const bodyOf = async <T>(context: Context, shape: z.ZodType<T>): Promise<T> => {
   const { body } = context.req.raw
   const text = body === null ? '' : await readBounded(body, MAX_BODY_BYTES)
-  const { data, error } = shape.safeParse(parsed(text))
+  const { data, error } = shape.safeParse(text === '' ? {} : jsonOf(text))
   if (error === undefined) return data
   throw new EspalierError('E_USAGE', `The request body is invalid: ${issueAt(error.issues[0], 'it')}.`)
 }
 
-const parsed = (text: string): unknown => {
+const jsonOf = (text: string): unknown => {
   try {
-    return text === '' ? {} : JSON.parse(text)
+    return JSON.parse(text)
   } catch {
-    return undefined
+    throw new EspalierError('E_USAGE', 'The request body is not JSON.')
   }
 }
 
