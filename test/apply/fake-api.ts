@@ -165,7 +165,7 @@ export const fakeApi = (script: Script = {}): FakeApi => {
     searchProjects: async () => [],
     projectDetails: async () => undefined,
     listBranches: async () => script.branches ?? [],
-    serviceTime: Date.now,
+    serviceTime: () => Date.UTC(2026, 0, 1),
     close: async () => undefined,
   }
 }

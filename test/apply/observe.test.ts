@@ -132,8 +132,7 @@ describe('in a run', () => {
       await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-1/${action}`, { method: 'POST', headers })
       await clock.advance(5_000)
     }
-    /** @param meanwhile happens after the last read before the request. */
-    const run = async (faults: readonly FaultOrder[], meanwhile?: (hand: typeof byHand) => Promise<void>) => {
+    const run = async (...faults: readonly FaultOrder[]) => {
       for (const fault of faults) sandbox.control.addFault(fault)
       const text = `version: 1\nproject: shop\nbranches: { main: { primary: ${primary} } }\n`
       const events: ApplyEvent[] = []
@@ -145,7 +144,6 @@ describe('in a run', () => {
         watch: () => ({
           event: async (event) => {
             events.push(event)
-            if (event.type === 'call' && event.attempt === 1) await meanwhile?.(byHand)
           },
           end: async () => undefined,
         }),
@@ -159,64 +157,19 @@ describe('in a run', () => {
   }
   const SETTINGS = '{ scaleToZero: 7d }'
   const SIZE = '{ size: 2 }'
-  const config = (effect: Extract<FaultOrder, { on: 'operation' }>['effect']): FaultOrder => ({
-    on: 'operation',
-    action: 'apply_config',
-    effect,
-  })
-  const patch = (effect: Extract<FaultOrder, { on: 'request' }>['effect']): FaultOrder => ({
-    on: 'request',
-    method: 'PATCH',
-    effect,
-  })
-  const lists = (ms: number): FaultOrder => ({
-    on: 'request',
-    path: '/projects/*/operations',
-    effect: { kind: 'lag', ms },
-    times: 0,
-  })
-
-  test.each<[string, string, readonly FaultOrder[], string, string]>([
-    ['a new size', SIZE, [], 'restart', 'restarted'],
-    ['a new timeout', SETTINGS, [], 'none', 'no-restart-seen'],
-    ['disabling', '{ disabled: true }', [], 'disconnect', 'suspended'],
-    ['a new name', '{ name: orders }', [], 'none', 'no-restart-seen'],
-    [
-      'a size that the service changes without a restart',
-      SIZE,
-      [config({ kind: 'live' })],
-      'restart',
-      'no-restart-seen',
-    ],
-    ['a timeout that the service changes with a restart', SETTINGS, [config({ kind: 'restart' })], 'none', 'restarted'],
-    ['a request that was sent twice', SIZE, [patch({ kind: 'reset-before' })], 'restart', 'restarted-cause-unknown'],
-    ['a request whose response was lost', SIZE, [patch({ kind: 'reset-after' })], 'restart', 'restarted'],
-    ['an operation that fails', SIZE, [config({ kind: 'error' })], 'restart', 'unknown'],
-    ['a list without the own operation', SIZE, [lists(600_000)], 'restart', 'restarted-cause-unknown'],
-  ])('%s', async (_, primary, faults, predicted, observed) => {
-    const { run } = await open(primary)
-    expect(await run(faults)).toMatchObject({ predicted, observed })
-  })
-
-  test.each([
-    ['suspend', 'suspended-by-itself'],
-    ['restart', 'restarted-cause-unknown'],
-  ])('a %s by somebody else between the reads is not taken for the step', async (action, observed) => {
-    const { run } = await open(SETTINGS)
-    const seen = await run([], (byHand) => byHand(action))
-    expect(seen).toMatchObject({ status: 'done', predicted: 'none', observed })
-    expect(seen.events.map(({ type }) => type)).not.toContain('unpredicted')
-  })
-
   test('an idle compute is not interrupted', async () => {
     const { run, byHand } = await open(SIZE)
     await byHand('suspend')
-    expect(await run([])).toMatchObject({ predicted: 'none', observed: 'was-idle' })
+    expect(await run()).toMatchObject({ predicted: 'none', observed: 'was-idle' })
   })
 
   test('an interruption that was not predicted is an event and a note, and does not fail the run', async () => {
     const { run } = await open(SETTINGS)
-    const { plan, outcome, events, status } = await run([config({ kind: 'restart' })])
+    const { plan, outcome, events, status } = await run({
+      on: 'operation',
+      action: 'apply_config',
+      effect: { kind: 'restart' },
+    })
     expect(status).toBe('done')
     const own = events.filter(({ type }) => type === 'unpredicted' || type === 'step-end')
     const observation = { predicted: 'none', observed: 'restarted', at: expect.stringMatching(/Z$/) }

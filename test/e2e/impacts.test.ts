@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
+import { createWriteApi } from '../../src/api/index.ts'
+import { systemClock } from '../../src/base/index.ts'
+import { parseManifests } from '../../src/manifest/index.ts'
 import {
   type ApplyEvent,
   IMPACTS,
@@ -13,7 +16,8 @@ import {
   type Plan,
   RESTART_ONLY_SETTINGS,
 } from '../../src/model/index.ts'
-import type { Sandbox, Seed } from '../../src/sandbox/index.ts'
+import type { FaultOrder, Sandbox, Seed } from '../../src/sandbox/index.ts'
+import { apply } from '../../src/workflow/index.ts'
 import { espalier } from './espalier.ts'
 import { type Client, clientOf, environmentOf, openReal } from './real-computes.ts'
 
@@ -164,6 +168,76 @@ const observationsIn = (events: string): ReadonlyMap<string, Observation> =>
     }),
   )
 
+interface Fault {
+  readonly primary: object
+  /** What goes wrong, and what somebody else does between the last read and the request. */
+  readonly fault?: FaultOrder
+  readonly meanwhile?: 'suspend' | 'restart'
+  readonly predicted: Impact
+  readonly observed: ObservedEffect
+}
+
+const onOperation = (project: string, kind: 'restart' | 'live' | 'error'): FaultOrder => ({
+  on: 'operation',
+  endpoint_id: `ep-${project}-p`,
+  effect: { kind },
+})
+const onPatch = (project: string, kind: 'reset-before' | 'reset-after'): FaultOrder => ({
+  on: 'request',
+  method: 'PATCH',
+  path: `/projects/${project}/**`,
+  effect: { kind },
+})
+const SIZE = { size: 0.5 }
+const TIMEOUT = { scaleToZero: '7d' }
+
+/** By project. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'timeout-restarts': {
+    primary: TIMEOUT,
+    fault: onOperation('timeout-restarts', 'restart'),
+    predicted: 'none',
+    observed: 'restarted',
+  },
+  'size-is-live': {
+    primary: SIZE,
+    fault: onOperation('size-is-live', 'live'),
+    predicted: 'restart',
+    observed: 'no-restart-seen',
+  },
+  'sent-twice': {
+    primary: SIZE,
+    fault: onPatch('sent-twice', 'reset-before'),
+    predicted: 'restart',
+    observed: 'restarted-cause-unknown',
+  },
+  'answer-lost': {
+    primary: SIZE,
+    fault: onPatch('answer-lost', 'reset-after'),
+    predicted: 'restart',
+    observed: 'restarted',
+  },
+  'operation-fails': {
+    primary: SIZE,
+    fault: onOperation('operation-fails', 'error'),
+    predicted: 'restart',
+    observed: 'unknown',
+  },
+  'list-without-ours': {
+    primary: SIZE,
+    fault: {
+      on: 'request',
+      path: '/projects/list-without-ours/operations',
+      effect: { kind: 'lag', ms: 600_000 },
+      times: 0,
+    },
+    predicted: 'restart',
+    observed: 'restarted-cause-unknown',
+  },
+  'self-suspends': { primary: TIMEOUT, meanwhile: 'suspend', predicted: 'none', observed: 'suspended-by-itself' },
+  'foreign-restart': { primary: TIMEOUT, meanwhile: 'restart', predicted: 'none', observed: 'restarted-cause-unknown' },
+}
+
 let sandbox: Sandbox
 beforeAll(async () => {
   const cases = CASES.map(({ project, live }) => ({ id: project, branches: live }))
@@ -172,7 +246,8 @@ beforeAll(async () => {
     { id: 'sleeps', branches: main('sleeps') },
     { id: 'later', branches: main('later') },
   ]
-  sandbox = await openReal({ seed: { projects: [...cases, ...effects] } })
+  const faults = Object.keys(FAULTS).map((id) => ({ id, branches: main(id) }))
+  sandbox = await openReal({ seed: { projects: [...cases, ...effects, ...faults] } })
   // The service's documents disagree on what a deletion answers, so both answers are tested.
   const effect = { kind: 'suspend-on-delete' } as const
   sandbox.control.addFault({ on: 'request', path: '/projects/suspend-on-delete/**', effect, times: 0 })
@@ -248,6 +323,57 @@ test('resizing an idle compute interrupts no one, and the compute wakes with its
   expect(await client.query('SHOW max_connections')).toEqual([{ max_connections: '419' }])
   expect(await stateOf(id)).toBe('active')
   await client.close()
+})
+
+test('whatever goes wrong, each observation is what a session sees', async () => {
+  const clients = new Map<string, Client>()
+  for (const project of Object.keys(FAULTS)) clients.set(project, await clientOf(sandbox, `ep-${project}-p`))
+  for (const { fault } of Object.values(FAULTS)) if (fault !== undefined) sandbox.control.addFault(fault)
+  // Times are in whole seconds, so a restart in the second of the first start would not be seen.
+  await sandbox.clock.advance(60_000)
+  const text = Object.entries(FAULTS)
+    .map(([project, { primary }]) => stringify({ version: 1, project, branches: { main: { primary } } }))
+    .join('---\n')
+  const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, rateLimit: false })
+  const isAtRest = async (id: string, before: string | undefined): Promise<boolean> => {
+    const compute = await api.getCompute(id.slice(3, -2), id)
+    return compute?.pendingState === undefined && `${compute?.state} ${compute?.startedAt}` !== before
+  }
+  const projectOfStep = new Map<string, string>()
+  const applied = await apply({
+    manifests: { loaded: parseManifests([{ path: 'a.yaml', text }]), paths: [] },
+    open: async () => ({ api, close: async () => undefined }),
+    clock: systemClock,
+    consent: { allow: new Set(['restart']) },
+    watch: () => ({
+      event: async (event) => {
+        if (event.type === 'step-start') projectOfStep.set(event.step.id, event.step.project)
+        if (event.type !== 'call' || event.attempt !== 1) return
+        const project = projectOfStep.get(event.step) ?? ''
+        const { meanwhile } = FAULTS[project] ?? {}
+        if (meanwhile === undefined) return
+        const id = `ep-${project}-p`
+        const before = await api.getCompute(project, id)
+        await post(`/projects/${project}/endpoints/${id}/${meanwhile}`)
+        await expect.poll(() => isAtRest(id, `${before?.state} ${before?.startedAt}`)).toBe(true)
+      },
+      end: async () => undefined,
+    }),
+  })
+  await api.close()
+  if (applied.kind !== 'ended') throw new Error(applied.kind)
+  const seen = Object.fromEntries(
+    applied.outcome.steps.map(({ step, observation }) => [projectOfStep.get(step), observation]),
+  )
+  expect(seen).toMatchObject(
+    Object.fromEntries(Object.entries(FAULTS).map(([id, { predicted, observed }]) => [id, { predicted, observed }])),
+  )
+  for (const [project, { observed }] of Object.entries(FAULTS)) {
+    const client = clients.get(project)
+    if (observed === 'no-restart-seen') expect(await client?.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    else if (observed !== 'unknown') await expect.poll(() => client?.endedWith, { message: project }).toBe('57P01')
+    await client?.close()
+  }
 })
 
 /** Plans and applies a change of the primary of `main`, and returns the effects that the plan shows. */

@@ -144,7 +144,7 @@ const complete = async (
     const { before } = progress
     const own = started.operations.map(({ id }) => id)
     const updateDueAt = expected.updateDue(step.project, context.clock)
-    progress.evidence = { before, after, own, listed: waited.listed, lost, updateDue: updateDueAt }
+    progress.evidence = { before, after, own, listed: waited.listed ?? started.listed, lost, updateDue: updateDueAt }
   }
   return progress.accepted ? end('done') : end('done', undefined, alreadyDone(step, started.computeId))
 }

@@ -18,7 +18,7 @@ import { type Recheck, recheck, type Trail } from '../before/recheck.ts'
 import type { RunContext } from '../context.ts'
 
 export type Sent =
-  /** The control API has responded. */
+  /** The control API has responded to the request sent at `at`, by the service's clock. */
   | { readonly kind: 'answered'; readonly mutation: Mutation; readonly at: number }
   /** The change took effect without a response, through the request sent at `lostAt` or through another client. */
   | { readonly kind: 'found'; readonly compute?: ObservedCompute; readonly lostAt?: number }
@@ -51,7 +51,7 @@ const MAY_BE_STALE = new Set([400, 404, 409, 412, 422])
 export const sendStep = async (step: Step, context: RunContext, sending: Sending): Promise<Sent> => {
   const others = new Set<string>()
   let lost: { readonly error: ApiError; readonly at: number } | undefined
-  let sentAt = 0
+  let [sentAt, at] = [0, 0]
   let attempts = 0
 
   const recheckNow = (): Promise<Recheck> => {
@@ -78,6 +78,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       sending.predicted = impactNow(step, found.live)
     }
     sentAt = context.clock.now()
+    at = context.api.serviceTime()
     return { send: found.body }
   }
 
@@ -96,7 +97,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
       })
       if ('kind' in answer) return answer
       context.timings.sawRoundTrip(context.clock.now() - sentAt)
-      return { kind: 'answered', mutation: answer, at: sentAt }
+      return { kind: 'answered', mutation: answer, at }
     } catch (error) {
       if (!(error instanceof ApiError) || error.method === 'GET') throw error
       if (!error.ambiguous) {
@@ -105,7 +106,7 @@ export const sendStep = async (step: Step, context: RunContext, sending: Sending
         if (step.kind === 'delete' && error.status === 404) return { kind: 'found' }
         throw error
       }
-      lost = { error, at: sentAt }
+      lost = { error, at }
       const message = `checking whether the request took effect, because its response was lost: ${error.message}`
       for (const delayMs of step.kind === 'create' ? LONG_READ_BACK_DELAYS_MS : READ_BACK_DELAYS_MS) {
         await context.record({ type: 'wait', step: step.id, why: 'reading-back', message, delayMs })

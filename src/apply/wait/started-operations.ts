@@ -9,6 +9,8 @@ interface Started {
   /** `undefined` if a create was accepted but its compute has not appeared yet. */
   readonly computeId: string | undefined
   readonly operations: readonly Operation[]
+  /** The project's newest operations, if they were read to find these. */
+  readonly listed?: readonly Operation[]
 }
 
 export const startedBy = async (
@@ -21,7 +23,8 @@ export const startedBy = async (
     if (compute !== undefined) return fromCompute(compute, step, context, lostAt)
     const { id = '' } = step.compute
     const isOpen = (one: Operation): boolean => one.endpointId === id && !hasEnded(one, context.clock)
-    return { computeId: id, operations: (await listed(step, context)).filter(isOpen) }
+    const all = await newest(step, context)
+    return { computeId: id, operations: all.filter(isOpen), listed: all }
   }
   const { operations, compute } = sent.mutation
   const isCreate = step.kind === 'create'
@@ -43,7 +46,7 @@ const fromCompute = async (
   step: Step,
   context: RunContext,
   since: number | undefined,
-): Promise<Started> => ({ computeId: compute.id, operations: await operationsOf(compute, step, context, since) })
+): Promise<Started> => ({ computeId: compute.id, ...(await operationsOf(compute, step, context, since)) })
 
 /** Looks for the compute of an accepted create several times, because such a create is never sent again. */
 const findMade = async (step: Step, context: RunContext): Promise<ObservedCompute | undefined> => {
@@ -60,35 +63,36 @@ const findMade = async (step: Step, context: RunContext): Promise<ObservedComput
   return undefined
 }
 
-/** How far times may differ. The clocks of this machine and the service differ, and the API reports whole seconds. */
+/** How far times may differ. The API reports whole seconds, and responses take time. */
 const CLOCK_SKEW_MS = 5_000
 
 /**
  * Finds the operations of a change whose response was lost. The list of operations may be stale. Whether an operation
  * is expected is therefore determined from the compute's pending state or from the kind of change.
  *
- * @param since when this run sent the request. Absent if another client made the change.
+ * @param since when this run sent the request, by the service's clock. Absent if another client made the change.
  */
 const operationsOf = async (
   compute: ObservedCompute,
   step: Step,
   context: RunContext,
   since: number | undefined,
-): Promise<readonly Operation[]> => {
+): Promise<Omit<Started, 'computeId'>> => {
   const isNew = ({ createdAt }: Operation): boolean =>
     since !== undefined && Date.parse(createdAt) >= since - CLOCK_SKEW_MS
   const isExpected = since !== undefined && startsOperation(step)
   let live: ObservedCompute | undefined = compute
   for (const delayMs of LONG_READ_BACK_DELAYS_MS) {
-    const operations = (await listed(step, context)).filter(
+    const listed = await newest(step, context)
+    const operations = listed.filter(
       (one) =>
         one.endpointId === compute.id && !context.expected.isOwn(one) && (!hasEnded(one, context.clock) || isNew(one)),
     )
-    if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return operations
+    if (operations.length > 0 || (live?.pendingState === undefined && !isExpected)) return { operations, listed }
     await context.clock.sleep(delayMs, context.abort)
     live = await context.api.getCompute(step.project, compute.id, { signal: context.abort })
   }
-  return []
+  return { operations: [] }
 }
 
 /** Whether the request starts an operation. Only a new name or another branch does not (docs/reference/control-api.md). */
@@ -97,5 +101,5 @@ const startsOperation = ({ kind, request }: Step): boolean => {
   return kind === 'create' ? config.disabled !== true : Object.keys(config).length > 0
 }
 
-const listed = async ({ project }: Step, { api, abort }: RunContext): Promise<readonly Operation[]> =>
+const newest = async ({ project }: Step, { api, abort }: RunContext): Promise<readonly Operation[]> =>
   (await api.listOperations(project, { limit: 100 }, { signal: abort })).operations

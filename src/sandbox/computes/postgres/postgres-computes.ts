@@ -1,7 +1,6 @@
 /** Real computes: a server process for each running compute, a data folder for each branch, and a proxy for clients. */
 import { renameSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import { messageOf } from '../../../base/index.ts'
 import {
@@ -254,7 +253,6 @@ const openComputes = async (home: Home, { gate, log, port, anyPort }: PostgresOp
     },
     restart: (spec) =>
       work.run(spec.id, async () => {
-        if (isDeepStrictEqual(servers.get(spec.id)?.spec, spec)) return
         await servers.halt(spec.id)
         await launch(spec)
       }),
