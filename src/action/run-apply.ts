@@ -1,8 +1,15 @@
 /** Applies changes after a merge. If there is a saved plan, it is applied; otherwise, a new plan is made. */
 import { resolve } from 'node:path'
-import { counted, EspalierError } from '../base/index.ts'
+import { counted, EspalierError, plainValue } from '../base/index.ts'
 import { hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
-import { applyLog, diagnosticAnnotations, outcomeComment, SUMMARY_LIMIT, terminalPlan } from '../report/index.ts'
+import {
+  applyLog,
+  diagnosticAnnotations,
+  openSteps,
+  outcomeComment,
+  SUMMARY_LIMIT,
+  terminalPlan,
+} from '../report/index.ts'
 import {
   apply,
   fileNotes,
@@ -122,8 +129,8 @@ const watch = (plan: Plan, { runner, clock }: Job): Watcher => {
   const log = applyLog(plan, STYLE, runner.print, clock.date)
   return {
     event: (event) => {
-      // Interruptions have already been printed through `notify`.
-      if (event.type !== 'interrupt') log.report(event)
+      log.report(event)
+      if (event.type === 'outcome') openSteps(plan, plainValue(event.outcome), STYLE, true).forEach(runner.print)
     },
     end: async () => {
       log.end()

@@ -17,7 +17,7 @@ export { terminalDrift } from './terminal/drift.ts'
 export { eventLine, newsFilter } from './terminal/events.ts'
 export { applyLog } from './terminal/log.ts'
 export { consoleStatus, operationsTable, STATUS_WORDS } from './terminal/operations.ts'
-export { terminalOutcome } from './terminal/outcome.ts'
+export { openSteps, terminalOutcome } from './terminal/outcome.ts'
 export { terminalPlan } from './terminal/plan.ts'
 export {
   afterEvent,

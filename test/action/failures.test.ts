@@ -85,6 +85,17 @@ test('a failure caused by `fail-on` has its own reason, and the counts are still
   expect(outputs).toMatchObject({ 'failure-reason': 'fail-on', restarts: '4', drifted: '3' })
 })
 
+test('the log shows an error that several steps share once, with their number', async () => {
+  const { run, sandbox } = await withHead()
+  const effect = { kind: 'status', status: 403, message: 'no right to change computes' } as const
+  sandbox.control.addFault({ on: 'request', method: 'PATCH', path: '/projects/shop/endpoints/*', effect, times: 0 })
+  const { code, log } = await run({ command: 'apply' }, { event: { name: 'push', payload: {} } })
+  expect(code, log).toBe(1)
+  const [first = '', ...others] = log.split('\n').filter((line) => line.includes('no right to change computes'))
+  expect(first).toMatch(/^failed {2}update primary on \w+/)
+  expect(others).toEqual([expect.stringMatching(/^failed {2}4 steps \(auth\): /)])
+})
+
 test('the key is masked before anything else is printed, even if an input is invalid', async () => {
   const { run } = await open()
   const { log } = await run({ command: 'destroy', 'api-key': 'a-key-of-somebody' })

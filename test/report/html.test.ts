@@ -60,6 +60,22 @@ describe('the contents of pages', () => {
     expect(text.match(/never started\n/g)).not.toBeNull()
   })
 
+  test('shows a message that several steps share once, and refers the other steps to it', () => {
+    const steps = PLAN.steps.map(
+      ({ id }, index): StepOutcome => ({
+        step: id,
+        status: 'failed',
+        message: `The quota is used up (PATCH /projects/p/endpoints/ep-${index}, request ${index}).`,
+        operations: [],
+        durationMs: 0,
+      }),
+    )
+    const page = ended(PLAN, { events: [], outcome: { steps, interrupted: false, notes: [] } })
+    expect(page.match(/The quota is used up/g)).toHaveLength(1)
+    expect(textOf(page)).toContain(`The same for ${steps.length - 1} other steps.`)
+    expect(page.match(/see <a href="#step-1">step 1<\/a>/g)).toHaveLength(steps.length - 1)
+  })
+
   test('lists each planned interruption with the result of its steps', () => {
     const steps = PLAN.steps.map(({ id, kind }): StepOutcome => {
       const status = kind === 'delete' ? 'done' : kind === 'move' ? 'not-allowed' : 'failed'

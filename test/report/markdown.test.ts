@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, test } from 'vitest'
 import { encodePath, plainText } from '../../src/base/index.ts'
-import type { Diagnostic, Origin, Plan } from '../../src/model/index.ts'
+import type { Diagnostic, Origin, Plan, StepOutcome } from '../../src/model/index.ts'
 import { originOf } from '../../src/planner/index.ts'
 import { failureComment, markdownPlan, outcomeComment, planComment, problemComment } from '../../src/report/index.ts'
 import { isLong, part, runs } from '../long-runs.ts'
@@ -164,4 +164,21 @@ test('a link to a file remains one link, whatever its path contains', () => {
       expect(decodeURIComponent(path)).toBe(`espalier/${name.replace(/\p{Cs}/gu, '\ufffd')}`)
     }),
   )
+})
+
+test('steps that failed for the same reason share a row of the comment', () => {
+  const own = plan('shop')
+  const steps = [1, 2, 3].map(
+    (number): StepOutcome => ({
+      step: own.steps[number]?.id ?? '',
+      status: 'failed',
+      message:
+        number === 3 ? 'It was deleted.' : `No right (PATCH /projects/p/endpoints/ep-${number}, request ${number}).`,
+      operations: [],
+      durationMs: 0,
+    }),
+  )
+  const comment = outcomeComment({ ...FRAME, plan: own, outcome: { ...OUTCOME, steps, notes: [] } })
+  const rows = comment.split('\n').filter((row) => row.includes('failed |'))
+  expect(rows).toEqual([expect.stringMatching(/^\| 2 steps: .*No right/), expect.stringContaining('It was deleted.')])
 })

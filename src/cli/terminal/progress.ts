@@ -24,13 +24,9 @@ export interface Progress {
 }
 
 export const progressOf = (plan: Plan, flags: StyleFlags, io: Io): Progress =>
-  canRedraw(io.stdout, io.env) ? liveList(plan, flags, io) : plainLines(plan, flags, io)
-
-const plainLines = (plan: Plan, flags: StyleFlags, io: Io): Progress => {
-  const log = applyLog(plan, styleOf(io.stdout, flags, io.env), (line) => print(line, io.stdout), io.clock.date)
-  const isNews = newsFilter()
-  return { report: (event) => log.report(event, isNews(event)), end: log.end }
-}
+  canRedraw(io.stdout, io.env)
+    ? liveList(plan, flags, io)
+    : applyLog(plan, styleOf(io.stdout, flags, io.env), (line) => print(line, io.stdout), io.clock.date)
 
 /**
  * Shows running steps at the bottom of the terminal, and above them a log of the steps that have ended. Only the

@@ -183,7 +183,7 @@ const stepBlock = ({ step, number: own, waitsFor }: NumberedStep, { resultOf }: 
   const { request, consents, rule } = step
   const result = resultOf?.(step)
   const body = request.body === undefined ? undefined : plainJson(request.body, 2)
-  return markup`${result && resultMessage(result)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${result && resultSummary(result)}</summary>
+  return markup`${result && resultMessage(result, own)}<details class="step" id="step-${own}"><summary><span class="no">${own}</span><span class="sr">${step.reason === 'PARKED' ? 'park' : step.kind}</span> <code>${request.method} ${request.path}</code>${result && resultSummary(result)}</summary>
 ${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : markup`<pre tabindex="0" role="group" aria-label="Body of the request">${joined(body.split('\n'), LINE_END)}</pre>`}
 <dl>${when(
     waitsFor.length > 0,
@@ -202,8 +202,10 @@ ${body === undefined ? markup`<p class="quiet">The request has no body.</p>` : m
 const resultSummary = ({ look, words, span }: StepResult): Markup =>
   markup` ${chip(look, words)}${span === undefined ? NOTHING : markup` <span class="took">${time(span.end - span.start)}</span>`}`
 
-/** Shown even while the request is collapsed. */
-const resultMessage = ({ look, words, outcome }: StepResult): Markup =>
-  outcome?.message === undefined
-    ? NOTHING
-    : markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${words}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}</b> ${outcome.message}</span></p>`
+/** Shown even while the request is collapsed. Of the steps that ended for the same reason, only the first shows it. */
+const resultMessage = ({ look, words, outcome, alike: [first = 0, ...others] }: StepResult, own: number): Markup => {
+  if (outcome?.message === undefined) return NOTHING
+  const rest = others.length === 0 ? '' : ` The same for ${counted(others.length, 'other step')}.`
+  const why = first === own ? markup`${outcome.message}${rest}` : markup`see <a href="#step-${first}">step ${first}</a>`
+  return markup`<p class="message ${look.tone}">${icon(look.icon)}<span><b>${words}${outcome.reason === undefined ? '' : ` (${outcome.reason})`}</b> ${why}</span></p>`
+}

@@ -7,6 +7,7 @@ import {
   type Step,
   type StepOutcome,
 } from '../../model/index.ts'
+import { alikeSteps } from '../words/alike.ts'
 import { applyVerdict, nextSteps, statusWords } from '../words/apply-verdict.ts'
 import { time } from '../words/counts.ts'
 import { STATUS_MARKS } from '../words/impacts.ts'
@@ -31,6 +32,8 @@ export interface StepResult {
   readonly outcome?: StepOutcome | undefined
   /** In milliseconds since the first event. Absent if the step never started. */
   readonly span?: Span | undefined
+  /** The numbers of the steps that ended for the same reason, this one included. */
+  readonly alike: readonly number[]
 }
 
 export interface RunResults {
@@ -58,6 +61,14 @@ export const resultsOf = (plan: Plan, { events, outcome, complete = (text) => te
     ends.set(event.outcome.step, since(event))
     outcomes.set(event.outcome.step, event.outcome)
   }
+  const ended = plan.steps.flatMap(({ id }) => outcomes.get(id) ?? [])
+  const numbers = new Map(plan.steps.map(({ id }, index) => [id, index + 1]))
+  const alike = new Map(
+    alikeSteps(ended).flatMap((same) => {
+      const own = same.flatMap(({ step }) => numbers.get(step) ?? [])
+      return same.map(({ step }) => [step, own] as const)
+    }),
+  )
   const { kind, words } = applyVerdict(
     plan,
     outcome,
@@ -82,15 +93,18 @@ export const resultsOf = (plan: Plan, { events, outcome, complete = (text) => te
       const start = starts.get(id)
       // If the run was cut off, a running step is drawn until the last event.
       const span = start === undefined ? undefined : { start, end: ends.get(id) ?? end }
-      return resultOf(outcomes.get(id), span)
+      return { ...resultOf(outcomes.get(id), start !== undefined), span, alike: alike.get(id) ?? [] }
     },
   }
 }
 
-const resultOf = (outcome: StepOutcome | undefined, span: Span | undefined): StepResult =>
+const resultOf = (
+  outcome: StepOutcome | undefined,
+  isStarted: boolean,
+): Pick<StepResult, 'look' | 'words' | 'outcome'> =>
   outcome === undefined
-    ? { look: { icon: 'clock', tone: 'quiet' }, words: span === undefined ? 'never started' : 'end unknown', span }
-    : { look: STATUS_MARKS[outcome.status], words: statusWords(outcome.status), outcome, span }
+    ? { look: { icon: 'clock', tone: 'quiet' }, words: isStarted ? 'end unknown' : 'never started' }
+    : { look: STATUS_MARKS[outcome.status], words: statusWords(outcome.status), outcome }
 
 const VERDICT_LOOKS = {
   complete: STATUS_MARKS.done,

@@ -2,14 +2,14 @@
 import type { ApplyEvent, Plan } from '../../model/index.ts'
 import { elapsed } from '../words/counts.ts'
 import { planNames } from '../words/names.ts'
-import { eventLine } from './events.ts'
+import { eventLine, newsFilter } from './events.ts'
 import { afterEvent, delaysOf, startOf } from './progress.ts'
 import { paintOf, type Style } from './style.ts'
 
 const WAITING_INTERVAL_MS = 60_000
 
 export interface ApplyLog {
-  report(event: ApplyEvent, isShown?: boolean): void
+  report(event: ApplyEvent): void
   end(): void
 }
 
@@ -17,6 +17,7 @@ export interface ApplyLog {
 export const applyLog = (plan: Plan, style: Style, print: (line: string) => void, now: () => number): ApplyLog => {
   const names = planNames(plan)
   const paint = paintOf(style)
+  const isNews = newsFilter()
   let state = startOf(plan, now())
   const timer = setInterval(() => {
     for (const { step, since, doing } of state.running.values()) {
@@ -26,10 +27,10 @@ export const applyLog = (plan: Plan, style: Style, print: (line: string) => void
     }
   }, WAITING_INTERVAL_MS)
   return {
-    report: (event, isShown = true) => {
+    report: (event) => {
       const line = eventLine(event, style, names, delaysOf(state, event))
       state = afterEvent(state, event, () => undefined)
-      if (isShown && line !== undefined) print(line)
+      if (line !== undefined && isNews(event)) print(line)
     },
     end: () => clearInterval(timer),
   }

@@ -19,21 +19,10 @@ const MOST_SHOWN = 12
 export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style, isLogged = false): string => {
   const [plan, outcome] = [plainValue(rawPlan), plainValue(rawOutcome)]
   const paint = paintOf(style)
-  const names = planNames(plan)
-  // A step that is done has a message only if something unexpected happened.
-  const open = outcome.steps.filter(({ status, message }) => status !== 'done' || (!isLogged && message !== undefined))
-  const groups = alikeSteps(open).filter(
-    (alike) => !isLogged || alike.length > 1 || alike.some(({ status }) => isNotStarted(status)),
-  )
-  const most = Math.max(1, Math.floor(MOST_SHOWN / Math.max(1, groups.length)))
-  const rest = groups.slice(MOST_SHOWN).reduce((sum, alike) => sum + alike.length, 0)
   const { kind, words } = applyVerdict(plan, outcome)
   const color = { complete: paint.green, scheduled: paint.cyan, incomplete: paint.red }[kind]
   const parts = [
-    [
-      ...groups.slice(0, MOST_SHOWN).flatMap((alike) => groupLines(alike, names.stepById, most, style)),
-      ...(rest === 0 ? [] : [`and ${counted(rest, 'more step')}`]),
-    ],
+    openSteps(plan, outcome, style, isLogged),
     outcome.notes.map((note) => wrapped(`${paint.cyan('Note')} ${note}`, style)),
     nextSteps(plan, outcome).map((line) => wrapped(line, style)),
     [
@@ -45,6 +34,22 @@ export const terminalOutcome = (rawPlan: Plan, rawOutcome: Outcome, style: Style
   ]
   const shown = parts.filter((lines) => lines.length > 0).map((lines) => lines.join('\n'))
   return `${shown.join('\n\n')}\n`
+}
+
+/** Lines for the steps that are not done, by reason. @param isLogged see {@link terminalOutcome}. */
+export const openSteps = (plan: Plan, outcome: Outcome, style: Style, isLogged: boolean): readonly string[] => {
+  const { stepById } = planNames(plan)
+  // A step that is done has a message only if something unexpected happened.
+  const open = outcome.steps.filter(({ status, message }) => status !== 'done' || (!isLogged && message !== undefined))
+  const groups = alikeSteps(open).filter(
+    (alike) => !isLogged || alike.length > 1 || alike.some(({ status }) => isNotStarted(status)),
+  )
+  const most = Math.max(1, Math.floor(MOST_SHOWN / Math.max(1, groups.length)))
+  const rest = groups.slice(MOST_SHOWN).reduce((sum, alike) => sum + alike.length, 0)
+  return [
+    ...groups.slice(0, MOST_SHOWN).flatMap((alike) => groupLines(alike, stepById, most, style)),
+    ...(rest === 0 ? [] : [`and ${counted(rest, 'more step')}`]),
+  ]
 }
 
 /** Lists steps that ended for the same reason, which is shown only once. @param most how many titles to list. */
