@@ -46,7 +46,7 @@ const send = async (method: string, path: string, body?: object) => {
     const said: any = text === '' ? {} : JSON.parse(text)
     for (const { id, project_id } of method === 'GET' ? [] : (said.operations ?? [])) {
       const status = async () => (await send('GET', `/${project_id}/operations/${id}`)).operation.status
-      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 10, timeout: 20_000 })
+      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 25, timeout: 20_000 })
     }
     return { status: answer.status, ...said }
   }
@@ -184,6 +184,7 @@ test('while the compute restarts, is resized, is suspended and is deleted, reads
   let isOver = false
   const poll = async (method: string, path: string) => {
     while (!isOver) {
+      await setTimeout(5)
       const headers = { authorization: `Bearer ${sandbox.apiKey}` }
       const { status } = await fetch(`${sandbox.apiUrl}/projects/${shop.id}${path}`, { method, headers })
       statuses.add(`${method} ${status}`)

@@ -1,15 +1,19 @@
-/** Client connections to real computes: starting, errors, limits, and how connections end. */
+/** Client connections to real computes: starting, logins, errors, limits, and how connections end. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
-import { clientAt, clientOf, openReal } from '../e2e/real-computes.ts'
+import { clientAt, clientOf, openReal, POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const P = '/projects/shop'
 let sandbox: Sandbox
 beforeAll(async () => {
   sandbox = await openReal({
-    computes: { kind: 'postgres', bin: (await import('../e2e/real-computes.ts')).POSTGRES_BIN, tempDiskScale: 0.0005 },
+    computes: { kind: 'postgres', bin: POSTGRES_BIN, tempDiskScale: 0.0005 },
     seed: {
       projects: [
         {
@@ -53,6 +57,7 @@ const computeOf = async (id: string): Promise<ReachableCompute> => {
   if (found === undefined) throw new Error(`no ${id}`)
   return found
 }
+const uriOf = async (id: string): Promise<string> => (await computeOf(id)).uri ?? ''
 const shared = async (id: string): Promise<string> => {
   const { uri = '', address } = await computeOf(id)
   return uri.replace(`:${address?.port}/`, `:${address?.sharedPort}/`)
@@ -290,3 +295,56 @@ test('loading a dump of the sandbox restarts the computes on their existing data
   expect(await again.query('SELECT n FROM before_load')).toEqual([{ n: 1 }])
   await again.close()
 })
+
+// Logins, also with channel binding to the proxy's certificate, as the service's own command-line tool requests it.
+
+const bound = { ssl: { rejectUnauthorized: false }, enableChannelBinding: true }
+
+test('clients can log in with and without channel binding', async () => {
+  for (const extra of [bound, { ssl: { rejectUnauthorized: false } }, {}]) {
+    const client = await clientAt(await uriOf('ep-main'), extra)
+    expect(await client.query('SELECT 1 AS n')).toEqual([{ n: 1 }])
+    await client.close()
+  }
+})
+
+test.each([
+  ['a wrong password', (text: string) => text.replace(/:[^:@]+@/, ':wrong@'), '28P01'],
+  ['a role that does not exist', (text: string) => text.replace(/\/\/[^:]+:/, '//nobody:'), '28P01'],
+  ['a database that does not exist', (text: string) => text.replace(/\/[^/?]+(\?|$)/, '/nowhere$1'), '3D000'],
+])("%s is rejected with Postgres' own error", async (_what, change, code) => {
+  await expect(clientAt(change(await uriOf('ep-main')), bound)).rejects.toMatchObject({ code })
+})
+
+test('a login with channel binding accepts a password that SQL set', async () => {
+  const client = await clientAt(await uriOf('ep-main'))
+  await client.query(`CREATE ROLE by_sql LOGIN PASSWORD 'first'`)
+  await client.query(`ALTER ROLE by_sql PASSWORD 'second'`)
+  const as = async (password: string) => (await uriOf('ep-main')).replace(/\/\/[^@]+@/, `//by_sql:${password}@`)
+  await expect(clientAt(await as('first'), bound)).rejects.toMatchObject({ code: '28P01' })
+  await (await clientAt(await as('second'), bound)).close()
+  await client.close()
+})
+
+const psql = (process.env.PATH ?? '')
+  .split(delimiter)
+  .map((folder) => join(folder, 'psql'))
+  .find(existsSync)
+test.runIf(psql !== undefined)(
+  'psql connects with channel_binding=require to the host name that the API returns (skipped without psql)',
+  async () => {
+    const { searchParams, username, password, pathname } = new URL(await uriOf('ep-main'))
+    expect(searchParams.size).toBe(0)
+    const { address } = await computeOf('ep-main')
+    const { stdout } = await promisify(execFile)(
+      psql ?? '',
+      [
+        `postgresql://${username}:${password}@ep-main.eu-central-1.aws.neon.tech${pathname}?sslmode=require&channel_binding=require`,
+        '-Atc',
+        'SELECT 42',
+      ],
+      { env: { PATH: process.env.PATH, PGHOSTADDR: '127.0.0.1', PGPORT: String(address?.sharedPort) } },
+    )
+    expect(stdout.trim()).toBe('42')
+  },
+)

@@ -15,6 +15,7 @@ import {
   targetOf,
 } from '../../src/sandbox/computes/proxy/messages.ts'
 import { startProxy } from '../../src/sandbox/computes/proxy/proxy.ts'
+import { isSecretOf, ScramClient, ScramServer } from '../../src/sandbox/computes/proxy/scram.ts'
 
 const word = fc.stringMatching(/^[a-z_]{1,12}$/)
 const parameters = fc.dictionary(word, fc.stringMatching(/^[ -~]{1,30}$/), { noNullPrototype: true })
@@ -142,4 +143,23 @@ test('a compute that is shut accepts no connections on its port, and no pooled o
   const [own, pooled, other] = [await proxy.open('ep-a'), await proxy.open('ep-a-pooler'), await proxy.open('ep-b')]
   proxy.shut('ep-a')
   await expect.poll(() => [own, pooled, other].map((port) => proxy.isOwn(port))).toEqual([false, false, true])
+})
+
+// promise: channel-binding
+test('a login that is bound to another certificate, or to none, is rejected', () => {
+  const secret = {
+    iterations: '4096',
+    salt: 'c2FsdA==',
+    storedKey: Buffer.alloc(32, 1),
+    serverKey: Buffer.alloc(32, 2),
+  }
+  const client = new ScramClient()
+  const server = new ScramServer(secret, client.first.slice('n,,'.length), Buffer.from('certificate'))
+  expect(server.accept(client.final(server.first, Buffer.alloc(32, 3)))).toBeUndefined()
+  expect(server.accept('')).toBeUndefined()
+  expect(server.accept('c=,r=,p=')).toBeUndefined()
+})
+
+test('a secret whose check would take an hour is not that of a known password', () => {
+  expect(isSecretOf('SCRAM-SHA-256$2000000000:c2FsdA==$AQ==:AQ==', 'password')).toBe(false)
 })
