@@ -1,4 +1,4 @@
-/** Generates the tables in docs/reference/manifest.md from the schema of manifests. */
+/** Generates tables of the keys of manifests from their schema. */
 import type { JsonSchema } from '../src/base/index.ts'
 import { manifestSchema } from '../src/manifest/index.ts'
 import { ATTRIBUTE_KEYS, rowOf } from '../src/model/index.ts'
@@ -87,10 +87,3 @@ const render = (head: readonly string[], rows: readonly (readonly string[])[]): 
 const pluralOf = (type: string): string => (type === 'string' || type === 'map' ? `${type}s` : type)
 
 const escaped = (cell: string): string => cell.replaceAll('|', '\\|')
-
-/** The page with newly generated tables between `<!-- table: NAME -->` and `<!-- end -->`. */
-export const withTables = (page: string, tables: Readonly<Record<string, string>> = manifestTables()): string =>
-  page.replace(
-    /(<!-- table: (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_all, start: string, name: string, end: string) => `${start}\n${tables[name] ?? ''}\n\n${end}`,
-  )

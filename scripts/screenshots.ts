@@ -27,7 +27,7 @@ const picture = async (name: string, address: string, isShown: (view: View) => b
     await context.close()
   }
 }
-await picture('plan', pages.plan, ({ name }) => name !== 'desktop-dark')
-await withAgentPage((url) => picture('agent', url, ({ name }) => name === 'desktop-light'))
+await picture('plan', pages.plan, ({ name }) => name.startsWith('desktop'))
+await withAgentPage((url) => picture('agent', url, ({ name }) => name.startsWith('desktop')))
 await browser.close()
 rmSync(folder, { recursive: true })

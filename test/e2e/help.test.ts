@@ -47,7 +47,7 @@ describe.each(EVERY_COMMAND)('the help of espalier $name', ({ name, flags, posit
   })
 })
 
-test.each(['docs/reference/commands.md', '--help'])('every exit code is documented in %s', async (where) => {
+test.each(['docs/reference/exit-codes.md', '--help'])('every exit code is documented in %s', async (where) => {
   const text = where === '--help' ? (await espalier([where])).stdout : await readFile(where, 'utf8')
   const list = text.slice(text.search(/exit codes/i))
   const missing = Object.values(EXIT).filter((code) => !new RegExp(`(?:^\\| | {2}|[:,] )${code} `, 'm').test(list))
