@@ -271,5 +271,9 @@ export const EFFECT_RULES: Readonly<Record<EffectKind, string>> = Object.fromEnt
   EFFECT_KINDS.map((kind) => [kind, ROWS[kind].rule]),
 ) as Record<EffectKind, string>
 
-/** The codes of the warnings about effects. */
-export const EFFECT_CODES: ReadonlySet<string> = new Set(EFFECT_KINDS.flatMap((kind) => ROWS[kind].warning?.code ?? []))
+const WARNINGS = EFFECT_KINDS.flatMap((kind) => ROWS[kind].warning ?? [])
+
+/** What to check, by the code of the warning. */
+export const EFFECT_HINTS: ReadonlyMap<string, readonly string[]> = new Map(
+  [...groupBy(WARNINGS, ({ code }) => code)].map(([code, own]) => [code, own.map(({ hint }) => hint)]),
+)

@@ -8,7 +8,7 @@ import {
   type StepRequest,
   type Weekday,
 } from '../../src/model/index.ts'
-import { compute, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
+import { abortingAt, compute, failing, fakeApi, fakeClock, lost, refused } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 
 const REPLACEMENT: Change = {
@@ -246,9 +246,7 @@ describe('steps that do not run', () => {
   test('a failed step also stops a step that merely follows it in the order', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: () => {
-        throw refused(422)
-      },
+      onSend: failing(refused(422)),
     })
     const plan = planWith(step('first'), step('next', { after: ['first'], inTurnAfter: ['first'] }))
     expect(statuses(await apply({ plan, api }))).toEqual([
@@ -260,10 +258,7 @@ describe('steps that do not run', () => {
   test('--max-failures counts only failed steps', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (attempt, _request, perform) => {
-        if (attempt > 1) throw refused(422)
-        return perform()
-      },
+      onSend: failing(refused(422), (attempt) => attempt > 1),
     })
     const resized = (id: string, cu: number) => {
       const body = { endpoint: { autoscaling_limit_min_cu: cu, autoscaling_limit_max_cu: cu } }
@@ -284,10 +279,7 @@ describe('steps that do not run', () => {
   test('a failed step stops its dependents, but not independent steps', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (attempt, _request, perform) => {
-        if (attempt === 1) throw refused(422)
-        return perform()
-      },
+      onSend: failing(refused(422), (attempt) => attempt === 1),
     })
     const outcome = await apply({
       plan: planWith(step('broken'), step('follows', { after: ['broken'] }), step('free')),
@@ -310,9 +302,7 @@ describe('steps that do not run', () => {
   ])('a response with status %i fails the step with reason %s', async (status, reason) => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: () => {
-        throw refused(status)
-      },
+      onSend: failing(refused(status)),
     })
     expect(statuses(await apply({ plan: planWith(step('s')), api }))).toEqual([['failed', reason]])
   })
@@ -336,9 +326,7 @@ describe('interrupting and recording a run', () => {
     const outcome = await apply({
       plan: planWith(step('first'), step('second')),
       stop: stop.signal,
-      onEvent: (event) => {
-        if (event.type === 'call') stop.abort()
-      },
+      onEvent: abortingAt('call', stop),
     })
     expect(statuses(outcome)).toEqual([
       ['done', undefined],
@@ -352,9 +340,7 @@ describe('interrupting and recording a run', () => {
     const outcome = await apply({
       plan: planWith(step('only')),
       stop: stop.signal,
-      onEvent: (event) => {
-        if (event.type === 'call') stop.abort()
-      },
+      onEvent: abortingAt('call', stop),
     })
     expect(statuses(outcome)).toEqual([['done', undefined]])
     expect(outcome.interrupted).toBe(false)
@@ -368,9 +354,7 @@ describe('interrupting and recording a run', () => {
       plan: planWith(step('first'), step('second')),
       api,
       abort: abort.signal,
-      onEvent: (event) => {
-        if (event.type === 'operation') abort.abort()
-      },
+      onEvent: abortingAt('operation', abort),
     })
     expect(statuses(outcome)).toEqual([
       ['failed', 'interrupted'],
@@ -466,10 +450,7 @@ test('a replacement whose create failed reports which pin to remove', async () =
   const plan = planWith(replace, create)
   const api = fakeApi({
     computes: [compute('ep-1')],
-    onSend: (attempt, _request, perform) => {
-      if (attempt === 2) throw refused(422)
-      return perform()
-    },
+    onSend: failing(refused(422), (attempt) => attempt === 2),
   })
   const outcome = await apply({ plan: { ...plan, changes: [REPLACEMENT] }, api, consent: allow('replace') })
   expect(outcome.notes).toEqual([expect.stringMatching(/ep-1 is deleted.*remove its pin at espalier.yaml:7/)])

@@ -2,6 +2,7 @@
 import { ApiError, type Mutation, type Operation, type WriteApi } from '../../src/api/index.ts'
 import type { Clock } from '../../src/base/index.ts'
 import {
+  type ApplyEvent,
   attributesFromWire,
   type ObservedBranch,
   type ObservedCompute,
@@ -74,6 +75,35 @@ export interface Script {
   /** Requests are accepted but have no effect. */
   readonly ignores?: boolean
 }
+
+/** Fails the requests for which `when` is true: by default, all. */
+export const failing =
+  (error: ApiError, when: (attempt: number) => boolean = () => true): NonNullable<Script['onSend']> =>
+  (attempt, _request, perform) => {
+    if (when(attempt)) throw error
+    return perform()
+  }
+
+/** Performs each request, and loses its response. */
+export const unanswered: NonNullable<Script['onSend']> = (_attempt, { method }, perform) => {
+  perform()
+  throw lost(method)
+}
+
+/** From the first request on, no compute can be read by id. */
+export const blindAfterwards = (api: FakeApi, error: ApiError): FakeApi => ({
+  ...api,
+  getCompute: async (project, id) => {
+    if (api.sent.length > 0) throw error
+    return api.getCompute(project, id)
+  },
+})
+
+export const abortingAt =
+  (type: ApplyEvent['type'], controller: AbortController) =>
+  (event: ApplyEvent): void => {
+    if (event.type === type) controller.abort()
+  }
 
 export interface FakeApi extends WriteApi {
   readonly sent: readonly StepRequest[]

@@ -3,7 +3,19 @@ import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../src/api/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
 import type { ApplyEvent, ObservedCompute, Step } from '../../src/model/index.ts'
-import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused, type Script } from './fake-api.ts'
+import {
+  blindAfterwards,
+  compute,
+  type FakeApi,
+  failing,
+  fakeApi,
+  fakeClock,
+  lost,
+  operation,
+  refused,
+  type Script,
+  unanswered,
+} from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, step } from './small-plans.ts'
 
 const applying = async (one: Step, api: FakeApi, more: Partial<Parameters<typeof apply>[0]> = {}) => {
@@ -32,9 +44,7 @@ describe('the message of a failed step', () => {
   test('says that nothing was changed if the request was rejected, with the status of the response', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: () => {
-        throw refused(403)
-      },
+      onSend: failing(refused(403)),
     })
     expect((await applying(step('s'), api)).result).toMatchObject({
       message: expect.stringMatching(
@@ -47,13 +57,7 @@ describe('the message of a failed step', () => {
   // promise: unreadable-after-lost-response
   test('says that the request was accepted if only its result could not be read', async () => {
     const api = fakeApi({ computes: [compute('ep-1')] })
-    const blind: FakeApi = {
-      ...api,
-      getCompute: async (project, id) => {
-        if (api.sent.length > 0) throw refused(500)
-        return api.getCompute(project, id)
-      },
-    }
+    const blind = blindAfterwards(api, refused(500))
     const { result } = await applying(step('s'), blind)
     expect(result.message).toContain('The request was accepted, but its result could not be read.')
     expect(result.message).not.toContain('Nothing was changed')
@@ -75,13 +79,7 @@ describe('the message of a failed step', () => {
   // promise: unreadable-after-lost-response
   test('says nothing about the effect if it could not be read back', async () => {
     const api = fakeApi({ computes: [compute('ep-1')], onSend: never })
-    const blind: FakeApi = {
-      ...api,
-      getCompute: async (project, id) => {
-        if (api.sent.length > 0) throw unreadable
-        return api.getCompute(project, id)
-      },
-    }
+    const blind = blindAfterwards(api, unreadable)
     expect((await applying(step('s'), blind)).result).toMatchObject({
       message: expect.stringMatching(
         /ECONNRESET \(PATCH \/x\)\. Whether it took effect could not be read: The control API failed \(GET \/y, status 503\)\. The service/,
@@ -185,10 +183,7 @@ describe('repeating a request', () => {
   test('an update found after its response was lost counts as done, without a note about an unsent request', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (_attempt, { method }, perform) => {
-        perform()
-        throw lost(method)
-      },
+      onSend: unanswered,
     })
     const { result, sent } = await applying(step('s'), api)
     expect(result.status).toBe('done')
@@ -219,9 +214,7 @@ describe('repeating a request', () => {
     let reads = 0
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: () => {
-        throw refused(status)
-      },
+      onSend: failing(refused(status)),
     })
     const lagging: FakeApi = {
       ...api,
@@ -237,17 +230,9 @@ describe('repeating a request', () => {
   test('a rejected request is reported even if the project cannot be read after it', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: () => {
-        throw refused(409)
-      },
+      onSend: failing(refused(409)),
     })
-    const { result } = await applying(step('s'), {
-      ...api,
-      getCompute: async (project, id) => {
-        if (api.sent.length > 0) throw refused(500)
-        return api.getCompute(project, id)
-      },
-    })
+    const { result } = await applying(step('s'), blindAfterwards(api, refused(500)))
     expect(result).toMatchObject({ status: 'failed', httpStatus: 409 })
   })
 
@@ -255,10 +240,7 @@ describe('repeating a request', () => {
   test('a step whose repeated request cannot be recorded reports that the first one may have taken effect', async () => {
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (attempt, { method }, perform) => {
-        if (attempt === 1) throw lost(method)
-        return perform()
-      },
+      onSend: failing(lost('PATCH'), (attempt) => attempt === 1),
     })
     const { result } = await applying(step('s'), api, {
       onEvent: (event) => {

@@ -8,7 +8,7 @@ import {
   type ObservedCompute,
   type Step,
 } from '../../src/model/index.ts'
-import { compute, type FakeApi, fakeApi, fakeClock, lost, operation, refused } from './fake-api.ts'
+import { compute, type FakeApi, fakeApi, fakeClock, operation, refused, unanswered } from './fake-api.ts'
 import { allow, apply, creating, deleting, observedOf, planWith, statuses, step } from './small-plans.ts'
 
 type Live = Map<string, ObservedCompute>
@@ -610,10 +610,7 @@ describe('an incomplete response', () => {
     const createdAt = new Date(began).toISOString()
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (_n, request, perform) => {
-        perform()
-        throw lost(request.method)
-      },
+      onSend: unanswered,
     })
     const lagging: FakeApi = {
       ...api,
@@ -633,10 +630,7 @@ describe('an incomplete response', () => {
     const createdAt = new Date(clock.now() - 4_000).toISOString()
     const api = fakeApi({
       computes: [compute('ep-1')],
-      onSend: (_n, request, perform) => {
-        perform()
-        throw lost(request.method)
-      },
+      onSend: unanswered,
     })
     const failed = operation('op-1', { endpointId: 'ep-1', createdAt, status: 'error' })
     const behind: FakeApi = { ...api, listOperations: async () => ({ operations: [failed] }) }

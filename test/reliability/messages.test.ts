@@ -6,10 +6,10 @@ import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS } from '../../src/model/index.ts'
 import { applyLog, terminalOutcome } from '../../src/report/index.ts'
 import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
-import { type Manifests, planLive } from '../../src/workflow/index.ts'
-import { desired, world } from '../planner/world.ts'
+import { planLive } from '../../src/workflow/index.ts'
+import { world } from '../planner/world.ts'
 import { faultKinds } from '../sandbox/fault-kinds.ts'
-import { openStage } from './stage.ts'
+import { manifestsOf, openStage } from './stage.ts'
 
 const STYLE = { color: false, width: 100 }
 
@@ -19,21 +19,10 @@ const LIVE = world({
 })
 
 /** An update, a create and a delete. Each fault affects one of them; the others must succeed. */
-const MANIFESTS: Manifests = {
-  paths: [],
-  loaded: {
-    desired: desired({
-      branches: { main: { primary: { size: 2 }, replicas: { reader: { size: 1 } } }, staging: { primary: {} } },
-      prune: true,
-    }),
-    diagnostics: [],
-    files: [],
-    seeds: [],
-    policyFiles: [],
-    texts: new Map(),
-    lineOf: () => undefined,
-  },
-}
+const MANIFESTS = manifestsOf({
+  branches: { main: { primary: { size: 2 }, replicas: { reader: { size: 1 } } }, staging: { primary: {} } },
+  prune: true,
+})
 
 /** The log of an apply without a terminal, and its outcome, with these faults. */
 const outputWith = async (...faults: readonly FaultOrder[]): Promise<string> => {

@@ -3,6 +3,22 @@ import { subscribe } from 'node:diagnostics_channel'
 import { type ApiOptions, createWriteApi, type WriteApi } from '../../src/api/index.ts'
 import type { Clock } from '../../src/base/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import type { Manifests } from '../../src/workflow/index.ts'
+import { type DeclaredDocument, desired } from '../planner/world.ts'
+
+/** The manifests of a run, without files. */
+export const manifestsOf = (declared: DeclaredDocument): Manifests => ({
+  paths: [],
+  loaded: {
+    desired: desired(declared),
+    diagnostics: [],
+    files: [],
+    seeds: [],
+    policyFiles: [],
+    texts: new Map(),
+    lineOf: () => undefined,
+  },
+})
 
 export interface Stage {
   readonly sandbox: Sandbox

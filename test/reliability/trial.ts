@@ -14,9 +14,9 @@ import {
   type StepOutcome,
 } from '../../src/model/index.ts'
 import { type FaultOrder, type Sandbox, worldOf } from '../../src/sandbox/index.ts'
-import { type Manifests, planLive } from '../../src/workflow/index.ts'
-import { type Declared, type DeclaredDocument, type DeclaredShape, desired } from '../planner/world.ts'
-import type { Stage } from './stage.ts'
+import { planLive } from '../../src/workflow/index.ts'
+import type { Declared, DeclaredDocument, DeclaredShape } from '../planner/world.ts'
+import { manifestsOf, type Stage } from './stage.ts'
 
 /** Interrupts at the n-th event: `stop` with one Ctrl-C, `abort` with a second one immediately after. */
 export interface Interruption {
@@ -303,19 +303,6 @@ type Live = ReturnType<typeof livesOf>[number]
 
 const livesOf = ({ control }: Sandbox) =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
-
-const manifestsOf = (declared: DeclaredDocument): Manifests => ({
-  paths: [],
-  loaded: {
-    desired: desired(declared),
-    diagnostics: [],
-    files: [],
-    seeds: [],
-    policyFiles: [],
-    texts: new Map(),
-    lineOf: () => undefined,
-  },
-})
 
 /** Replaces a pin; `undefined` removes it. */
 const withPin = (declared: DeclaredDocument, old: string, id: string | undefined): DeclaredDocument => {

@@ -3,22 +3,9 @@ import { expect, test } from 'vitest'
 import { applyPlan } from '../../src/apply/index.ts'
 import { CONSENTS, exitCodeOf, type Outcome } from '../../src/model/index.ts'
 import { worldOf } from '../../src/sandbox/index.ts'
-import { type Manifests, planLive } from '../../src/workflow/index.ts'
-import { type DeclaredDocument, desired, type LiveBranch, PROJECT, world } from '../planner/world.ts'
-import { openStage } from './stage.ts'
-
-const manifestsOf = (declared: DeclaredDocument): Manifests => ({
-  paths: [],
-  loaded: {
-    desired: desired(declared),
-    diagnostics: [],
-    files: [],
-    seeds: [],
-    policyFiles: [],
-    texts: new Map(),
-    lineOf: () => undefined,
-  },
-})
+import { planLive } from '../../src/workflow/index.ts'
+import { type DeclaredDocument, type LiveBranch, PROJECT, world } from '../planner/world.ts'
+import { manifestsOf, openStage } from './stage.ts'
 
 const LIVE: Readonly<Record<string, LiveBranch>> = {
   main: { primary: { size: 1 }, replicas: [{ name: 'reader', size: 1 }] },

@@ -43,8 +43,10 @@ describe('a plan is short', () => {
   /** Changes to computes with long names, all in one project or each in a project of its own. */
   const many = (count: number, isFleet: boolean): Plan => {
     const changes = Array.from({ length: count }, (_, at): Change => {
-      const change = [resize, create, sleep][at % 3]
-      if (change === undefined) throw new Error('there is no such change')
+      const one = [resize, create, sleep][at % 3]
+      if (one === undefined) throw new Error('there is no such change')
+      // The compute of the third is idle, so that it restarts only if it is in use by then.
+      const change = one === sleep ? { ...one, attributes: resize?.attributes.slice(0, 1) ?? [] } : one
       const branch = { id: `br-${at}`, name: `feature/a-branch-with-a-name-${10 + at}` }
       const project = isFleet ? `project-with-a-long-name-${10 + (at % 8)}` : change.project
       return { ...change, id: `${project}/${at}`, project, branch }

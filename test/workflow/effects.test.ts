@@ -246,6 +246,21 @@ test('between any two sizes, exactly the values that differ are shown, and a los
   )
 })
 
+test('what to check is said once, whichever effects each change has', () => {
+  const text = `version: 1\nproject: ${PROJECT}\nbranches: { main: { primary: { size: 1 } }, dev: { primary: { size: 8 } } }\n`
+  const live = world({ main: { primary: { size: 40, scaleToZero: -1 } }, dev: { primary: { size: 9 } } })
+  const loaded = parseManifests([{ path: 'espalier.yaml', text }])
+  const { plan } = planSnapshot(live, { loaded, paths: ['espalier.yaml'] }, {}).result
+  expect(plan.warnings.filter(({ code }) => code === 'W_SHRINKS')).toHaveLength(2)
+  for (const [name, output] of Object.entries({
+    ...EVERY_OUTPUT,
+    terminal: (one: Plan) => terminalPlan(one, { color: false, width: 500 }),
+  })) {
+    for (const hint of ['can use the pooled host', 'SQLSTATE 53100', 'less cache is enough'])
+      expect(output(plan).split(hint), `${name}: ${hint}`).toHaveLength(2)
+  }
+})
+
 test('"no one is interrupted" has a "now" only if users are interrupted later', () => {
   const words = (live: LiveCompute, main: string) => {
     const plan = planned(live, `main: { primary: ${main} }`, 'plain')

@@ -1,6 +1,6 @@
 /** Groups projects that cannot be read or imported, and steps that failed, for the same reason. */
 import { counted, groupBy, listed } from '../../base/index.ts'
-import { type Diagnostic, EFFECT_CODES, type LeftOutProject, type Plan, type StepOutcome } from '../../model/index.ts'
+import { type Diagnostic, EFFECT_HINTS, type LeftOutProject, type Plan, type StepOutcome } from '../../model/index.ts'
 
 export interface Alike {
   readonly first: Diagnostic
@@ -26,14 +26,16 @@ export const alikeByProject = (
 }
 
 /** The rows of a plan show the effects that warn, so only what to check is left to say, once. */
-export const warningsBeside = ({ warnings }: Pick<Plan, 'warnings'>): readonly Diagnostic[] => {
-  const said = new Set<string>()
-  return warnings.flatMap((one) => {
-    const { severity, code, message, hint = message } = one
-    if (!EFFECT_CODES.has(code)) return [one]
-    return said.size === said.add(`${code} ${hint}`).size ? [] : [{ severity, code, message: hint }]
-  })
-}
+export const warningsBeside = ({ warnings }: Pick<Plan, 'warnings'>): readonly Diagnostic[] =>
+  [...groupBy(warnings.entries(), ([index, { code }]) => (EFFECT_HINTS.has(code) ? code : String(index))).values()]
+    .map((same) => same.map(([, warning]) => warning))
+    .flatMap((same) => {
+      const [first] = same
+      if (first === undefined) return []
+      const { severity, code } = first
+      const hints = EFFECT_HINTS.get(code)?.filter((hint) => same.some((one) => one.hint?.includes(hint)))
+      return [hints === undefined ? first : { severity, code, message: hints.join(' ') }]
+    })
 
 /** Groups steps that ended for the same reason. */
 export const alikeSteps = (outcomes: readonly StepOutcome[]): readonly (readonly StepOutcome[])[] => [
