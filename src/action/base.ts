@@ -1,8 +1,10 @@
 /** Reads the manifests of a pull request's base. */
 import { isDeepStrictEqual } from 'node:util'
 import { commitOf, EspalierError, fetchCommit, parentsOf } from '../base/index.ts'
-import { type Manifests, manifestsAt } from '../workflow/index.ts'
+import { hasErrors } from '../model/index.ts'
+import { type Manifests, manifestsAt, withEarlier } from '../workflow/index.ts'
 import type { PullRequest } from './event.ts'
+import type { Job } from './job.ts'
 
 export interface Base {
   readonly commit: string
@@ -29,7 +31,7 @@ export const readBase = async (find: () => Promise<string>, head: Manifests, cwd
   }
 }
 
-export const isUnreadable = (error: unknown): error is EspalierError =>
+const isUnreadable = (error: unknown): error is EspalierError =>
   error instanceof EspalierError && error.code === 'E_GIT'
 
 const CHECK_OUT =
@@ -49,11 +51,17 @@ export const baseOf = async (cwd: string, { baseSha, headSha }: PullRequest): Pr
   return first !== undefined && second === headSha ? first : fetchIfMissing(cwd, baseSha)
 }
 
-/** The first parent of the checked-out commit, fetched if this clone lacks it. @throws {EspalierError} `E_GIT` */
-export const firstParent = async (cwd: string): Promise<string> => {
-  const [first] = await parentsOf(cwd, 'HEAD')
-  if (first !== undefined) return fetchIfMissing(cwd, first)
-  throw new EspalierError('E_GIT', 'The checked-out commit has no parent in this clone.')
+/**
+ * Adds the policies of the commit that a push has moved the branch from, so that a push cannot remove the policy that
+ * denies it.
+ *
+ * @throws {EspalierError} `E_GIT` if the commit cannot be read.
+ */
+export const withPoliciesBefore = async ({ event, cwd }: Job, manifests: Manifests): Promise<Manifests> => {
+  const { before } = event
+  if (before === undefined || hasErrors(manifests.loaded.diagnostics)) return manifests
+  const base = await readBase(() => fetchIfMissing(cwd, before), manifests, cwd)
+  return withEarlier(manifests, [base])
 }
 
 /** Fetches the commit if it is missing in this clone. @throws {EspalierError} `E_GIT` */

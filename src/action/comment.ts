@@ -1,5 +1,6 @@
 /** Writes the comments on a pull request, one for each of its plans. */
 import { createHash } from 'node:crypto'
+import { COMMENT_LIMIT } from '../report/index.ts'
 import type { Comment, GitHub } from './github.ts'
 import type { Inputs } from './inputs.ts'
 
@@ -32,12 +33,14 @@ export interface CommentDraft {
   readonly body: (before: string | undefined) => string
   /** Whether to update an existing comment but never create one. */
   readonly onlyUpdate: boolean
+  /** Whether people must be notified of the text. An edit notifies nobody, so it is written as a new comment. */
+  readonly mustNotify?: (text: string) => Promise<boolean>
   /** Identifies the workflow run and the command. Empty if unknown. */
   readonly run: string
 }
 
 /** Maximum number of characters that {@link upsertComment} adds to a body. */
-export const COMMENT_OVERHEAD = 128
+export const COMMENT_OVERHEAD = 256
 
 /**
  * Edits the newest comment with this marker, or creates one if there is none. Older comments are out of date and are
@@ -50,7 +53,7 @@ export const COMMENT_OVERHEAD = 128
 export const upsertComment = async (
   github: GitHub,
   issue: number,
-  { marker, body, onlyUpdate, run }: CommentDraft,
+  { marker, body, onlyUpdate, run, mustNotify }: CommentDraft,
 ): Promise<{ readonly url: string; readonly isTakenOver: boolean } | undefined> => {
   const login = (await github.identity()) ?? WORKFLOW_LOGIN
   const own = (await github.comments(issue))
@@ -62,6 +65,12 @@ export const upsertComment = async (
   const text = body(proven?.editor === undefined ? proven?.body : undefined)
   const signed = `${text}${signature}`
   const isOfThisRun = ({ body: before }: Comment): boolean => run !== '' && before.trimEnd().endsWith(signature)
+  if (newest !== undefined && (await mustNotify?.(text)) === true) {
+    const { url } = await github.createComment(issue, signed)
+    await github.updateComment(newest.id, folded(newest.body, url))
+    for (const { id } of own.slice(1)) await github.deleteComment(id)
+    return { url, isTakenOver: isOfThisRun(newest) }
+  }
   for (const [index, comment] of own.entries()) {
     const isUnchanged = comment.body.replace(SIGNATURE, '').trimEnd() === text.trimEnd()
     const kept = isUnchanged ? comment : await github.updateComment(comment.id, signed)
@@ -72,6 +81,13 @@ export const upsertComment = async (
   }
   if (onlyUpdate && own.length === 0) return undefined
   return { url: (await github.createComment(issue, signed)).url, isTakenOver: false }
+}
+
+/** What is left of a comment that was replaced by a new one. It has no marker and no record. */
+const folded = (body: string, url: string): string => {
+  const note = `The plan has changed since it was approved: see [the new comment](${url}).\n`
+  const whole = `${note}\n<details><summary>The earlier plan</summary>\n\n${body.replace(/^<!-- espalier .*$/gm, '')}\n</details>\n`
+  return whole.length > COMMENT_LIMIT.most ? note : whole
 }
 
 /** The comment's last line, which names the run. */

@@ -19,7 +19,7 @@ export const FAILURE_REASONS = {
   'policy-denied': 'a policy, or `max-restarts`, denies something in the plan',
   'plan-stale':
     'the project or the manifests changed after the plan was saved, so nothing was applied; or the project changed during the run, so a step became `stale`',
-  'not-reviewed': 'the plan contains changes that the merged pull request did not show, so nothing was applied',
+  'not-approved': 'the plan contains changes without an approval, so nothing was applied in their projects',
   'apply-failed': 'no step succeeded',
   'partially-applied': 'only some steps succeeded, or a project was left out',
   'operation-timeout': 'an operation took too long',
@@ -49,7 +49,7 @@ const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_FORK_CHECKOUT: 'refused',
   E_NOT_MERGED: 'refused',
   E_PULL_REQUEST: 'refused',
-  E_NOT_REVIEWED: 'not-reviewed',
+  E_NOT_APPROVED: 'not-approved',
   E_OTHER_PLAN: 'refused',
   E_COMMENT: 'comment',
 }

@@ -16,6 +16,12 @@ export interface Comment {
   readonly url: string
 }
 
+export interface CommitStatus {
+  readonly context: string
+  readonly state: 'success' | 'pending'
+  readonly description: string
+}
+
 /**
  * A client for GitHub, opened by {@link openGitHub}. Unless documented otherwise, its methods throw a
  * {@link GitHubError} if a request fails.
@@ -50,26 +56,24 @@ const comment = z
       url,
     }),
   )
-const pull = z.object({
-  number: z.int(),
-  merged_at: z.string().nullish(),
-  head: z.object({ sha: z.string() }),
-  base: z.object({ ref: z.string() }),
-})
+const pull = z.object({ number: z.int(), merged_at: z.string().nullish() })
 const onePull = z.object({
   head: z.object({ sha: z.string(), repo: z.object({ full_name: z.string() }).nullish() }),
   base: z.object({ sha: z.string() }),
   merged: z.boolean().nullish(),
 })
 const viewer = z.object({ login: z.string() })
+const comparison = z.object({ status: z.string(), files: z.array(z.object({ filename: z.string() })).optional() })
+const graphqlErrors = z.object({ errors: z.array(z.object({ message: z.string() })).min(1) })
 const viewerShape = z.object({ data: z.object({ viewer }) })
 /**
- * The login of an account. GraphQL reports the login of an app as `name`, which a user could also have. REST, and
- * GraphQL for the viewer, report it as `name[bot]`.
+ * An account. GraphQL reports the login of an app as `name`, which a user could also have. REST, and GraphQL for the
+ * viewer, report it as `name[bot]`.
  */
-const actor = z
+export const actor = z
   .object({ __typename: z.string(), login: z.string() })
-  .transform(({ __typename: type, login }) => (type === 'Bot' ? `${login}[bot]` : login))
+  .transform(({ __typename: type, login }) => ({ type, login: type === 'Bot' ? `${login}[bot]` : login }))
+export type Actor = z.output<typeof actor>
 const authorshipShape = z.object({
   data: z.object({
     viewer,
@@ -182,21 +186,38 @@ export const openGitHub = (env: Environment, token: string, repository: string) 
       const parsed = authorshipShape.safeParse(answer?.body)
       if (!parsed.success) return undefined
       const { viewer, node } = parsed.data.data
-      if (node.author !== viewer.login) return undefined
+      if (node.author.login !== viewer.login) return undefined
       // The editor's account may have been deleted.
-      const editor = node.lastEditedAt === null ? viewer.login : (node.editor ?? 'an unknown account')
+      const editor = node.lastEditedAt === null ? viewer.login : (node.editor?.login ?? 'an unknown account')
       return { body: node.body, ...(editor === viewer.login ? {} : { editor }) }
     },
-    /** The merged pull requests that contain a commit. `base` is the branch that each was merged into. */
-    mergedPullRequests: async (sha: string) => {
+    /** The number of the merged pull request that contains a commit, if there is one. */
+    mergedPullRequest: async (sha: string) => {
       const url = `${repo}/commits/${sha}/pulls?per_page=${PAGE}&page=1`
       const pulls = await call("list a commit's pull requests", z.array(pull), 'GET', url)
-      return pulls.flatMap(({ number, merged_at, head, base }) =>
-        typeof merged_at === 'string' ? [{ number, headSha: head.sha, base: base.ref }] : [],
-      )
+      return pulls.find(({ merged_at }) => typeof merged_at === 'string')?.number
     },
     /** When GitHub sent its newest answer, by its own clock, in seconds since 1970. `undefined` if it did not say. */
     answeredAt: () => answeredAt,
+    /** Sends a GraphQL query about the repository. It gets `$owner` and `$name`, and the variables. */
+    query: async <T>(what: string, shape: z.ZodType<T>, query: string, variables: object): Promise<T> => {
+      const [owner, name] = repository.split('/')
+      const body = { query, variables: { owner, name, ...variables } }
+      const answer = expect(what, await send('POST', graphql, body))
+      const refused = graphqlErrors.safeParse(answer)
+      if (refused.success) throw new GitHubError(`GitHub refused to ${what}: ${refused.data.errors[0]?.message}.`)
+      const parsed = z.object({ data: shape }).safeParse(answer)
+      if (parsed.success) return parsed.data.data as T
+      throw new GitHubError('GitHub returned an undocumented response.')
+    },
+    /**
+     * How `head` relates to `base`: `identical`, `ahead`, `behind` or `diverged`, and the files that differ since their
+     * common ancestor, at most 300. `undefined` if they have none.
+     */
+    compare: (base: string, head: string) =>
+      unlessGone(call('compare commits', comparison, 'GET', `${repo}/compare/${base}...${head}?per_page=1`)),
+    setStatus: (sha: string, status: CommitStatus) =>
+      call('set a commit status', z.unknown(), 'POST', `${repo}/statuses/${sha}`, status),
     close: () => dispatcher.close(),
   }
 }

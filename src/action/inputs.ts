@@ -67,8 +67,8 @@ const INPUTS = {
     (given || 'error').split(',').map((word) => oneOf(FAIL_ON)(word.trim(), name)),
   allow: (given: string) => allowed([given], 'allow'),
   now: flag,
-  /** Whether to plan and apply only what the plan on the merged pull request showed. */
-  requireReviewed: flag,
+  /** Whether to apply only what a pull request showed before it was approved, and to show whether it is approved. */
+  requireApproval: flag,
   planFile: text,
   workingDirectory: (given: string) => given || '.',
   sandbox: text,

@@ -5,7 +5,8 @@ import { type Annotation, COMMENT_LIMIT, type Limit } from '../report/index.ts'
 import { COMMENT_OVERHEAD, type CommentKind, markerOf, upsertComment } from './comment.ts'
 import type { GitHub } from './github.ts'
 import type { Job } from './job.ts'
-import { nextRecord, planeOf, readRecord, writeRecord } from './record.ts'
+import { readReviews } from './pull-requests.ts'
+import { nextRecord, type PlanRecord, planeOf, readRecord, writeRecord } from './record.ts'
 import { withGitHub } from './with-github.ts'
 
 /** Returns the hidden record of the changes that a comment shows. */
@@ -17,6 +18,8 @@ export interface CommentText {
   readonly body: (limit: Limit, recordOf?: RecordOf) => string
   /** Whether, with `comment: auto`, to update an existing comment but never create one. */
   readonly onlyUpdate?: boolean
+  /** The pull request to comment on. The default is the one of the event or, after a merge, of the commit. */
+  readonly issue?: number
   /** The base of the plan, for its record. Absent if there is no plan: the record of the previous one is kept. */
   readonly recordedBase?: string
 }
@@ -36,7 +39,7 @@ export const publish = async (job: Job, report: Report): Promise<void> => {
  */
 export const comment = async (job: Job, given: CommentText): Promise<void> => {
   const { inputs, runner } = job
-  const issue = await pullRequestOf(job)
+  const issue = given.issue ?? (await pullRequestOf(job))
   if (issue === undefined || inputs.comment === 'never') return
   if (inputs.githubToken === '') {
     if (inputs.comment === 'always')
@@ -78,6 +81,8 @@ const write = async (job: Job, github: GitHub, issue: number, given: CommentText
       },
       onlyUpdate: onlyUpdate && job.inputs.comment === 'auto',
       run: runOf(job),
+      mustNotify: async (text) =>
+        attempt === 1 && isLonger(readRecord(text), first?.replaced) && (await isApproved(job, github, issue)),
     })
     first = { replaced: undefined, isTakenOver: false, ...first, ...(attempt === 1 ? done : {}) }
     const isLate = kind === 'plan' && now !== undefined && (github.answeredAt() ?? now) - now > LATEST_S
@@ -105,6 +110,18 @@ const textOf = (
   return `${body({ ...COMMENT_LIMIT, most: most - kept.length })}${kept}`
 }
 
+/** Whether the record contains a change that the replaced comment did not show for the same head. */
+const isLonger = (record: PlanRecord | undefined, replaced: string | undefined): boolean => {
+  const before = readRecord(replaced ?? '')
+  if (record === undefined || before?.head !== record.head) return false
+  return [...record.shown.keys()].some((digest) => !before.shown.has(digest) && !before.earlier.has(digest))
+}
+
+const isApproved = async ({ event }: Job, github: GitHub, issue: number): Promise<boolean> => {
+  const { reviews } = await readReviews(github, issue)
+  return reviews.some(({ state, commit }) => state === 'APPROVED' && commit === event.sha)
+}
+
 /** A run that takes long must not replace the plan of a newer commit, whose run may have ended before. */
 const hasNewerHead = async ({ event: { pullRequest: pull } }: Job, github: GitHub): Promise<boolean> => {
   const now = pull && (await github.pullRequest(pull.number))
@@ -127,5 +144,5 @@ const pullRequestOf = async (job: Job): Promise<number | undefined> => {
   // Only the command apply reports on a pull request that is already merged.
   if (event.pullRequest !== undefined || inputs.command !== 'apply') return event.pullRequest?.number
   if (inputs.githubToken === '' || inputs.comment === 'never' || event.sha === '') return undefined
-  return withGitHub(job, FINDING, async (github) => (await github.mergedPullRequests(event.sha))[0]?.number)
+  return withGitHub(job, FINDING, (github) => github.mergedPullRequest(event.sha))
 }

@@ -1,17 +1,20 @@
 /** Applies changes after a merge. If there is a saved plan, it is applied; otherwise, a new plan is made. */
 import { resolve } from 'node:path'
 import { counted, EspalierError, plainValue } from '../base/index.ts'
-import { hasErrors, isEmptyPlan, leftOutIds, type Outcome, type Plan } from '../model/index.ts'
+import { hasErrors, isEmptyPlan, leftOutIds, type Plan } from '../model/index.ts'
 import {
   applyLog,
   diagnosticAnnotations,
+  type Limit,
   openSteps,
   outcomeComment,
   SUMMARY_LIMIT,
   terminalPlan,
 } from '../report/index.ts'
 import {
+  type Applied,
   apply,
+  checkOverrides,
   fileNotes,
   manifestPaths,
   openWriteClient,
@@ -25,11 +28,19 @@ import {
   type Watcher,
   withReview,
 } from '../workflow/index.ts'
+import { withPoliciesBefore } from './base.ts'
 import { reasonOfOutcome } from './failure.ts'
 import { connect, type Ending, frameOf, type Job } from './job.ts'
 import { comment } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
-import { findReview, refuseUnreviewed, selectReviewed } from './reviewed.ts'
+import {
+  type Approved,
+  doneLine,
+  findApproved,
+  isSettled,
+  refuseUnapproved,
+  unapprovedLines,
+} from './require-approval.ts'
 import { deniedPolicies, setOutputs } from './run-plan.ts'
 
 const STYLE = { color: false, width: 100 }
@@ -37,18 +48,26 @@ const STYLE = { color: false, width: 100 }
 export const runApply = async (job: Job): Promise<Ending> => {
   refuseUnmerged(job)
   const { inputs, runner, cwd } = job
+  if (inputs.requireApproval && inputs.planFile !== '') {
+    throw new EspalierError(
+      'E_INPUT',
+      '`require-approval` makes its own plan, so it cannot be combined with `plan-file`.',
+    )
+  }
   const saved = inputs.planFile === '' ? undefined : await readSavedPlan(inputs.planFile, resolve(cwd, inputs.planFile))
   if (saved !== undefined) await refuseOtherPlan(job, saved)
   const paths = saved === undefined ? inputs.paths : manifestPaths(saved, inputs.paths, cwd)
   const read = await readManifests(paths, { cwd, policyPaths: inputs.policy })
-  const reviewed = await withReview(read, inputs, { env: job.env })
+  const reviewed = await withReview(read, inputs, { env: job.env, hasBase: true })
   // A saved plan was already limited to the selected projects when it was made.
   const all = saved === undefined ? await select(reviewed, { projects: inputs.project }) : reviewed
   const { diagnostics } = all.loaded
   for (const note of fileNotes(all)) runner.print(note)
-  const review = inputs.requireReviewed && !hasErrors(diagnostics) ? await findReview(job) : undefined
-  // A saved plan is applied exactly as saved, so it is only checked below.
-  const manifests = review === undefined || saved !== undefined ? all : await selectReviewed(job, all, review)
+  const mustApprove = inputs.requireApproval && !hasErrors(diagnostics)
+  const approved = mustApprove ? await findApproved(job, all) : undefined
+  if (mustApprove && approved === undefined) return superseded(job)
+  const manifests = approved?.manifests ?? (await withPoliciesBefore(job, all))
+  checkOverrides(manifests)
   const applied = await apply({
     manifests,
     saved,
@@ -62,7 +81,7 @@ export const runApply = async (job: Job): Promise<Ending> => {
     notify: runner.print,
     onPlan: (planned) => {
       showPlan(job, planned)
-      if (review !== undefined) refuseUnreviewed(planned.plan.changes, review)
+      if (approved !== undefined) refuseUnapproved(planned.plan.changes, approved)
     },
     watch: ({ plan }) => watch(plan, job),
   })
@@ -72,10 +91,18 @@ export const runApply = async (job: Job): Promise<Ending> => {
     case 'unplannable':
       return reportProblems(job, [...diagnostics, ...applied.diagnostics], ['Nothing was changed.'])
     case 'ended':
-      return report(job, applied.plan, applied.outcome)
+      return report(job, applied, approved)
     case 'declined':
       throw new Error('nobody was asked')
   }
+}
+
+const superseded = ({ runner }: Job): Ending => {
+  runner.notice(
+    'Superseded: the branch has newer manifests. Nothing was changed, and the newer run applies all of them.',
+  )
+  runner.summary('### Espalier: superseded by a newer commit\n')
+  return ''
 }
 
 const showPlan = (job: Job, { plan, problems, observed }: PlannedApply): void => {
@@ -139,17 +166,32 @@ const watch = (plan: Plan, { runner, clock }: Job): Watcher => {
   }
 }
 
-const report = async (job: Job, plan: Plan, outcome: Outcome): Promise<Ending> => {
-  if (isEmptyPlan(plan) && plan.leftOut === undefined) {
-    job.runner.output('scheduled', 0)
-    job.runner.summary('### Espalier: nothing to apply\n\nThe live projects match the manifests.\n')
-    return ''
-  }
-  const view = { ...frameOf(job, 'outcome'), whole: 'the job summary', plan, outcome }
+const report = async (
+  job: Job,
+  { plan, outcome }: Pick<Extract<Applied, { kind: 'ended' }>, 'plan' | 'outcome'>,
+  approved: Approved | undefined,
+): Promise<Ending> => {
+  const lacking = unapprovedLines(approved?.judgement.lacking ?? [])
   const scheduled = outcome.steps.filter(({ status }) => status === 'scheduled')
   job.runner.output('scheduled', scheduled.length)
-  job.runner.summary(outcomeComment(view, SUMMARY_LIMIT))
-  await comment(job, { kind: 'outcome', body: (limit) => outcomeComment(view, limit) })
+  const isNothing = isEmptyPlan(plan) && plan.leftOut === undefined && lacking.length === 0
+  const view = { ...frameOf(job, 'outcome'), whole: 'the job summary', plan, outcome, lacking }
+  job.runner.summary(
+    isNothing
+      ? '### Espalier: nothing to apply\n\nThe live projects match the manifests.\n'
+      : outcomeComment(view, SUMMARY_LIMIT),
+  )
+  if (lacking.length > 0) job.runner.error('E_NOT_APPROVED', lacking.join(' '))
+  const text = { kind: 'outcome', body: (limit: Limit) => outcomeComment(view, limit) } as const
+  if (approved !== undefined) {
+    for (const pull of approved.approvals) {
+      const end = isSettled(pull, approved, { plan, outcome }) ? doneLine(pull) : ''
+      await comment(job, { ...text, issue: pull.number, body: (limit) => `${text.body(limit)}${end}` })
+    }
+  }
+  if (isNothing) return ''
+  if (approved === undefined || approved.approvals.length === 0) await comment(job, text)
+  if (lacking.length > 0) return 'not-approved'
   const [first] = scheduled.flatMap(({ opensAt }) => opensAt ?? []).sort()
   if (scheduled.length > 0) {
     const when = first === undefined ? '' : ` The first window opens at ${first}.`

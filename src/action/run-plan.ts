@@ -40,13 +40,13 @@ import {
   select,
   withReview,
 } from '../workflow/index.ts'
-import { type Base, baseOf, fetchIfMissing, isSameContent, readBase } from './base.ts'
+import { reportApproval } from './approval-status.ts'
+import { type Base, baseOf, fetchIfMissing, isSameContent, readBase, withPoliciesBefore } from './base.ts'
 import { changedProjects } from './changed-projects.ts'
 import { type Ending, frameOf, hasLive, type Job, stepFiles, withReadClient, writeFile } from './job.ts'
 import { publicSnapshot } from './public-snapshot.ts'
 import { publish } from './publish.ts'
 import { reportProblems } from './report-failure.ts'
-import { findReview, selectReviewed } from './reviewed.ts'
 import { isUntrusted, readUntrusted, type UntrustedManifests } from './untrusted-pull-request.ts'
 import { visibleOrigin, visiblePlan } from './visible-plan.ts'
 
@@ -63,17 +63,18 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const read = untrusted?.head ?? (await readManifests(inputs.paths, { cwd, policyPaths: inputs.policy }))
   const introducedBy = introducerOf(job)
   const hasBase = introducedBy !== undefined
-  const reviewed = await withReview(read, inputs, { env: job.env, hasBase })
+  const hasEarlier = hasBase || event.before !== undefined
+  const reviewed = await withReview(read, inputs, { env: job.env, hasBase: hasEarlier })
   const all = await select(reviewed, { projects: inputs.project })
   for (const note of fileNotes(all)) runner.print(note)
   const diagnostics = [...all.loaded.diagnostics, ...(untrusted?.refused ?? [])]
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
+    await reportApproval(job, undefined)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
-  // Before the merge, there is no reviewed plan to compare with: this plan is the one to be reviewed.
-  const manifests = inputs.requireReviewed && !hasBase ? await selectReviewed(job, all, await findReview(job)) : all
+  const manifests = hasBase ? all : await withPoliciesBefore(job, all)
   const base = await findBase(job, manifests, untrusted)
   setProjects(job, read, base?.manifests)
   checkOverrides(manifests, base?.manifests)
@@ -117,7 +118,9 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   const notes = [...(untrusted?.notes ?? []), ...(isSame ? [SAME] : untrusted === undefined ? [] : [HIDDEN])]
   const takenAt = isSame ? undefined : observed.takenAt
   const shown = { plan, origin, notes, ...defined({ takenAt, introducedBy }) }
-  return showPlan(job, shown, base?.commit ?? 'none')
+  await showPlan(job, shown, base?.commit ?? 'none')
+  await reportApproval(job, plan.changes, origin.introduced)
+  return endingOf(job, plan)
 }
 
 /** A plan of no project. Nothing is read, so that a required check is quick for pull requests about something else. */
@@ -141,7 +144,7 @@ const showPlan = async (
   job: Job,
   shown: Pick<PlanView, 'plan' | 'origin' | 'notes' | 'takenAt' | 'introducedBy'>,
   recordedBase: string,
-): Promise<Ending> => {
+): Promise<void> => {
   const { runner, inputs } = job
   const { plan, origin, takenAt } = shown
   const problems = (plan.leftOut ?? []).flatMap(({ diagnostics }) => diagnostics)
@@ -156,7 +159,6 @@ const showPlan = async (
     recordedBase,
     annotations: [...diagnosticAnnotations(problems), ...changeAnnotations(plan.changes, origin.drift)],
   })
-  return endingOf(job, plan)
 }
 
 const endingOf = (job: Job, plan: Plan): Ending => {

@@ -107,8 +107,15 @@ export const warnOnly = ({ files, policies }: Policies): Policies => ({
   policies: policies.map((policy) => ({ ...policy, level: 'warn' })),
 })
 
+/** Policies of an earlier commit. They apply as well, so that a change cannot remove the policy that denies it. */
+export interface EarlierPolicies extends Policies {
+  /** The ids of the changes to judge. By default, all. */
+  readonly changes?: ReadonlySet<string>
+}
+
 export interface JudgeOptions {
   readonly policies?: Policies | undefined
+  readonly earlier?: readonly EarlierPolicies[] | undefined
   /** The policy that `--max-restarts` stands for. */
   readonly maxRestarts?: Policy | undefined
   /** What the agent did in the last 24 hours. */
@@ -136,6 +143,7 @@ export const judgePlan = (
   desired: Desired,
   {
     policies: { files, policies } = NO_POLICIES,
+    earlier = [],
     maxRestarts,
     used = {},
     overrides = new Map(),
@@ -146,7 +154,9 @@ export const judgePlan = (
   base: Desired | undefined,
 ): Plan => {
   const all = maxRestarts === undefined ? policies : [...policies, maxRestarts]
-  if (all.length === 0 && proposed === undefined) return plan
+  const before = earlier.map((one) => ({ ...one, policies: one.policies.filter(({ per }) => per === undefined) }))
+  const total = [...all, ...before.flatMap((one) => one.policies)]
+  if (total.length === 0 && proposed === undefined) return plan
   const live = new Map(observed.projects.map((project) => [project.id, project]))
   const lookup: PlanLookup = {
     changesOf: groupBy(plan.changes, ({ project }) => project),
@@ -165,7 +175,10 @@ export const judgePlan = (
     judgePolicies(judged, projects, { overrides: reasons })
       .results.filter(isSelected)
       .map(({ source: _, ...result }) => result)
-  const ofProjects = judge(all, overrides)
+  const ofProjects = [
+    ...judge(all, overrides),
+    ...before.flatMap((one) => judge(one.policies, overrides).filter((result) => isAbout(result, plan, one.changes))),
+  ]
   const allowed = withDenials(plan, ofProjects)
   const limited = (limits: readonly Policy[], reasons: typeof overrides = new Map()): readonly PolicyResult[] =>
     limits.some(({ rule }) => policyRuleRow(rule.kind).of === 'plan')
@@ -175,7 +188,7 @@ export const judgePlan = (
           reasons,
         )
       : []
-  const ofPlan = limited(all, overrides)
+  const ofPlan = limited(total, overrides)
   const results = [...ofProjects, ...ofPlan]
   const judged = withDenials(allowed, ofPlan)
   return {
@@ -189,7 +202,7 @@ export const judgePlan = (
       })),
     ],
     policies: {
-      files,
+      files: [...new Set([...files, ...before.flatMap((one) => one.files)])],
       results: results.map((result) => ({
         ...result,
         ...defined({ overriddenBy: result.override === undefined ? undefined : actor }),
@@ -201,6 +214,16 @@ export const judgePlan = (
 }
 
 export const NO_POLICIES: Policies = { files: [], policies: [] }
+
+/** Whether a result is about one of these changes, or about the branch or project of one. */
+const isAbout = ({ project, branch }: PolicyResult, { changes }: Plan, ids: ReadonlySet<string> | undefined): boolean =>
+  ids === undefined ||
+  changes.some(
+    (one) =>
+      ids.has(one.id) &&
+      one.project === project &&
+      (branch === undefined || branch === one.branch.name || branch === one.from?.name),
+  )
 
 /** The changes that the plan makes, with their costs. */
 const costedChanges = (plan: Plan, observed: Observed): readonly CostedChange[] => {

@@ -1,6 +1,7 @@
 /** Reads the policies to override from flags or inputs. */
 import { userInfo } from 'node:os'
-import { EspalierError } from '../base/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { defined, EspalierError } from '../base/index.ts'
 import { hasErrors, type Policy } from '../model/index.ts'
 import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import type { Manifests } from './manifests.ts'
@@ -36,6 +37,20 @@ export const withReview = async (
   }
   if (!hasBase && !hasErrors(manifests.loaded.diagnostics)) checkOverrides(reviewed)
   return reviewed
+}
+
+/** Adds the policies of earlier commits, unless they are the same as the present ones. */
+export const withEarlier = (
+  manifests: Manifests,
+  earlier: readonly { readonly manifests: Manifests; readonly changes?: ReadonlySet<string> }[],
+): Manifests => {
+  const own = manifests.review?.policies?.policies ?? []
+  const others = earlier.flatMap(({ manifests: { review }, changes }) => {
+    const { policies = NO_POLICIES } = review ?? {}
+    const isNew = !isDeepStrictEqual(policies.policies, own)
+    return isNew ? [{ ...policies, ...defined({ changes }) }] : []
+  })
+  return others.length === 0 ? manifests : { ...manifests, review: { ...manifests.review, earlier: others } }
 }
 
 const MAX_RESTARTS = 'max-restarts'
@@ -77,8 +92,9 @@ export const checkOverrides = (...all: readonly [Manifests, ...(Manifests | unde
   checkOverrideNames(
     all[0].review?.overrides ?? new Map(),
     all.flatMap((manifests) => {
-      const { policies: { policies } = NO_POLICIES, maxRestarts } = manifests?.review ?? {}
-      return [...policies.map(({ name }) => name), ...(maxRestarts === undefined ? [] : [MAX_RESTARTS])]
+      const { policies: { policies } = NO_POLICIES, earlier = [], maxRestarts } = manifests?.review ?? {}
+      const known = [...policies, ...earlier.flatMap((one) => one.policies)]
+      return [...known.map(({ name }) => name), ...(maxRestarts === undefined ? [] : [MAX_RESTARTS])]
     }),
   )
 

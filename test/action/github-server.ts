@@ -1,4 +1,4 @@
-/** GitHub's REST API on loopback. Stores comments, and validates every request against GitHub's OpenAPI description. */
+/** GitHub on loopback. Stores comments, and validates every request against GitHub's descriptions of REST and GraphQL. */
 import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 import { onTestFinished } from 'vitest'
+import { answerGraphql, pages } from './github-graphql.ts'
 
 interface Parameter {
   readonly $ref?: string
@@ -102,6 +103,40 @@ export interface StoredPull {
   readonly base: { readonly sha: string; readonly ref: string }
 }
 
+export interface StoredReview {
+  readonly login: string
+  readonly at: number
+  /** The default is the head. */
+  readonly commit?: string
+  /** The default is `APPROVED`. */
+  readonly state?: string
+  /** Whether the account has write access now. The default is true. */
+  readonly isWriter?: boolean
+}
+
+export interface StoredCommit {
+  readonly authors: readonly string[]
+  readonly committer?: string
+  /** Made by GitHub when somebody pressed "Update branch". */
+  readonly isUpdate?: boolean
+}
+
+/** What GraphQL says of a pull request. */
+export interface StoredHistory {
+  head: string
+  readonly author: string
+  reviews: readonly StoredReview[]
+  commits: readonly StoredCommit[]
+  merged?: { readonly commit: string; readonly at: number }
+}
+
+export interface StoredStatus {
+  readonly sha: string
+  readonly context: string
+  readonly state: string
+  readonly description: string
+}
+
 interface Request {
   readonly url: URL
   /** The route's captured groups. */
@@ -114,7 +149,7 @@ interface Answer {
   readonly value?: unknown
 }
 
-type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer]
+type Route = readonly [method: string, path: RegExp, answer: (request: Request) => Answer | Promise<Answer>]
 
 const NOT_FOUND: Answer = { status: 404, value: { message: 'Not Found' } }
 const ok = (value: unknown): Answer => ({ status: 200, value })
@@ -128,10 +163,19 @@ export class GitHubServer {
   /** Deviations from GitHub's description. */
   readonly problems: string[] = []
   readonly faults: Fault[] = []
+  readonly history = new Map<number, StoredHistory>()
+  readonly statuses: StoredStatus[] = []
+  /** The pull requests in the merge queue, with the commits of their groups. */
+  queue: readonly { readonly number: number; readonly base: string; readonly head: string }[] = []
+  /** The head of the branch `main`. */
+  main = ''
+  /** How a commit relates to another one. */
+  compare = (_base: string, _head: string): { readonly status: string; readonly files: readonly string[] } => ({
+    status: 'identical',
+    files: [],
+  })
   /** The merged pull request of each commit. */
   readonly merged = new Map<string, number>()
-  /** The last commit of each pull request. If absent, the merged commit is used. */
-  readonly heads = new Map<number, string>()
   login: string | undefined = 'github-actions[bot]'
   /** The server's clock, in milliseconds. */
   now = () => Date.now()
@@ -177,7 +221,7 @@ export class GitHubServer {
     for (const [of, path, handle] of this.#routes) {
       const parts = of === method ? path.exec(url.pathname) : null
       if (parts === null) continue
-      const { status, value } = handle({ url, parts: parts.slice(1), body: (body ?? {}) as Request['body'] })
+      const { status, value } = await handle({ url, parts: parts.slice(1), body: (body ?? {}) as Request['body'] })
       return answer(status, value)
     }
     answer(404, { message: `The fake GitHub has no ${method} ${url.pathname}` })
@@ -190,6 +234,8 @@ export class GitHubServer {
     ['POST', /\/issues\/(\d+)\/comments$/, ({ parts: [issue], body }) => this.#write(Number(issue), undefined, body)],
     ['PATCH', /\/issues\/comments\/(\d+)$/, ({ parts: [id], body }) => this.#write(0, Number(id), body)],
     ['DELETE', /\/issues\/comments\/(\d+)$/, ({ parts: [id] }) => this.#delete(Number(id))],
+    ['GET', /\/compare\/([0-9a-f]+)\.\.\.([0-9a-f]+)$/, ({ parts }) => this.#compare(parts)],
+    ['POST', /\/statuses\/([0-9a-f]+)$/, ({ parts: [sha = ''], body }) => this.#setStatus(sha, body)],
     ['GET', /\/pulls$/, ({ url }) => ok(this.#openPulls(url))],
     ['POST', /\/pulls$/, ({ body }) => this.#openPull(body)],
     ['GET', /\/pulls\/(\d+)$/, ({ parts: [number] }) => this.#pull(Number(number))],
@@ -201,8 +247,7 @@ export class GitHubServer {
 
   #pullsOf(sha: string): Answer {
     const number = this.merged.get(sha)
-    const pull = { number, merged_at: '2026-01-01T00:00:00Z', base: { ref: 'main' } }
-    return ok(number === undefined ? [] : [{ ...pull, head: { sha: this.heads.get(number) ?? sha } }])
+    return ok(number === undefined ? [] : [{ number, merged_at: '2026-01-01T00:00:00Z' }])
   }
 
   #commentsOf(issue: number, url: URL): readonly object[] {
@@ -276,27 +321,94 @@ export class GitHubServer {
     return issue === undefined ? NOT_FOUND : ok(Object.assign(issue, changes))
   }
 
-  #graphql({ variables }: Request['body']): Answer {
-    if (this.login === undefined) return { status: 403, value: {} }
-    if (variables !== undefined) return ok(this.#authorship((variables as { readonly id: string }).id))
-    return ok({ data: { viewer: { login: this.login } } })
+  #compare([base = '', head = '']: readonly string[]): Answer {
+    const { status, files } = this.compare(base, head)
+    return ok({ status, files: files.map((filename) => ({ filename })) })
   }
 
-  /** A comment and its authors as in GraphQL, where apps have no `[bot]`. */
-  #authorship(nodeId: string): object {
-    const comment = this.comments.find(({ id }) => `IC_${id}` === nodeId)
-    const actor = (login: string | undefined) => {
-      if (login === undefined) return null
-      const [, bot] = /^(.*)\[bot\]$/.exec(login) ?? []
-      return bot === undefined ? { __typename: 'User', login } : { __typename: 'Bot', login: bot }
+  #setStatus(sha: string, { context, state, description }: Request['body']): Answer {
+    const status = { sha, context: String(context), state: String(state), description: String(description) }
+    this.statuses.push(status)
+    return { status: 201, value: status }
+  }
+
+  async #graphql({ query, variables = {} }: Request['body']): Promise<Answer> {
+    if (this.login === undefined) return { status: 403, value: {} }
+    const login = this.login
+    const root = {
+      viewer: { login },
+      node: ({ id }: { readonly id: string }) => {
+        const comment = this.comments.find((one) => `IC_${one.id}` === id)
+        return comment === undefined ? null : { __typename: 'IssueComment', ...commentOf(comment) }
+      },
+      repository: () => this.#repository,
     }
-    const node = comment && {
-      body: comment.body,
-      author: actor(comment.login),
-      lastEditedAt: comment.editor === undefined ? null : '2026-01-01T00:00:00Z',
-      editor: actor(comment.editor),
+    const answer = (await answerGraphql(String(query), variables as object, root)) as { readonly errors?: unknown[] }
+    this.problems.push(...(answer.errors ?? []).map(String))
+    return ok(answer)
+  }
+
+  readonly #repository = {
+    ref: () => ({ target: { __typename: 'Commit', oid: this.main } }),
+    pullRequest: ({ number }: { readonly number: number }) =>
+      this.#pullRequest(number, this.history.get(number) ?? { head: '', author: 'ann', reviews: [], commits: [] }),
+    pullRequests: (args: { readonly first?: number; readonly after?: string | null }) => {
+      const merged = [...this.history].filter(([, one]) => one.merged !== undefined)
+      const newest = merged.sort(([, a], [, b]) => (b.merged?.at ?? 0) - (a.merged?.at ?? 0))
+      return pages(newest.map(([number, one]) => this.#pullRequest(number, one) ?? {}))(args)
+    },
+    mergeQueue: () => ({
+      entries: pages(
+        this.queue.map(({ number, base, head }) => ({
+          pullRequest: { number },
+          baseCommit: { oid: base },
+          headCommit: { oid: head },
+        })),
+      ),
+    }),
+  }
+
+  #pullRequest(number: number, stored: StoredHistory | undefined): object | null {
+    if (stored === undefined) return null
+    const { head, author, reviews, commits, merged } = stored
+    const at = new Date(merged?.at ?? 0).toISOString()
+    return {
+      number,
+      headRefOid: head,
+      author: actorOf(author),
+      mergedAt: merged && at,
+      updatedAt: at,
+      mergeCommit: merged && { oid: merged.commit },
+      comments: ({ last = 0 }) =>
+        pages(
+          this.comments
+            .filter(({ issue }) => issue === number)
+            .slice(-last)
+            .map(commentOf),
+        )({}),
+      latestOpinionatedReviews: ({ writersOnly, ...args }: { readonly writersOnly: boolean }) =>
+        pages(
+          reviews
+            .filter(({ isWriter = true }) => isWriter || !writersOnly)
+            .map(({ login, at: submitted, commit = head, state = 'APPROVED', isWriter = true }) => ({
+              state,
+              submittedAt: new Date(submitted).toISOString(),
+              authorCanPushToRepository: isWriter,
+              author: actorOf(login),
+              commit: { oid: commit },
+            })),
+        )(args),
+      commits: pages(
+        commits.map(({ authors, committer = authors[0] ?? '', isUpdate = false }) => ({
+          commit: {
+            committedViaWeb: isUpdate,
+            parents: { totalCount: isUpdate ? 2 : 1 },
+            committer: { user: isUpdate ? null : { login: committer } },
+            authors: pages(authors.map((login) => ({ user: login === '' ? null : { login } }))),
+          },
+        })),
+      ),
     }
-    return { data: { viewer: { login: this.login }, node } }
   }
 
   #show = ({ id, issue, login, body }: StoredComment) => ({
@@ -307,6 +419,20 @@ export class GitHubServer {
     html_url: `https://github.com/acme/shop/pull/${issue}#issuecomment-${id}`,
   })
 }
+
+/** An account as in GraphQL, where apps have no `[bot]`. */
+const actorOf = (login: string) => {
+  const [, bot] = /^(.*)\[bot\]$/.exec(login) ?? []
+  return bot === undefined ? { __typename: 'User', login } : { __typename: 'Bot', login: bot }
+}
+
+const commentOf = ({ id, issue, body, login, editor }: StoredComment) => ({
+  body,
+  url: `https://github.com/acme/shop/pull/${issue}#issuecomment-${id}`,
+  author: actorOf(login),
+  lastEditedAt: editor === undefined ? null : '2026-01-01T00:00:00Z',
+  editor: editor === undefined ? null : actorOf(editor),
+})
 
 export const openGitHubServer = async (): Promise<GitHubServer> => {
   const github = new GitHubServer()

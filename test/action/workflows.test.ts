@@ -71,14 +71,16 @@ test.each(FILES)(
   (file) => {
     const workflow = parse(readFileSync(file, 'utf8')) as {
       permissions: Record<string, string>
-      concurrency: { group: string }
-      jobs: Record<string, { 'timeout-minutes': number; steps: { uses?: string }[] }>
+      concurrency?: { group: string }
+      jobs: Record<string, { 'timeout-minutes': number; concurrency?: { group: string }; steps: { uses?: string }[] }>
     }
     // A job with an API key runs no code that it just downloaded.
     const text = readFileSync(file, 'utf8')
     if (text.includes('secrets.')) expect(text).not.toMatch(/\bnpx\b|npm (i|install|exec)\b/)
     expect(workflow.permissions).toMatchObject({ contents: 'read' })
-    expect(workflow.concurrency.group).toMatch(/^espalier-/)
+    const groups = [workflow, ...Object.values(workflow.jobs)].flatMap(({ concurrency }) => concurrency?.group ?? [])
+    expect(groups.length).toBeGreaterThan(0)
+    for (const group of groups) expect(group).toMatch(/^espalier-/)
     for (const job of Object.values(workflow.jobs)) {
       expect(job['timeout-minutes']).toBeGreaterThan(0)
       for (const { uses } of job.steps) {

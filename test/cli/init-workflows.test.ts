@@ -20,7 +20,7 @@ test('workflows pin the Action to the release commit, or to the release tag if t
   expect((await workflowsFor(folder)).apply).toBe(example)
   const commit = 'a'.repeat(40)
   const { apply = '', plan = '' } = await workflowsFor(folder, commit)
-  expect(apply.match(new RegExp(`@${commit} # v${version}$`, 'gm'))).toHaveLength(2)
+  expect(apply.match(new RegExp(`@${commit} # v${version}$`, 'gm'))).toHaveLength(3)
   expect(plan).toContain(`@${commit} # v${version}\n`)
 })
 

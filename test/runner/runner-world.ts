@@ -96,6 +96,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
       git('checkout', '-q', '--detach', 'main')
       git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
       git('push', '-q', 'origin', 'HEAD:refs/pull/7/merge', 'feature:refs/pull/7/head')
+      github.history.set(7, { head, author: 'ann', reviews: [], commits: [{ authors: ['ann'] }] })
       return {
         action: 'opened',
         number: 7,
@@ -110,14 +111,17 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
         },
       }
     },
-    /** Merges the same pull request into `main`. */
+    /** Approves the same pull request, and merges it into `main`. */
     merge: () => {
       const [before, head] = [git('rev-parse', 'origin/main'), git('rev-parse', 'feature')]
       const sha = git('rev-parse', 'HEAD')
       git('checkout', '-q', '-B', 'main')
       git('push', '-q', 'origin', 'main')
       github.merged.set(sha, 7)
-      github.heads.set(7, head)
+      github.main = sha
+      const at = Date.now() + 120_000
+      const reviews = [{ login: 'rob', at }]
+      github.history.set(7, { head, author: 'ann', reviews, commits: [], merged: { commit: sha, at } })
       return { ref: 'refs/heads/main', before, after: sha, commits: [{ id: head }, { id: sha }] }
     },
   }

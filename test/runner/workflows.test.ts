@@ -67,7 +67,7 @@ onRunner('apply.yml rejects changes that the pull request did not show', async (
   world.openPull(RESIZED)
   const ended = await world.run({ name: 'push', payload: world.merge() })
   expect(ended.code).not.toBe(0)
-  expect(ended.log).toContain('E_NOT_REVIEWED')
+  expect(ended.log).toContain('E_NOT_APPROVED')
   expect(await sizeOf(world, 'ep-main')).toBe(1)
 })
 

@@ -21,6 +21,8 @@ const MOST_REMAINING = 10
 interface OutcomeView extends Frame {
   readonly plan: Plan
   readonly outcome: Outcome
+  /** One sentence for each change that is not approved. Nothing was applied in its project. */
+  readonly lacking?: readonly string[]
 }
 
 /** If the comment is too long, steps that are done are left out first. */
@@ -34,14 +36,16 @@ export const outcomeComment = (view: OutcomeView, limit: Limit = COMMENT_LIMIT):
 
 /** @param withReasons whether to explain why projects were left out. */
 const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withReasons: boolean): string => {
-  const { outcome, plan } = view
+  const { outcome, plan, lacking = [] } = view
   const all = outcome.steps.length
   const { kind, counts } = applyVerdict(plan, outcome)
-  const title = all === 0 && plan.leftOut === undefined ? 'nothing to apply' : `apply ${kind}: ${counts}`
+  const nothing = lacking.length === 0 ? 'nothing to apply' : 'nothing was applied, because an approval is missing'
+  const title = all === 0 && plan.leftOut === undefined ? nothing : `apply ${kind}: ${counts}`
   const rest = all - shown.length
   const parts = [
     view.marker,
     heading(view, title),
+    ...(lacking.length === 0 ? [] : [['> [!CAUTION]', ...lacking.map((line) => `> - ${literal(line)}`)].join('\n')]),
     ...leftOutPart(view, withReasons),
     ...(outcome.converged === false
       ? [

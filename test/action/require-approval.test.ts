@@ -1,0 +1,518 @@
+/** With `require-approval`, only what a pull request showed before it was approved is applied after the merge. */
+import { expect, test } from 'vitest'
+import { KEY, manifest, open } from './action-world.ts'
+import type { StoredReview } from './github-server.ts'
+
+type Sizes = Readonly<Record<string, number>>
+
+const MINUTE = 60_000
+const AS_LIVE = { main: 1, a: 1, b: 1, c: 1 }
+
+/** The live computes match `main`. Pull requests are opened, planned, approved and merged as on GitHub. */
+const openTeam = async () => {
+  const world = await open()
+  const { repository, github, sandbox, run } = world
+  const { git } = repository
+  let now = Date.now() - 60 * MINUTE
+  github.now = () => now
+  const commit = (files: Readonly<Record<string, string>>, ...parents: readonly string[]): string => {
+    git('checkout', '-q', '--detach', parents[0] ?? 'HEAD')
+    for (const [name, text] of Object.entries(files)) repository.write(name, text)
+    git('add', '-A')
+    const made = git('commit-tree', git('write-tree'), ...parents.flatMap((one) => ['-p', one]), '-m', 'x')
+    git('reset', '-q', '--hard', made)
+    return made
+  }
+  github.main = commit({ 'espalier.yaml': manifest(AS_LIVE) }, git('rev-parse', 'HEAD'))
+  github.compare = (base, head) => {
+    const isAncestor = (one: string, other: string): boolean => git('merge-base', one, other) === one
+    const status =
+      base === head ? 'identical' : isAncestor(base, head) ? 'ahead' : isAncestor(head, base) ? 'behind' : 'diverged'
+    return { status, files: git('diff', '--name-only', `${base}...${head}`).split('\n').filter(Boolean) }
+  }
+  const heads = new Map<number, { readonly base: string; readonly sha: string }>()
+  const eventOf = (number: number, name: string) => {
+    const { base = '', sha = '' } = heads.get(number) ?? {}
+    const side = { ref: 'main', repo: { full_name: 'acme/shop' } }
+    return { name, payload: { pull_request: { number, base: { ...side, sha: base }, head: { ...side, sha } } } }
+  }
+  const team = {
+    ...world,
+    commit,
+    pass: (minutes: number) => {
+      now += minutes * MINUTE
+    },
+    now: () => now,
+    size: async (compute: string): Promise<number> => {
+      const answer = await fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-${compute}`, {
+        headers: { authorization: `Bearer ${KEY}` },
+      })
+      return ((await answer.json()) as { endpoint: { autoscaling_limit_max_cu: number } }).endpoint
+        .autoscaling_limit_max_cu
+    },
+    resize: async (compute: string, size: number): Promise<void> => {
+      const send = () =>
+        fetch(`${sandbox.apiUrl}/projects/shop/endpoints/ep-${compute}`, {
+          method: 'PATCH',
+          headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ endpoint: { autoscaling_limit_min_cu: size, autoscaling_limit_max_cu: size } }),
+        })
+      await expect.poll(async () => (await send()).status).toBe(200)
+    },
+    /** Plans the pull request again. */
+    plan: (number: number, name = 'pull_request', inputs: Readonly<Record<string, string>> = {}) => {
+      git('checkout', '-q', '--detach', heads.get(number)?.sha ?? '')
+      return run({ command: 'plan', 'require-approval': 'true', ...inputs }, { event: eventOf(number, name) })
+    },
+    /** Opens a pull request, or pushes to it, and plans it. */
+    propose: async (number: number, sizes: Sizes, files: Readonly<Record<string, string>> = {}) => {
+      const base = github.main
+      const sha = commit({ 'espalier.yaml': manifest({ ...AS_LIVE, ...sizes }), ...files }, base)
+      heads.set(number, { base, sha })
+      const before = github.history.get(number)
+      github.history.set(number, { author: 'ann', reviews: [], ...before, head: sha, commits: [{ authors: ['ann'] }] })
+      const ended = await team.plan(number)
+      now += 5 * MINUTE
+      return ended
+    },
+    approve: (number: number, review: Partial<StoredReview> = {}) => {
+      const history = github.history.get(number)
+      const head = history?.head ?? ''
+      if (history) history.reviews = [...history.reviews, { login: 'rob', at: now, commit: head, ...review }]
+      now += MINUTE
+    },
+    merge: (number: number, how: 'merge' | 'squash' | 'rebase' = 'merge', tree?: Sizes): string => {
+      const { sha = '' } = heads.get(number) ?? {}
+      const before = github.main
+      const text = tree === undefined ? git('show', `${sha}:espalier.yaml`) : manifest({ ...AS_LIVE, ...tree })
+      github.main = commit({ 'espalier.yaml': `${text.trimEnd()}\n` }, before, ...(how === 'merge' ? [sha] : []))
+      const history = github.history.get(number)
+      if (history) history.merged = { commit: github.main, at: now }
+      github.merged.set(github.main, number)
+      now += MINUTE
+      return before
+    },
+    /** Runs `apply` for the push of `sha`, by default the newest commit. */
+    apply: (
+      { before, sha = github.main, name = 'push' }: { before?: string; sha?: string; name?: string } = {},
+      inputs: Readonly<Record<string, string>> = {},
+      more: object = {},
+    ) => {
+      git('checkout', '-q', '--detach', sha)
+      return run(
+        { command: 'apply', 'require-approval': 'true', ...inputs },
+        {
+          sha,
+          event: { name, payload: before === undefined ? {} : { before } },
+          env: { GITHUB_REF: 'refs/heads/main' },
+          ...more,
+        },
+      )
+    },
+    status: () => github.statuses.at(-1),
+    outcome: (issue: number): string =>
+      github.comments.findLast((one) => one.issue === issue && one.body.startsWith('<!-- espalier outcome'))?.body ??
+      '',
+  }
+  return team
+}
+
+type Team = Awaited<ReturnType<typeof openTeam>>
+
+/** Pull request 7 resizes `main` to 4, and rob approves it. */
+const approved = async (): Promise<Team> => {
+  const team = await openTeam()
+  await team.propose(7, { main: 4 })
+  team.approve(7)
+  return team
+}
+
+// promise: approved-plan
+test.each(['merge', 'squash', 'rebase'] as const)('an approved change is applied after a %s', async (how) => {
+  const team = await approved()
+  const before = team.merge(7, how)
+  const { code, log } = await team.apply({ before })
+  expect(code, log).toBe(0)
+  expect(await team.size('main')).toBe(4)
+  expect(team.outcome(7)).toContain('apply complete: 1 done')
+  expect(team.github.problems).toEqual([])
+})
+
+const POLICY =
+  'version: 1\npolicies:\n  - { name: small, level: deny, reason: It is paid by us., rule: { maxSize: 2 } }\n'
+
+interface Scenario {
+  /** What happens between the approval and the end. Returns how the last run of `apply` ended. */
+  readonly act: (team: Team) => Promise<{ readonly code: number | null; readonly log: string }>
+  readonly code?: number
+  /** The size of the compute of `main` at the end. */
+  readonly main: number
+  readonly log?: string | RegExp
+}
+
+/** Nothing runs without an approval of exactly this. Each starts with an approved pull request from 1 CU to 4. */
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'the approval is dismissed': {
+    act: async (team) => {
+      const history = team.github.history.get(7)
+      if (history) history.reviews = [{ login: 'rob', at: team.now(), state: 'DISMISSED' }]
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+    log: '#7: nobody has approved it',
+  },
+  'a re-plan adds a row in the second after the approval': {
+    act: async (team) => {
+      await team.resize('main', 2)
+      team.pass(-1)
+      await team.plan(7)
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 2,
+    log: /#7: shown on .*, less than a minute before the approval of/,
+  },
+  'a re-plan after the approval shows something else': {
+    act: async (team) => {
+      await team.resize('main', 8)
+      team.pass(7)
+      await team.plan(7)
+      expect(team.status()).toMatchObject({
+        state: 'pending',
+        description: expect.stringMatching(/^not yet: #7: shown on .*, after the approval/),
+      })
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 8,
+    log: /#7: shown on .*, after the approval of/,
+  },
+  'the live value changes after the last plan': {
+    act: async (team) => {
+      await team.resize('main', 8)
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 8,
+    log: 'no comment on a pull request shows it',
+  },
+  'a person edits the comment': {
+    act: async (team) => {
+      Object.assign(team.github.comments[0] ?? {}, { editor: 'mallory' })
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+    log: '#issuecomment-1 was edited by mallory, so it does not count',
+  },
+  'a person deletes the comment': {
+    act: async (team) => {
+      team.github.comments.length = 0
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+    log: 'no comment on a pull request shows it',
+  },
+  'somebody with the name of the app wrote the comment': {
+    act: async (team) => {
+      const [own] = team.github.comments.splice(0, 1)
+      team.github.add(7, 'github-actions', own?.body ?? '')
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+  },
+  'the last commit was pushed after the plan': {
+    act: async (team) => {
+      const history = team.github.history.get(7)
+      if (history) history.head = 'f'.repeat(40)
+      team.approve(7)
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+    log: '#7: no plan of its last commit is recorded',
+  },
+  '"Update branch" moves the head, and the approval is not renewed': {
+    act: async (team) => {
+      const history = team.github.history.get(7)
+      await team.propose(7, { main: 4 }, { 'note.txt': 'merged from main' })
+      if (history) history.commits = [{ authors: ['ann'] }, { authors: ['rob'], isUpdate: true }]
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 1,
+    log: '#7: the approval by rob is for an earlier commit',
+  },
+  '"Update branch" by the reviewer, who approves again': {
+    act: async (team) => {
+      await team.propose(7, { main: 4 }, { 'note.txt': 'merged from main' })
+      const history = team.github.history.get(7)
+      if (history) history.commits = [{ authors: ['ann'] }, { authors: ['rob'], isUpdate: true }]
+      team.approve(7)
+      return team.apply({ before: team.merge(7) })
+    },
+    main: 4,
+  },
+  'a plan of a sandbox was approved': {
+    act: async (team) => {
+      const seed = `projects: [{ id: shop, branches: [${['main', 'a', 'b', 'c'].map((name) => `{ name: ${name}, computes: [{ id: ep-${name}, size: 1, scaleToZero: never }] }`)}] }]\n`
+      team.github.comments.length = 0
+      team.repository.write('seed.yaml', seed)
+      await team.plan(7, 'pull_request', { label: 'x', sandbox: 'seed.yaml', 'api-key': '', 'base-url': '' })
+      team.pass(5)
+      team.approve(7)
+      return team.apply({ before: team.merge(7) }, { label: 'x' })
+    },
+    code: 1,
+    main: 1,
+    log: '#7: no plan of its last commit is recorded',
+  },
+  'a commit straight to the branch changes something else': {
+    act: async (team) => {
+      const before = team.merge(7)
+      await team.apply({ before })
+      const merged = team.github.main
+      team.github.main = team.commit({ 'espalier.yaml': manifest({ ...AS_LIVE, main: 8 }) }, merged)
+      return team.apply({ before: merged })
+    },
+    code: 1,
+    main: 4,
+    log: 'no comment on a pull request shows it',
+  },
+  'a commit straight to the branch before the merge is applied': {
+    act: async (team) => {
+      const before = team.merge(7)
+      team.github.main = team.commit({ 'espalier.yaml': manifest({ ...AS_LIVE, main: 4, a: 8 }) }, team.github.main)
+      const ended = await team.apply({ before })
+      // All or nothing: the approved change is in the same project.
+      expect(team.outcome(7)).toContain('nothing was applied, because an approval is missing')
+      return ended
+    },
+    code: 1,
+    main: 1,
+  },
+  'drift without approval is skipped, and the approved change is applied': {
+    act: async (team) => {
+      await team.resize('a', 2)
+      return team.apply({ before: team.merge(7) })
+    },
+    main: 4,
+    log: /^::notice::Not applied, because this drift is not approved: update primary on a \(ep-a\) in shop \(size 2 CU → 1 CU\)/m,
+  },
+  'an older run ends while a newer one has everything': {
+    act: async (team) => {
+      const before = team.merge(7)
+      const older = team.github.main
+      await team.propose(8, { main: 4, a: 2 })
+      team.approve(8)
+      team.merge(8)
+      const ended = await team.apply({ before, sha: older })
+      expect(ended.log).toContain('::notice::Superseded')
+      expect(await team.size('main')).toBe(1)
+      // The run of the first merge never happened, or was cancelled: the newer one applies both.
+      const newer = await team.apply({ before: older })
+      expect(await team.size('a')).toBe(2)
+      expect(team.outcome(7)).toContain('apply complete: 2 done')
+      expect(team.outcome(8)).toContain('apply complete: 2 done')
+      return newer
+    },
+    main: 4,
+  },
+  'a re-run of an old apply cannot turn back time': {
+    act: async (team) => {
+      const before = team.merge(7)
+      const older = team.github.main
+      await team.apply({ before })
+      await team.propose(8, { main: 1 })
+      team.approve(8)
+      await team.apply({ before: team.merge(8) })
+      return team.apply({ before, sha: older })
+    },
+    main: 1,
+    log: '::notice::Superseded',
+  },
+  'a newer commit without manifests does not supersede': {
+    act: async (team) => {
+      const before = team.merge(7)
+      const sha = team.github.main
+      team.github.main = team.commit({ 'README.md': 'x' }, sha)
+      return team.apply({ before, sha })
+    },
+    main: 4,
+  },
+  'two pull requests, of which one is not approved': {
+    act: async (team) => {
+      await team.propose(8, { main: 4, a: 2 })
+      team.merge(7)
+      const before = team.merge(8)
+      return team.apply({ before })
+    },
+    code: 1,
+    main: 1,
+    log: '#8: nobody has approved it',
+  },
+  'the second approval comes after the merge, and the job is run again': {
+    act: async (team) => {
+      await team.propose(8, { main: 4, a: 2 })
+      team.merge(7)
+      const before = team.merge(8)
+      await team.apply({ before })
+      team.approve(8)
+      return team.apply({ before })
+    },
+    main: 4,
+  },
+  'two interleaved pull requests change the same compute': {
+    act: async (team) => {
+      await team.propose(8, { main: 2 })
+      team.approve(8)
+      const before = team.merge(8)
+      await team.apply({ before })
+      expect(await team.size('main')).toBe(2)
+      // Approved was 1 CU → 4 CU, and the live compute now has 2 CU.
+      return team.apply({ before: team.merge(7) })
+    },
+    code: 1,
+    main: 2,
+  },
+  'a pull request removes the policy that denies it': {
+    act: async (team) => {
+      team.github.main = team.commit({ 'espalier.policy.yaml': POLICY }, team.github.main)
+      await team.propose(8, { main: 4 }, { 'espalier.policy.yaml': 'version: 1\npolicies: []\n' })
+      team.approve(8)
+      return team.apply({ before: team.merge(8) })
+    },
+    code: 1,
+    main: 1,
+    log: 'small',
+  },
+  'the same without approvals, after a push': {
+    act: async (team) => {
+      const before = team.commit(
+        { 'espalier.policy.yaml': POLICY, 'espalier.yaml': manifest(AS_LIVE) },
+        team.github.main,
+      )
+      team.github.main = team.commit(
+        { 'espalier.policy.yaml': 'version: 1\npolicies: []\n', 'espalier.yaml': manifest({ ...AS_LIVE, main: 4 }) },
+        before,
+      )
+      return team.apply({ before }, { 'require-approval': 'false' })
+    },
+    code: 1,
+    main: 1,
+    log: 'small',
+  },
+}
+
+// promise: approved-plan
+// promise: forged-plan
+test.each(Object.entries(SCENARIOS))('%s', async (_name, { act, code = 0, main, log }) => {
+  const team = await approved()
+  const ended = await act(team)
+  expect(ended.code, ended.log).toBe(code)
+  if (log !== undefined) expect(ended.log).toMatch(log)
+  expect(await team.size('main')).toBe(main)
+  expect(team.github.problems).toEqual([])
+})
+
+test('a merge group of three is approved only if each pull request in it is', async () => {
+  const team = await approved()
+  const { github, run } = team
+  await team.propose(8, { main: 4, a: 2 })
+  await team.propose(9, { main: 4, a: 2, b: 2 })
+  const base = github.main
+  const one = team.commit({ 'espalier.yaml': manifest({ ...AS_LIVE, main: 4 }) }, base)
+  const two = team.commit({ 'espalier.yaml': manifest({ ...AS_LIVE, main: 4, a: 2 }) }, one)
+  const three = team.commit({ 'espalier.yaml': manifest({ ...AS_LIVE, main: 4, a: 2, b: 2 }) }, two)
+  github.queue = [
+    { number: 7, base, head: one },
+    { number: 8, base: one, head: two },
+    { number: 9, base: two, head: three },
+  ]
+  const judged = async () => {
+    const merge_group = { head_sha: three, base_sha: base, base_ref: 'refs/heads/main' }
+    await run(
+      { command: 'plan', 'require-approval': 'true' },
+      { event: { name: 'merge_group', payload: { merge_group } }, sha: three },
+    )
+    return team.status()
+  }
+  expect(await judged()).toMatchObject({
+    sha: three,
+    state: 'pending',
+    description: 'not yet: #9: nobody has approved it; #8: nobody has approved it (and 1 more)',
+  })
+  team.approve(8)
+  expect(await judged()).toMatchObject({ state: 'pending', description: 'not yet: #9: nobody has approved it' })
+  team.approve(9)
+  expect(await judged()).toMatchObject({ context: 'espalier/approval', state: 'success', description: 'approved' })
+  expect(github.problems).toEqual([])
+})
+
+test('a change that is added after the approval is a new comment, and an approval of it counts', async () => {
+  const team = await approved()
+  expect(team.status()).toMatchObject({ state: 'pending', description: 'not yet: #7: nobody has approved it' })
+  await team.plan(7, 'pull_request_review')
+  expect(team.status()).toMatchObject({ state: 'success', description: 'approved' })
+  const written = team.github.comments.length
+  await team.resize('main', 8)
+  team.pass(5)
+  await team.plan(7)
+  expect(team.github.comments).toHaveLength(written + 1)
+  expect(team.github.comments[0]?.body).toMatch(
+    /^The plan has changed since it was approved: see \[the new comment\]\(https:/,
+  )
+  await team.plan(7)
+  expect(team.github.comments).toHaveLength(written + 1)
+  team.pass(5)
+  team.approve(7)
+  const { code, log } = await team.apply({ before: team.merge(7) })
+  expect(code, log).toBe(0)
+  expect(await team.size('main')).toBe(4)
+})
+
+test('what a run has not done is applied by the next one, also on a schedule', async () => {
+  const team = await approved()
+  const { github } = team
+  await team.propose(8, { main: 4, a: 2 })
+  team.approve(8)
+  team.merge(7)
+  const before = team.merge(8)
+  // The run is cancelled after its first step.
+  const cancelled = await team.apply({ before }, {}, { interruptAt: 'done  ' })
+  expect(cancelled.outputs['failure-reason']).toBe('partially-applied')
+  const isDone = (number: number): boolean => team.outcome(number).includes('<!-- espalier done')
+  expect([isDone(7), isDone(8)].filter(Boolean).length).toBeLessThan(2)
+  const { code, log } = await team.apply({ name: 'schedule' })
+  expect(code, log).toBe(0)
+  expect([await team.size('main'), await team.size('a')]).toEqual([4, 2])
+  expect([isDone(7), isDone(8)]).toEqual([true, true])
+  // Nothing is left, so nothing is read again or posted.
+  const comments = github.comments.map(({ body }) => body)
+  expect((await team.apply({ name: 'schedule' })).code).toBe(0)
+  expect(github.comments.map(({ body }) => body)).toEqual(comments)
+})
+
+test.each([
+  [{ 'plan-file': 'plan.json' }, {}, 'cannot be combined with `plan-file`'],
+  [{ 'github-token': '' }, {}, 'needs the input github-token'],
+  [{}, { env: { GITHUB_REF: 'refs/tags/v1' } }, 'an event on a branch'],
+])('the inputs %j and the run %j are rejected', async (inputs, more, message) => {
+  const team = await openTeam()
+  const { code, log } = await team.apply({}, inputs, more)
+  expect(code).toBe(1)
+  expect(log).toContain(message)
+})
+
+test('nothing is applied if GitHub refuses to show the reviews', async () => {
+  const team = await approved()
+  const before = team.merge(7)
+  team.github.faults.push({ path: /graphql/, status: 403, times: 1 })
+  const { outputs, log } = await team.apply({ before })
+  expect(outputs['failure-reason']).toBe('not-approved')
+  expect(log).toContain('The job needs the permission `pull-requests: read`.')
+  expect(await team.size('main')).toBe(1)
+})
