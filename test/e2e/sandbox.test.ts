@@ -202,22 +202,8 @@ test('sandbox serve reads faults from a file and reports the position of an inva
     file,
     '- { on: request, path: /projects/*, effect: { kind: status, status: 503, message: out of order }, times: 0 }\n',
   )
-  const running = start([
-    ...[
-      'sandbox',
-      'serve',
-      '--port',
-      '0',
-      '--computes',
-      'simulated',
-      '--seed',
-      SEED,
-      '--faults',
-      file,
-      '--key',
-      'key-12345',
-    ],
-  ])
+  const serve = 'sandbox serve --port 0 --computes simulated --faults'.split(' ')
+  const running = start([...serve, file, '--seed', SEED, '--key', 'key-12345'])
   onTestFinished(() => running.interrupt('SIGTERM'))
   await running.says('Computes  ')
   const url = /API {2}(\S+)/.exec(running.sofar.stdout)?.[1] ?? ''
@@ -225,16 +211,7 @@ test('sandbox serve reads faults from a file and reports the position of an inva
   expect([answer.status, await answer.json()]).toMatchObject([503, { message: 'out of order' }])
 
   await writeFile(file, '- { on: request, effect: { kind: earthquake } }\n')
-  const { code, stderr } = await espalier([
-    'sandbox',
-    'serve',
-    '--port',
-    '0',
-    '--computes',
-    'simulated',
-    '--faults',
-    file,
-  ])
+  const { code, stderr } = await espalier([...serve, file])
   expect({ code, stderr }).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`faults.yaml:1:3: [0]: must have \`on: request\``),

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { type Answer, EMPTY, IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA } from './open-sandbox.ts'
+import { type Answer, EMPTY, IDLE, MAIN, openSandbox, P, PRIMARY, REPLICA, sharedSandbox } from './open-sandbox.ts'
 
+const shared = sharedSandbox()
 const refusal = ({ status, body: { code, message } }: Answer) => ({ status, code, message })
 
 test.each([
@@ -9,7 +10,7 @@ test.each([
   ['POST', `${P}/endpoints`],
   ['DELETE', `${P}/endpoints/${PRIMARY}`],
 ])('%s %s without a valid key returns 401', async (method, path) => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   for (const authorization of ['', 'Bearer wrong', 'Basic abc']) {
     const answer = await call(method, path, undefined, { authorization })
     expect(refusal(answer)).toEqual({
@@ -22,7 +23,7 @@ test.each([
 })
 
 test('a request id sent by the client is returned in the header and in error bodies', async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const chosen = await call('GET', '/projects/nowhere', undefined, { 'x-request-id': 'mine-1' })
   expect(chosen.body).toEqual({ request_id: 'mine-1', code: '', message: 'project not found' })
   expect(chosen.headers.get('x-neon-ret-request-id')).toBe('mine-1')
@@ -46,7 +47,7 @@ test.each([
   ['GET', `${P}/operations/none`, 'operation not found'],
   ['GET', `/projects/tiny-pond-00000001/endpoints/${PRIMARY}`, 'endpoint not found'],
 ])('%s %s returns 404 with the message: %s', async (method, path, message) => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   expect(refusal(await call(method, path, method === 'PATCH' ? { endpoint: {} } : undefined))).toEqual({
     status: 404,
     code: '',
@@ -106,14 +107,14 @@ test.each([
   ['GET', `${P}/branches?cursor=x`, undefined, 'cursor'],
   ['GET', '/projects?limit=401', undefined, 'limit'],
 ])('%s %s with %j returns 400 and names %s', async (method, path, body, field) => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const answer = await call(method, path, body)
   expect(refusal(answer)).toEqual({ status: 400, code: '', message: expect.stringContaining(field) })
 })
 
 // promise: keyless-client
 test('a request body over 1 MiB is rejected', async () => {
-  const { call, sandbox } = await openSandbox()
+  const { call, sandbox } = shared()
   expect(await call('PATCH', `${P}/endpoints/${PRIMARY}`, ' '.repeat(2 ** 20 + 1))).toMatchObject({ status: 413 })
   // An endless body without a content length.
   const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(65_536)) })
@@ -122,7 +123,7 @@ test('a request body over 1 MiB is rejected', async () => {
 })
 
 test("GET /auth reports the sandbox's default key as a personal key", async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   expect(await call('GET', '/auth')).toMatchObject({ status: 200, body: { auth_method: 'api_key_user' } })
 })
 
@@ -144,7 +145,7 @@ test('projects are listed by id with pagination, and can be searched', async () 
 })
 
 test("GET returns a project's name, region and default compute settings", async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   expect(await call('GET', P)).toMatchObject({
     status: 200,
     body: {
@@ -163,7 +164,7 @@ test("GET returns a project's name, region and default compute settings", async 
 })
 
 test('GET returns all documented fields of a compute', async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const { body } = await call('GET', `${P}/endpoints/${REPLICA}`)
   expect(body.endpoint).toEqual({
     id: REPLICA,
@@ -193,7 +194,7 @@ test('GET returns all documented fields of a compute', async () => {
 })
 
 test('computes can be listed for the project and for a branch', async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const idsAt = async (path: string) =>
     (await call('GET', path)).body.endpoints.map(({ id }: { id: string }) => id).sort()
   expect(await idsAt(`${P}/endpoints`)).toHaveLength(4)
@@ -234,7 +235,7 @@ test('requests over the published rate limits return 429 until enough time has p
 })
 
 test('requests are not rate-limited by default', async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const answers = await Promise.all(Array.from({ length: 60 }, () => call('GET', P)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
 })

@@ -1,5 +1,5 @@
 /** A sandbox on a manual clock, called over real HTTP. Every exchange is checked against the sandbox's OpenAPI document. */
-import { expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import {
   manualClock,
   type Sandbox,
@@ -89,6 +89,16 @@ export const openSandbox = async (options: SandboxOptions = {}): Promise<Opened>
   const sandbox = await startSandbox({ seed: SEED, clock, ...options })
   onTestFinished(() => sandbox.close())
   return { sandbox, clock, call: caller(sandbox), settle: () => clock.advance(10_000) }
+}
+
+/** A single sandbox for the tests of a file that change nothing in it. */
+export const sharedSandbox = (): (() => Pick<Opened, 'sandbox' | 'call'>) => {
+  let sandbox: Sandbox
+  beforeAll(async () => {
+    sandbox = await startSandbox({ seed: SEED, clock: manualClock() })
+  })
+  afterAll(() => sandbox.close())
+  return () => ({ sandbox, call: caller(sandbox) })
 }
 
 /** Action and status of each operation in a response, in order. */

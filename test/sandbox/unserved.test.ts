@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest'
 import { OFFICIAL } from '../clients/official.ts'
-import { MAIN, openSandbox, P } from './open-sandbox.ts'
+import { MAIN, openSandbox, P, sharedSandbox } from './open-sandbox.ts'
 import { OPERATIONS } from './openapi.ts'
 
+const shared = sharedSandbox()
 /** Routes that return 404 instead of 501. */
 const FEATURES = /^GET .*\/(auth|data-api\/\{\})$/
 const routesOf = (all: readonly { readonly method: string; readonly path: string }[]) =>
   all.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w*\}/g, '{}')}`)
 
 test('each route of the service that the sandbox does not serve returns 501, with where the routes are listed', async () => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const served = routesOf(OPERATIONS)
   const unserved = routesOf(OFFICIAL).filter((route) => !served.includes(route) && !FEATURES.test(route))
   expect(unserved.length).toBeGreaterThan(100)
@@ -32,14 +33,14 @@ test.each([
   ['GET', `${P}/branches/${MAIN}/restore`, 'POST'],
   ['OPTIONS', `${P}/operations`, 'GET'],
 ])('%s %s returns 405 and lists the allowed methods', async (method, path, allowed) => {
-  const { call } = await openSandbox()
+  const { call } = shared()
   const { status, headers, body } = await call(method, path)
   expect({ status, allow: headers.get('allow') }).toEqual({ status: 405, allow: allowed })
   expect(body.message).toContain(allowed)
 })
 
 test('a route that does not exist returns 501 below the root of the API, and 404 elsewhere', async () => {
-  const { call, sandbox } = await openSandbox()
+  const { call, sandbox } = shared()
   for (const path of ['/nothing', `${P}/nothing`, `${P}/branches/${MAIN}/roles/a/b`, '/projects//branches']) {
     expect(await call('GET', path)).toMatchObject({ status: 501, body: { code: 'NOT_SERVED_BY_SANDBOX' } })
   }
@@ -51,7 +52,7 @@ test('a route that does not exist returns 501 below the root of the API, and 404
 test.each(['auth', 'data-api/neondb'])(
   'GET %s of a branch returns 404, because clients check whether the feature is enabled',
   async (feature) => {
-    const { call } = await openSandbox()
+    const { call } = shared()
     expect(await call('GET', `${P}/branches/${MAIN}/${feature}`)).toMatchObject({
       status: 404,
       body: { message: expect.stringContaining('is not enabled') },
