@@ -71,16 +71,24 @@ export const catalogRoutes = (api: Hono, world: World, computes: Computes): void
   })
 }
 
-const roleRoutes = (api: Hono, world: World): void => {
-  const answer = (context: Context, { role, operations }: RoleAnswer, status: 200 | 201, isNew: boolean): Response =>
-    context.json(
-      {
-        role: presentRole(role, context.req.param('branch') ?? '', isNew),
-        operations: operations.map(presentOperation),
-      },
-      status,
-    )
+/** @param isNew whether to show the password of the role. Without an answer, there was nothing to delete. */
+const answer = (
+  context: Context,
+  made: RoleAnswer | DatabaseAnswer | undefined,
+  status: 200 | 201,
+  isNew = false,
+): Response => {
+  if (made === undefined) return context.body(null, 204)
+  const branch = context.req.param('branch') ?? ''
+  const operations = made.operations.map(presentOperation)
+  const shown =
+    'role' in made
+      ? { role: presentRole(made.role, branch, isNew), operations }
+      : { database: presentDatabase(made.database, branch), operations }
+  return context.json(shown, status)
+}
 
+const roleRoutes = (api: Hono, world: World): void => {
   api.get(ROLES, (context) => {
     const { project, branch } = context.req.param()
     const { roles } = catalogOf(world.branch(project, branch))
@@ -96,8 +104,7 @@ const roleRoutes = (api: Hono, world: World): void => {
   })
   api.delete(`${ROLES}/:role`, (context) => {
     const { role, ...at } = context.req.param()
-    const deleted = deleteRole(world, at, role)
-    return deleted === undefined ? context.body(null, 204) : answer(context, deleted, 200, false)
+    return answer(context, deleteRole(world, at, role), 200)
   })
   api.get(`${ROLES}/:role/reveal_password`, (context) => {
     const { role, ...at } = context.req.param()
@@ -110,15 +117,6 @@ const roleRoutes = (api: Hono, world: World): void => {
 }
 
 const databaseRoutes = (api: Hono, world: World): void => {
-  const answer = (context: Context, { database, operations }: DatabaseAnswer, status: 200 | 201): Response =>
-    context.json(
-      {
-        database: presentDatabase(database, context.req.param('branch') ?? ''),
-        operations: operations.map(presentOperation),
-      },
-      status,
-    )
-
   api.get(DATABASES, (context) => {
     const { project, branch } = context.req.param()
     const { databases } = catalogOf(world.branch(project, branch))
@@ -139,8 +137,7 @@ const databaseRoutes = (api: Hono, world: World): void => {
   })
   api.delete(`${DATABASES}/:database`, (context) => {
     const { database, ...at } = context.req.param()
-    const deleted = deleteDatabase(world, at, database)
-    return deleted === undefined ? context.body(null, 204) : answer(context, deleted, 200)
+    return answer(context, deleteDatabase(world, at, database), 200)
   })
 }
 

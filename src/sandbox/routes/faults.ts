@@ -55,10 +55,11 @@ export const injectFaults =
         )
         break
       case 'lag':
-        lagBehind(context, clock.now() - effect.ms)
+        context.set('listedAsOf', clock.now() - effect.ms)
         break
       case 'ignore':
-        ignoreAttributes(context, effect.attributes)
+        // Without names, all attributes are ignored.
+        context.set('isIgnored', (name: string) => effect.attributes?.some((one) => one === name) ?? true)
         break
       case 'suspend-on-delete':
         context.set('suspendsOnDelete', true)
@@ -149,18 +150,11 @@ const bucket = ({ burst, perMs }: typeof ACCOUNT, clock: SandboxClock): (() => b
 
 // Faults that produce no error: lists show an old state, and updates are accepted but not executed.
 
-/** Makes the lists in the response to this request show the state that the project had at `time`. */
-const lagBehind = (context: Context, time: number): void => context.set('listedAsOf', time)
-
 /** The state of the project that lists in the response to this request must show. */
 export const listed = (context: Context, world: World, tables: ProjectTables): ProjectTables => {
   const time: number | undefined = context.get('listedAsOf')
   return time === undefined ? tables : world.projectAt(tables, time)
 }
-
-/** @param names the attributes of an update that must be ignored, or `undefined` to ignore all of them. */
-const ignoreAttributes = (context: Context, names: readonly string[] | undefined): void =>
-  context.set('isIgnored', (name: string) => names === undefined || names.includes(name))
 
 /** Whether this request deletes a compute by an operation. */
 export const suspendsOnDelete = (context: Context): boolean => context.get('suspendsOnDelete') === true
