@@ -4,6 +4,7 @@ import { compare, EspalierError, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { AgentStatus, AgentView, Plan, ProjectView } from '../model/index.ts'
 import { type AgentControl, type RoundView, type ShownDifference, suspend } from './control.ts'
+import type { PastApply } from './data-folder.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import type { ProjectHost } from './memory.ts'
 import type { AgentProject } from './project.ts'
@@ -164,6 +165,10 @@ export class Agent implements AgentControl {
     return this.#scheduler.idleMs
   }
 
+  historyOf(id: string): Promise<readonly PastApply[]> {
+    return this.#options.data.readHistory(id)
+  }
+
   planOf(id: string): Plan | undefined {
     return this.#projects.get(id)?.plan
   }
@@ -222,6 +227,10 @@ export class Agent implements AgentControl {
       this.#scheduler.wake(id, this.#now() + BUG_WAIT_MS, 'backoff')
     }
     for (const line of logLines(before, project.view)) this.#log(line)
+    const { lastApply } = project.view
+    // The history is only shown, so the agent does not end if its disk is full.
+    if (lastApply !== undefined && lastApply.at !== before.lastApply?.at)
+      await this.#options.data.addToHistory(id, lastApply).catch(() => undefined)
     if (!project.isSettled) return
     for (const other of this.#projects.all)
       if (other.view.reason === 'Wave') this.#scheduler.wake(other.id, this.#now(), 'commit')

@@ -1,6 +1,7 @@
 /** What the page, API, metrics and commands can see of a running agent and ask of it. Times are in milliseconds since the epoch. */
 import { EspalierError } from '../base/index.ts'
 import type { AgentView, DifferenceView, Observation, Plan } from '../model/index.ts'
+import type { PastApply } from './data-folder.ts'
 
 /** What is reported about a completed round. */
 export interface RoundView {
@@ -18,6 +19,8 @@ export interface AgentControl {
   view(): AgentView
   /** How long ago the scheduler last checked the clock, in milliseconds. A clock that was set does not change it. */
   readonly idleMs: number
+  /** The applies of a project, at most 200, newest first. */
+  historyOf(project: string): Promise<readonly PastApply[]>
   /** The last plan of a project, including the differences on hold. `undefined` before the first refresh. */
   planOf(project: string): Plan | undefined
   /**

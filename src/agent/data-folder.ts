@@ -7,7 +7,7 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, readIfExists, replaceFile } from '../base/index.ts'
-import { AGENT_STATES, REPAIRS } from '../model/index.ts'
+import { AGENT_STATES, type ApplyView, REPAIRS } from '../model/index.ts'
 import { jsonIn, type Lease, RENEW_MS, takeLease } from './lease.ts'
 
 const FORMAT = 1
@@ -130,6 +130,18 @@ const SOURCE_FILE = z.object({
   fetchedAt: z.number().optional(),
 })
 
+const PAST_APPLY = z.object({
+  at: z.string(),
+  version: z.string(),
+  done: z.array(z.string()),
+  interruptions: z.number(),
+})
+
+/** An apply in the history of a project. `version` is that of the manifests. */
+export type PastApply = z.infer<typeof PAST_APPLY>
+
+const LONGEST_HISTORY = 200
+
 export type SourceFile = Omit<z.infer<typeof SOURCE_FILE>, 'format'>
 
 const DAY_MS = 24 * 60 * 60_000
@@ -173,6 +185,9 @@ export interface DataFolder extends Lease {
   /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
+  /** The applies of a project, at most 200, newest first. */
+  readHistory(project: string): Promise<readonly PastApply[]>
+  addToHistory(project: string, apply: Omit<ApplyView, 'effects'>): Promise<void>
   /**
    * Chooses the path for the journal of an apply.
    *
@@ -203,6 +218,11 @@ export const openDataFolder = async (
 
   const fileOf = (project: string): string => join(projects, `${encodeURIComponent(project)}.json`)
   const sourceFile = join(folder, 'state.json')
+  const historyOf = (project: string): string => join(folder, 'history', `${encodeURIComponent(project)}.jsonl`)
+  const readHistory = async (project: string): Promise<readonly PastApply[]> =>
+    ((await readIfExists(historyOf(project))) ?? '')
+      .split('\n')
+      .flatMap((line) => PAST_APPLY.safeParse(jsonIn(line)).data ?? [])
   const read = async <T extends { readonly format: number }>(path: string, shape: z.ZodType<T>) => {
     const text = await readIfExists(path)
     if (text === undefined) return undefined
@@ -220,6 +240,13 @@ export const openDataFolder = async (
     writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
     readSource: () => read(sourceFile, SOURCE_FILE),
     writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
+    readHistory,
+    addToHistory: async (project, { at, version, done, interruptions }) => {
+      await mkdir(join(folder, 'history'), { recursive: true, mode: 0o700 })
+      const all = [{ at, version, done, interruptions }, ...(await readHistory(project))].slice(0, LONGEST_HISTORY)
+      const lines = all.map((one) => `${JSON.stringify(one)}\n`)
+      await replaceFile(historyOf(project), lines.join(''), `The history of ${project}`, PRIVATE)
+    },
     newJournal: async (project, version) => {
       const [day = '', time = ''] = new Date(now()).toISOString().split('T')
       await mkdir(join(journals, day), { recursive: true, mode: 0o700 })

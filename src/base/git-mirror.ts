@@ -110,10 +110,26 @@ const compact = async ({ folder, maxBytes }: Mirror, objects: string): Promise<v
 export const fetchedCommit = async ({ folder }: Mirror): Promise<string> =>
   text(await git(folder, ['rev-parse', '--verify', '--quiet', `${FETCHED}^{commit}`], { isOwn: true }))
 
-/** Commit time, ISO 8601; `undefined` if it is invalid, because authors can write anything there. */
-export const commitTime = async ({ folder }: Mirror, commit: string): Promise<string | undefined> => {
-  const time = new Date(text(await git(folder, ['show', '-s', '--format=%cI', commit], { isOwn: true })))
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+export interface CommitInfo {
+  /** ISO 8601. `undefined` if it is invalid, because authors can write anything there. */
+  readonly committedAt: string | undefined
+  readonly author: string
+  /** The first line of the message. */
+  readonly subject: string
+}
+
+const LONGEST_NAME = 80
+const LONGEST_SUBJECT = 160
+
+export const commitInfo = async ({ folder }: Mirror, commit: string): Promise<CommitInfo> => {
+  const shown = text(await git(folder, ['show', '-s', '--format=%cI%n%an%n%s', commit], { isOwn: true }))
+  const [date = '', author = '', subject = ''] = shown.split('\n')
+  const time = new Date(date)
+  return {
+    committedAt: Number.isNaN(time.getTime()) ? undefined : time.toISOString(),
+    author: author.slice(0, LONGEST_NAME),
+    subject: subject.slice(0, LONGEST_SUBJECT),
+  }
 }
 
 /** Whether `commit` descends from `earlier`. Also false if `earlier` is unknown, as after a rewrite of the branch. */

@@ -85,6 +85,9 @@ export interface SourceView {
   /** Current commit, or digest of the folder. */
   readonly version?: string | undefined
   readonly committedAt?: string | undefined
+  readonly author?: string | undefined
+  /** The first line of the commit's message. */
+  readonly subject?: string | undefined
   /** Last successful fetch or read. */
   readonly fetchedAt?: string | undefined
   /** Why the last fetch failed, or a manifest error that belongs to no project. */

@@ -131,3 +131,16 @@ test('concurrent changes are all saved, and the last write contains all of them'
   await Promise.all([1, 2].map((one) => stored.save((all) => [...all, one])))
   expect(written).toEqual([[1], [1, 2]])
 })
+
+test('the history of a project keeps its 200 newest applies', async () => {
+  const data = await open('a')
+  expect(await data.readHistory('p/1')).toEqual([])
+  const lines = Array.from({ length: 200 }, (_, at) => `{"at":"${at}","version":"v","done":[],"interruptions":0}\n`)
+  await data.addToHistory('p/1', { at: 'first', version: 'v', done: ['x'], interruptions: 1 })
+  const file = join(folder, 'data', 'history', 'p%2F1.jsonl')
+  await writeFile(file, `${await readFile(file, 'utf8')}damaged\n${lines.join('')}`)
+  await data.addToHistory('p/1', { at: 'last', version: 'v', done: [], interruptions: 0 })
+  const applies = await data.readHistory('p/1')
+  expect(applies).toHaveLength(200)
+  expect(applies.map(({ at }) => at).slice(0, 3)).toEqual(['last', 'first', '0'])
+})

@@ -1,5 +1,6 @@
 /** A fake agent: tests set the view that it returns and check the calls that it received. */
 import type { AgentControl, RoundView, ShownDifference } from '../../src/agent/control.ts'
+import type { PastApply } from '../../src/agent/data-folder.ts'
 import type { AgentView, Plan, ProjectView } from '../../src/model/index.ts'
 
 export const START = Date.parse('2026-11-22T01:00:00.000Z')
@@ -48,6 +49,7 @@ export const viewOf = (projects: readonly ProjectView[], more: Partial<AgentView
 export class FakeControl implements AgentControl {
   shown: AgentView
   idleMs = 0
+  history: readonly PastApply[] = []
   readonly plans = new Map<string, Plan>()
   readonly asked: (readonly unknown[])[] = []
   readonly #watchers = new Set<() => void>()
@@ -68,6 +70,9 @@ export class FakeControl implements AgentControl {
 
   view(): AgentView {
     return this.shown
+  }
+  async historyOf(): Promise<readonly PastApply[]> {
+    return this.history
   }
   planOf(id: string): Plan | undefined {
     return this.plans.get(id)

@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import type { AgentPolicy } from '../../src/agent/decide/table.ts'
 import { gitSource } from '../../src/agent/index.ts'
 import { eventData } from '../../src/agent/tell/notifier.ts'
-import { planPage } from '../../src/report/html/index.ts'
+import { agentProjectPage } from '../../src/report/html/index.ts'
 import { agentProjectDetail } from '../../src/report/index.ts'
 import { textOf } from '../report/page-text.ts'
 import { MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
@@ -101,7 +101,9 @@ test.each<{
   expect(world.log.flatMap((line) => line.split('no longer managed: ').slice(1))).toEqual(lines)
   const plan = agent.planOf(PROJECT)
   const frame = { version: '1', sha256: () => '' }
-  const page = plan && textOf(planPage(plan, { ...frame, released: project.released })).replace(/\s+/g, ' ')
+  const { source } = agent.view()
+  const history = { applies: [], page: 1, pages: 1 }
+  const page = plan && textOf(agentProjectPage({ source, project, plan, history }, frame)).replace(/\s+/g, ' ')
   const detail = agentProjectDetail(project, world.stage.clock.now(), { color: false, width: 80 })
   for (const line of lines) {
     expect(detail).toContain(line)

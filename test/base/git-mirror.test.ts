@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gitSource } from '../../src/agent/index.ts'
-import { commitTime, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
+import { commitInfo, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
 
 let folder: string
 let repo: string
@@ -43,13 +43,13 @@ test('fetchTip fetches a branch with its history and checks nothing out', async 
   const second = await commit('two')
   expect(await fetched()).toBe(second)
   expect(await isDescendant(await mirror(), second, first)).toBe(true)
-  expect(await commitTime(await mirror(), second)).toMatch(/^20\d\d-.*Z$/)
+  expect((await commitInfo(await mirror(), second)).committedAt).toMatch(/^20\d\d-.*Z$/)
   expect(await readdir((await mirror()).folder)).toEqual(['.git'])
 })
 
 // promise: invalid-time
 test.each(['400000000000 +0000', '1700000000 +9999', 'never'])(
-  'commitTime is undefined for a commit whose date is %j',
+  'committedAt is undefined for a commit whose date is %j',
   async (time) => {
     const first = await commit('one')
     const object = run('cat-file', '-p', first).replace(/^committer .*$/m, `committer a <a@b> ${time}`)
@@ -57,7 +57,7 @@ test.each(['400000000000 +0000', '1700000000 +9999', 'never'])(
     const odd = run('hash-object', '-t', 'commit', '-w', '--literally', join(folder, 'object'))
     run('update-ref', 'refs/heads/main', odd)
     expect(await fetched()).toBe(odd)
-    expect(await commitTime(await mirror(), odd)).toBeUndefined()
+    expect((await commitInfo(await mirror(), odd)).committedAt).toBeUndefined()
   },
 )
 

@@ -176,6 +176,8 @@ export class DesiredState {
       ref,
       version: this.#current?.version.id,
       committedAt: this.#current?.version.committedAt,
+      author: this.#current?.version.author,
+      subject: this.#current?.version.subject,
       fetchedAt: this.#fetchedAt === 0 ? undefined : new Date(this.#fetchedAt).toISOString(),
       ...this.#unshownError(),
     }

@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import {
   canonicalJson,
-  commitTime,
+  commitInfo,
   EspalierError,
   fetchedCommit,
   fetchTip,
@@ -21,6 +21,8 @@ export interface Version {
   /** The hash of the commit, or a digest of the folder's files. */
   readonly id: string
   readonly committedAt?: string | undefined
+  readonly author?: string
+  readonly subject?: string
   readonly manifests: Manifests
 }
 
@@ -76,7 +78,7 @@ export const gitSource = (options: GitOptions): Source => {
     const opened = await mirror()
     return {
       id: commit,
-      committedAt: await commitTime(opened, commit),
+      ...(await commitInfo(opened, commit)),
       manifests: await manifestsAt(commit, options, { cwd: opened.folder, missing: 'report' }),
     }
   }

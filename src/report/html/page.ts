@@ -22,8 +22,10 @@ interface PageParts {
   readonly live?: {
     readonly style: string
     readonly script: string
-    readonly places: readonly Place[]
+    readonly places?: readonly Place[]
     readonly footer: string
+    /** A form above the content, which an update of the page leaves alone. */
+    readonly form?: Markup
   }
 }
 
@@ -61,7 +63,7 @@ export const page = (
   const policy = [
     `default-src 'none'; style-src 'sha256-${sha256(style)}'; script-src 'sha256-${sha256(script)}'`,
     ...(live === undefined ? [] : ["connect-src 'self'"]),
-    "base-uri 'none'; form-action 'none'",
+    `base-uri 'none'; form-action ${live?.form === undefined ? "'none'" : "'self'"}`,
   ].join('; ')
   const brand = markup`${LOGO}espalier <span>${command}</span>`
   return textOf(markup`${trusted('<!doctype html>')}
@@ -71,7 +73,7 @@ export const page = (
 <title>${title}</title><style>${trusted(style)}</style></head>
 <body><a class="skip" href="#main">Skip to the content</a>${iconSheet()}
 <header><div class="strip"><p class="brand">${home === undefined ? brand : markup`<a class="brand" href="${home}">${brand}</a>`}</p><p class="seen">${seen}</p></div>
-<div id="head">${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</div></header>
+<div id="head">${head}${places.length > 1 ? markup`<nav aria-label="Sections"><ul>${places.map(([id, name]) => markup`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>` : NOTHING}</div></header>${live?.form ?? NOTHING}
 <main id="main" tabindex="-1">${main}</main>
 <footer><p>espalier ${version}. ${live?.footer ?? 'This page is self-contained and loads no other files.'}</p></footer>
 <script>${trusted(script)}</script></body></html>

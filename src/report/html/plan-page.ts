@@ -30,14 +30,13 @@ interface PlanPageOptions extends PageFrame {
   /** The snapshot that the plan was made from. */
   readonly observed?: Observed
   readonly since?: Since
-  /** What is no longer declared, if that is known without `since`. */
-  readonly released?: readonly Released[]
   /** Set if the plan was applied. The page then shows the results. */
   readonly run?: PlanRun
 }
 
 export const planPage = (plan: Plan, options: PlanPageOptions): string => {
-  const { since, observed, run, released = since?.origin.released ?? [] } = options
+  const { since, observed, run } = options
+  const released = since?.origin.released ?? []
   const hasChanges = !isEmptyPlan(plan)
   const results = run && resultsOf(plan, run)
   const verdict = results?.verdict.words ?? (hasChanges ? planLine(plan.summary) : emptyVerdict(plan, { released }))
@@ -49,22 +48,38 @@ export const planPage = (plan: Plan, options: PlanPageOptions): string => {
     head: markup`${results === undefined ? markup`<h1>${verdict}</h1>` : verdictHeading(results.verdict.look, verdict)}
 <p class="facts">${factsOf(plan, results)}</p>${projectLine(plan)}
 ${since === undefined ? NOTHING : sinceLine(since)}${when(hasChanges && results === undefined, () => chipList(chips(plan)))}${noteList(results?.notes ?? [])}`,
-    body: [
-      leftOutSection(plan),
-      warningsSection(plan),
-      when(
-        hasChanges,
-        () => markup`<div class="pair-up">${interruptionsSection(plan, results)}${capacitySection(plan.summary)}</div>`,
-      ),
-      checksSection(plan),
-      costSection(plan),
-      when(hasChanges, () => stepsSection(plan, results)),
-      changesSection(plan, observed, { isDrift: ({ id }) => drift.has(id), resultOf: results?.of }),
-      releasedSection(released, plan),
-      unmanagedSection(plan.unmanaged),
-      when(hasChanges, () => legend(results === undefined ? [] : RESULT_LEGEND)),
-    ],
+    body: planSections(plan, { results, observed, released, drift }),
   })
+}
+
+interface SectionsOptions {
+  readonly results?: RunResults | undefined
+  readonly observed?: Observed | undefined
+  readonly released: readonly Released[]
+  /** The ids of the changes that undo drift. */
+  readonly drift?: ReadonlySet<string>
+}
+
+export const planSections = (
+  plan: Plan,
+  { results, observed, released, drift = new Set() }: SectionsOptions,
+): readonly Markup[] => {
+  const hasChanges = !isEmptyPlan(plan)
+  return [
+    leftOutSection(plan),
+    warningsSection(plan),
+    when(
+      hasChanges,
+      () => markup`<div class="pair-up">${interruptionsSection(plan, results)}${capacitySection(plan.summary)}</div>`,
+    ),
+    checksSection(plan),
+    costSection(plan),
+    when(hasChanges, () => stepsSection(plan, results)),
+    changesSection(plan, observed, { isDrift: ({ id }) => drift.has(id), resultOf: results?.of }),
+    releasedSection(released, plan),
+    unmanagedSection(plan.unmanaged),
+    when(hasChanges, () => legend(results === undefined ? [] : RESULT_LEGEND)),
+  ]
 }
 
 const factsOf = (plan: Plan, results: RunResults | undefined): string => {

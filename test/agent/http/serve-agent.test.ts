@@ -42,6 +42,7 @@ const READS = [
   '/projects/p-1',
   '/api/v1/projects',
   '/api/v1/projects/p-1',
+  '/api/v1/projects/p-1/history',
   '/api/v1/events',
   '/metrics',
   '/healthz',
@@ -183,6 +184,30 @@ describe('the API', () => {
     expect(await missing.json()).toMatchObject({
       error: { message: 'No manifest that the agent reads declares project p-3.' },
     })
+  })
+
+  test('the API returns the history of a project in pages of 50', async () => {
+    const control = planned()
+    control.history = Array.from({ length: 120 }, (_, index) => ({
+      at: at(-index),
+      version: String(index),
+      done: [],
+      interruptions: 0,
+    }))
+    const { url } = await serve(control)
+    for (const [query, page, first, count] of [
+      ['', 1, '0', 50],
+      ['?page=3', 3, '100', 20],
+      ['?page=99', 3, '100', 20],
+      ['?page=-1', 1, '0', 50],
+    ] as const) {
+      const { applies, ...pages } = (await (await fetch(`${url}/api/v1/projects/p-1/history${query}`)).json()) as {
+        applies: { version: string }[]
+      }
+      expect(pages).toEqual({ page, pages: 3 })
+      expect([applies.length, applies[0]?.version]).toEqual([count, first])
+    }
+    expect(await statusOf(`${url}/api/v1/projects/p-3/history`)).toBe(404)
   })
 
   test('the API reconciles one project or all of them, and accepts a rewritten history', async () => {
@@ -420,14 +445,14 @@ test("the page shows the opening time of a window in UTC and in the window's tim
   control.plans.set('p-1', { ...PLAN, steps: [step, { ...step, windows }] })
   const { url } = await serve(control)
   const page = await (await fetch(`${url}/`)).text()
-  expect(page).toContain('2026-11-22 02:00 UTC</time> (Sun 2026-11-22 03:00 in its time zone) for 1 step')
+  expect(page).toContain('2026-11-22 02:00 UTC</time> (in 1h) (Sun 2026-11-22 03:00 in its time zone) for 1 step')
 })
 
 // promise: event-errors
 test('an internal error is logged, and its details are not sent to the client', async () => {
   const control = planned()
   const { url } = await serve(control)
-  control.planOf = () => {
+  control.historyOf = () => {
     throw new Error('a secret place')
   }
   const answer = await fetch(`${url}/projects/p-1`)

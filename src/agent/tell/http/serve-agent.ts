@@ -11,8 +11,15 @@ import { EspalierError, plainJson, readBounded, TooLongError } from '../../../ba
 import { issueAt } from '../../../base/issue-text.ts'
 import { parseDuration } from '../../../model/index.ts'
 import { openingOf } from '../../../model/window-opening.ts'
-import { type AgentPage, agentPage, type PageFrame, planPage } from '../../../report/html/index.ts'
+import {
+  type AgentPage,
+  agentPage,
+  agentProjectPage,
+  type PageFrame,
+  type PastApplies,
+} from '../../../report/html/index.ts'
 import { type AgentControl, suspend } from '../../control.ts'
+import type { PastApply } from '../../data-folder.ts'
 import { type AgentMetrics, agentMetrics } from '../metrics.ts'
 import {
   isAllowed,
@@ -167,14 +174,17 @@ const privateRoutes = (
   const alsoForReading = !isLoopback(host)
   const guard = requireToken(tokens, { alsoForReading })
   app.use('*', (context, next) => (context.req.path === '/hooks/git' ? next() : guard(context, next)))
-  app.get('/', (context) => context.html(agentPage(withLocalTimes(control, now()), frame)))
-  app.get('/projects/:id', (context) => {
+  app.get('/', (context) => {
+    const { q = '', state = '', page = '' } = context.req.query()
+    return context.html(agentPage(withLocalTimes(control, now()), frame, { q, state, page: pageOf(page) }))
+  })
+  app.get('/projects/:id', async (context) => {
     const id = context.req.param('id')
-    const project = control.view().projects.find((one) => one.id === id)
+    const { source, projects } = withLocalTimes(control, now())
+    const project = projects.find((one) => one.id === id)
     if (project === undefined) return context.notFound()
-    const plan = control.planOf(id)
-    if (plan === undefined) return context.text('The project has not been planned yet.\n', 404)
-    return context.html(planPage(plan, { ...frame, takenAt: project.refreshedAt, released: project.released }))
+    const history = pastApplies(await control.historyOf(id), context.req.query('page'))
+    return context.html(agentProjectPage({ source, project, plan: control.planOf(id), history }, frame))
   })
   const openStream: OpenStream = (authorization) =>
     live.open(() => !alsoForReading || isAllowed(authorization, true, tokens))
@@ -183,19 +193,29 @@ const privateRoutes = (
   return app
 }
 
+const pageOf = (text: string | undefined): number => (/^[1-9]\d{0,5}$/.test(text ?? '') ? Number(text) : 1)
+
+const APPLIES_PER_PAGE = 50
+
+const pastApplies = (all: readonly PastApply[], page: string | undefined): PastApplies => {
+  const pages = Math.max(1, Math.ceil(all.length / APPLIES_PER_PAGE))
+  const shown = Math.min(pages, pageOf(page))
+  return { applies: all.slice((shown - 1) * APPLIES_PER_PAGE, shown * APPLIES_PER_PAGE), page: shown, pages }
+}
+
 /** The data for the page. Each window's opening time is also given in the time zone of the window. */
 const withLocalTimes = (control: AgentControl, now: number): AgentPage => {
   const view = control.view()
   const projects = view.projects.map((project) => {
     const { id, windowOpensAt } = project
-    if (windowOpensAt === undefined) return project
+    if (windowOpensAt === undefined) return { ...project, now }
     const openings = (control.planOf(id)?.steps ?? []).flatMap(({ windows = [] }) =>
       windows.length === 0 ? [] : [openingOf(windows, now)],
     )
     const same = openings.find(({ opensAt = '' }) => Date.parse(opensAt) === Date.parse(windowOpensAt))
-    return { ...project, windowOpensLocally: same?.opensLocally }
+    return { ...project, now, windowOpensLocally: same?.opensLocally }
   })
-  return { ...view, projects }
+  return { ...view, projects, now }
 }
 
 const bareApp = ({ log }: Served, host: string): Hono => {
@@ -240,6 +260,10 @@ const apiRoutes = (control: AgentControl, openStream: OpenStream, now: () => num
   })
   app.get('/projects', (context) => json(context, control.view()))
   app.get('/projects/:id', (context) => json(context, projectOf(control, context.req.param('id'))))
+  app.get('/projects/:id/history', async (context) => {
+    const { id } = projectOf(control, context.req.param('id'))
+    return json(context, pastApplies(await control.historyOf(id), context.req.query('page')))
+  })
   app.get('/events', (context) => {
     const stream = openStream(context.req.header('authorization') ?? '')
     return stream === undefined

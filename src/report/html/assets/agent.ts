@@ -23,7 +23,7 @@ const addCopyButtons = (): void => {
 
 /** Replaces the contents of the page with those rendered by the server. Expanded details and the focus are kept. */
 const refresh = async (): Promise<void> => {
-  const answer = await fetch('/', { headers: { accept: 'text/html' } })
+  const answer = await fetch(location.pathname + location.search, { headers: { accept: 'text/html' } })
   if (!answer.ok) throw new Error(`status ${answer.status}`)
   const next = new DOMParser().parseFromString(await answer.text(), 'text/html')
   const open = [...document.querySelectorAll('main details[open]')].map(({ id }) => id)
