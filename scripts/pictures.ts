@@ -1,120 +1,16 @@
 /** Runs commands in a sandbox, and renders their terminal output as pictures in docs/images: `npm run pictures`. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { Readable, Writable } from 'node:stream'
-import xterm from '@xterm/headless'
-import { systemClock } from '../src/base/index.ts'
-import { runProgram } from '../src/cli/program.ts'
-import type { Io } from '../src/cli/setup/io.ts'
-import { parseSeed, startSandbox } from '../src/sandbox/index.ts'
-import { writeFleet } from './pictures/fleet.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { COLUMNS, drawn, MOST_ROWS, PLANS, runOn, terminalOf, withStage } from './pictures/stage.ts'
 import { terminalSvg } from './pictures/terminal-svg.ts'
 
-const COLUMNS = 80
-/** For output with long lines. */
-const WIDE = 120
-/** The maximum number of rows. Longer output is cut off. */
-const MOST_ROWS = 60
-
-interface Stage {
-  readonly folder: string
-  readonly paths: readonly string[]
-  readonly sandbox: Awaited<ReturnType<typeof startSandbox>>
+const save = (name: string, svg: string): void => {
+  writeFileSync(`docs/images/${name}`, svg)
+  console.log(`docs/images/${name}`)
 }
 
-const withStage = async (
-  use: (stage: Stage) => Promise<void>,
-  projects: number,
-  changes: number,
-  perProject?: number,
-  more?: Readonly<Record<string, unknown>>,
-): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-pictures-'))
-  const { seed, paths } = writeFleet(folder, projects, changes, perProject, more)
-  const sandbox = await startSandbox({ seed: parseSeed(readFileSync(seed, 'utf8'), 'seed.yaml'), timeScale: 4 })
-  try {
-    await use({ folder, paths, sandbox })
-  } finally {
-    await sandbox.close()
-    rmSync(folder, { recursive: true })
-  }
-}
-
-const terminalOf = (columns: number, rows: number) =>
-  new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, convertEol: true, allowProposedApi: true })
-
-/** @param watch called each time the command has written output. */
-const runOn = async (
-  terminal: InstanceType<typeof xterm.Terminal>,
-  { folder, sandbox }: Stage,
-  args: readonly string[],
-  watch: () => void = () => undefined,
-): Promise<void> => {
-  const stream = () =>
-    Object.assign(
-      new Writable({
-        decodeStrings: false,
-        write: (chunk: string | Buffer, _encoding, done) => {
-          terminal.write(String(chunk), () => {
-            watch()
-            done()
-          })
-        },
-      }),
-      { isTTY: true, columns: terminal.cols, rows: terminal.rows },
-    )
-  const io: Io = {
-    stdout: stream(),
-    stderr: stream(),
-    stdin: Readable.from([]),
-    env: { PATH: process.env.PATH, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey, TERM: 'xterm' },
-    cwd: folder,
-    locate: (path) => resolve(folder, path),
-    clock: systemClock,
-    onSignal: () => () => undefined,
-  }
-  await runProgram(args, io)
-  await new Promise<void>((done) => terminal.write('', done))
-}
-
-/** @param from the first line that is rendered. */
-const draw = (
-  name: string,
-  title: string,
-  terminal: InstanceType<typeof xterm.Terminal>,
-  from = terminal.buffer.active.baseY,
-): void => {
-  const file = `docs/images/${name}-${terminal.cols}.svg`
-  writeFileSync(file, terminalSvg(terminal, title, from, MOST_ROWS))
-  console.log(file)
-}
-
-const picture = async (
-  name: string,
-  title: string,
-  stage: Stage,
-  args: readonly string[],
-  columns = COLUMNS,
-): Promise<void> => {
-  const terminal = terminalOf(columns, 50)
-  await runOn(terminal, stage, args)
-  draw(name, title, terminal, 0)
-}
-
-const plans = [
-  [1, 3, 3, COLUMNS],
-  [40, 28, 1, WIDE],
-] as const
-for (const [projects, changes, perProject, columns] of plans) {
-  await withStage(
-    (stage) => picture(`plan-${changes}`, `A plan of ${changes} changes`, stage, ['plan', 'projects'], columns),
-    projects,
-    changes,
-    perProject,
-  )
-}
+for (const [name, draw] of Object.entries(PLANS)) save(name, await draw())
 
 /** The day of a restart window that is closed today. */
 const dayAfterTomorrow = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'][(new Date().getUTCDay() + 2) % 7]
@@ -139,10 +35,11 @@ await withStage(
       if (isDrawn || !lines.some((line) => /Applying [4-9]\/\d+/.test(line))) return
       isDrawn = true
       // Draw the current screen while the command continues.
-      draw('apply-running', 'A running apply', ended)
+      save('apply-running-80.svg', terminalSvg(ended, 'A running apply', ended.buffer.active.baseY, MOST_ROWS))
     }
     await runOn(ended, stage, ['apply', 'projects', '--auto-approve'], watch)
-    draw('apply-ended', 'A completed apply with failed, scheduled and not allowed steps', ended)
+    const title = 'A completed apply with failed, scheduled and not allowed steps'
+    save('apply-ended-80.svg', terminalSvg(ended, title, ended.buffer.active.baseY, MOST_ROWS))
   },
   8,
   24,
@@ -152,7 +49,7 @@ await withStage(
 
 await withStage(
   async (stage) => {
-    await picture('status', 'The computes of three projects', stage, ['status', 'projects'])
+    save('status-80.svg', await drawn(stage, 'The computes of three projects', ['status', 'projects']))
   },
   3,
   7,
@@ -180,7 +77,8 @@ await withStage(
     await change('PATCH', `${billing}/endpoints/ep-main-00a1b2c3d4`, { endpoint: size })
     await change('DELETE', `${storefront}/endpoints/ep-staging-01a1b2c3d4`)
     await new Promise((resolve) => setTimeout(resolve, 2_000))
-    await picture('drift', 'Manual changes, and changes from the manifests', stage, ['drift', 'projects'])
+    const title = 'Manual changes, and changes from the manifests'
+    save('drift-80.svg', await drawn(stage, title, ['drift', 'projects']))
   },
   3,
   0,

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { PLANS } from '../../scripts/pictures/stage.ts'
 
 const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { encoding: 'utf8' })
   .trim()
@@ -68,4 +69,9 @@ test('the program and its examples of usage name no page of docs/, because users
       .map((line) => `${file}: ${line.trim()}`),
   )
   expect(named).toEqual([])
+})
+
+// Run `npm run pictures` if this fails.
+test.each(Object.entries(PLANS))('the picture %s shows what the program prints', async (name, draw) => {
+  expect(await draw()).toBe(textOf(`docs/images/${name}`))
 })
