@@ -28,5 +28,5 @@ export const counted = (count: number, noun: string, plural = `${noun}s`): strin
   `${group(count)} ${count === 1 ? noun : plural}`
 
 /** `a, b and 3 more`. @param most how many names are shown. */
-export const listed = (names: readonly string[], most: number): string =>
+export const listed = (names: readonly string[], most = 10): string =>
   `${names.slice(0, most).join(', ')}${names.length > most ? ` and ${group(names.length - most)} more` : ''}`

@@ -82,20 +82,15 @@ test.runIf(existsSync('/dev/full'))('a run that cannot write its journal is repe
 
 describe('a project that changes during the apply', () => {
   // hint: The live project conflicts with this change: run `espalier plan` again to see its current state.
-  test('is planned again after a conflict', async () => {
-    const shop = await stage(MAIN, SEED)
-    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status: 409 }))
-    const applied = await shop.run(...APPLY)
-    expect((await shop.follow(applied, 'conflicts with this change: run `')).text).toContain('1 to update')
-    expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
-  })
-
   // hint: The compute, or something the change refers to, no longer exists: run `espalier plan`
-  test('is planned again if the service does not find the compute', async () => {
+  test.each([
+    [409, 'conflicts with this change: run `'],
+    [404, 'no longer exists: run `'],
+  ])('is planned again after the status %i', async (status, words) => {
     const shop = await stage(MAIN, SEED)
-    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status: 404 }))
+    shop.sandbox.control.addFault(onRequest('PATCH', { kind: 'status', status }))
     const applied = await shop.run(...APPLY)
-    expect((await shop.follow(applied, 'no longer exists: run `')).text).toContain('1 to update')
+    expect((await shop.follow(applied, words)).text).toContain('1 to update')
     expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
   })
 
@@ -114,30 +109,14 @@ describe('a project that changes during the apply', () => {
     expect((await shop.follow(applied, 'Next: run `')).text).toContain('size 4 → 2 CU')
     expect((await shop.run(...APPLY)).text).toContain(COMPLETE)
   })
-
-  // hint: Neither was deleted. If …, the newer one, is not in use, run `espalier compute delete … --project …`
-  test('keeps the older of two computes that were created at once', async () => {
-    const shop = await stage(REPLICA, SEED)
-    // A disabled compute starts no operation, so the project is not locked.
-    shop.sandbox.control.addFault(
-      onRequest('POST', {
-        kind: 'rival-create',
-        endpoint: { branch_id: 'br-main', type: 'read_only', name: 'bi', disabled: true },
-      }),
-    )
-    const applied = await shop.run(...APPLY)
-    expect(await liveComputes(shop)).toHaveLength(4)
-    expect((await shop.follow(applied, 'is not in use, run `', '--auto-approve')).code).toBe(0)
-    expect((await shop.run(...APPLY)).code).toBe(0)
-    expect(await liveComputes(shop)).toHaveLength(3)
-    await expectNoChanges(shop)
-  })
 })
 
+// hint: Neither was deleted. If …, the newer one, is not in use, run `espalier compute delete … --project …`
 // hint: No flag overrides this. Remove the protection, run the command again, and restore the protection.
-test('one of two computes that were created at once on a protected branch is deleted while the protection is removed', async () => {
+test('of two computes that were created at once, the newer one is deleted, on a protected branch while the protection is removed', async () => {
   const guarded = 'branches: { main: { protect: true, replicas: { bi: { size: 1 } } } }'
   const shop = await stage(guarded, SEED)
+  // A disabled compute starts no operation, so the project is not locked.
   shop.sandbox.control.addFault(
     onRequest('POST', {
       kind: 'rival-create',
@@ -145,6 +124,7 @@ test('one of two computes that were created at once on a protected branch is del
     }),
   )
   const applied = await shop.run(...APPLY)
+  expect(await liveComputes(shop)).toHaveLength(4)
   expect(applied.text).toContain('On a protected branch, remove the protection first.')
   const refused = await shop.follow(applied, 'is not in use, run `', '--auto-approve')
   expect(refused.code).toBe(1)

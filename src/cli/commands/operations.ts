@@ -6,6 +6,7 @@ import {
   EspalierError,
   EXIT,
   type ExitCode,
+  listed,
   plainJson,
   plainText,
 } from '../../base/index.ts'
@@ -17,7 +18,7 @@ import type { Io } from '../setup/io.ts'
 import { oneProject } from '../setup/live-projects.ts'
 import { waitingLine } from '../terminal/bottom-lines.ts'
 import { printNote } from '../terminal/report-problems.ts'
-import { canRedraw, listed, print, tableStyle } from '../terminal/terminal.ts'
+import { canRedraw, print, tableStyle } from '../terminal/terminal.ts'
 import { untilInterrupted, WATCH_MS, watchScreen } from '../terminal/watch.ts'
 
 const COMMON = {
@@ -280,6 +281,15 @@ const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = 
 const startOf = ({ since }: ListFlags | WatchFlags, { clock }: Io): number =>
   since === undefined ? 0 : clock.date() - since
 
+const noMatch = (
+  flag: string,
+  given: string,
+  why: string,
+  known: readonly string[],
+  all = `It has ${listed(known.map(plainText)) || 'none'}.`,
+): EspalierError =>
+  usageError(`--${flag} ${plainText(given)} matches no operation: ${why}.`, didYouMean(given, known) ?? all)
+
 /** Operations are filtered here because, according to its public OpenAPI document, the API cannot filter them. */
 const filterOf = (
   { branch, compute, action, status }: ListFlags | WatchFlags,
@@ -287,20 +297,13 @@ const filterOf = (
 ): ((operation: Operation) => boolean) => {
   const word = status?.toLowerCase()
   if (word !== undefined && !STATUS_WORDS.some((one) => one.toLowerCase() === word)) {
-    throw usageError(
-      `--status ${plainText(status ?? '')} matches no operation: it is not a status.`,
-      didYouMean(
-        word,
-        STATUS_WORDS.map((one) => one.toLowerCase()),
-      ) ?? `Statuses: ${STATUS_WORDS.join(', ')}.`,
-    )
+    const known = STATUS_WORDS.map((one) => one.toLowerCase())
+    throw noMatch('status', word, 'it is not a status', known, `Statuses: ${STATUS_WORDS.join(', ')}.`)
   }
   // The operations of a deleted branch can still be found by its id.
-  if (branch !== undefined && !branch.startsWith('br-') && ![...branches.values()].includes(branch)) {
-    throw usageError(
-      `--branch ${plainText(branch)} matches no operation: the project has no such branch.`,
-      didYouMean(branch, [...branches.values()]) ?? `It has ${listed([...branches.values()].map(plainText))}.`,
-    )
+  const names = [...branches.values()]
+  if (branch !== undefined && !branch.startsWith('br-') && !names.includes(branch)) {
+    throw noMatch('branch', branch, 'the project has no such branch', names)
   }
   return (operation) =>
     (branch === undefined || operation.branchId === branch || branches.get(operation.branchId ?? '') === branch) &&
@@ -335,12 +338,7 @@ const checkNames = async (flags: ListFlags | WatchFlags, { api, project }: Sessi
   const { compute, action } = flags
   if (compute !== undefined) {
     const ids = (await api.listComputes(project)).map(({ id }) => id)
-    if (!ids.includes(compute)) {
-      throw usageError(
-        `--compute ${plainText(compute)} matches no operation: the project has no such compute.`,
-        didYouMean(compute, ids) ?? `It has ${ids.length === 0 ? 'none' : listed(ids.map(plainText))}.`,
-      )
-    }
+    if (!ids.includes(compute)) throw noMatch('compute', compute, 'the project has no such compute', ids)
   }
   if (action === undefined || ACTIONS.includes(action)) return
   const hint = didYouMean(action, ACTIONS)

@@ -1,6 +1,5 @@
 /** Finds a compute by the reference that a user gives: an id, `branch` for its primary, or `branch/replica`. */
-import { EspalierError, nearest, plainText } from '../../base/index.ts'
-import { listed } from '../terminal/terminal.ts'
+import { EspalierError, listed, nearest, plainText } from '../../base/index.ts'
 import { usageError } from './flags.ts'
 
 export interface NamedCompute {

@@ -1,10 +1,9 @@
 /** Finds live projects by id, name or glob. */
 import { ApiError, type Project, projectsNamed, type ReadApi } from '../../api/index.ts'
-import { compare, counted, EspalierError, globProblem, plainText, shellWord } from '../../base/index.ts'
+import { compare, counted, EspalierError, globProblem, listed, plainText, shellWord } from '../../base/index.ts'
 import { hasErrors, ID } from '../../model/index.ts'
 import { projectIds } from '../../planner/index.ts'
 import { type Manifests, matchingProjects, readManifests } from '../../workflow/index.ts'
-import { listed } from '../terminal/terminal.ts'
 import { usageError } from './flags.ts'
 import type { Io } from './io.ts'
 import { ifAny } from './manifests.ts'

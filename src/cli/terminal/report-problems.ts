@@ -1,11 +1,11 @@
 /** Prints diagnostics and notes. */
-import { plainText } from '../../base/index.ts'
+import { listed, plainText } from '../../base/index.ts'
 import type { LoadedManifests } from '../../manifest/index.ts'
 import type { Diagnostic, Plan } from '../../model/index.ts'
 import { jsonDiagnostics, projectsLeftOut, projectTitle, terminalDiagnostics } from '../../report/index.ts'
 import type { Io } from '../setup/io.ts'
 import { completeCommands } from '../setup/suggested-commands.ts'
-import { listed, print, type StyleFlags, styleOf } from './terminal.ts'
+import { print, type StyleFlags, styleOf } from './terminal.ts'
 
 /** Prints problems on stderr, for people. `lineOf` is needed only for problems in manifests. */
 export const printProblems = (

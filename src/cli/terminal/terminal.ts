@@ -52,9 +52,3 @@ export const canRedraw = (stream: Stream, env: Environment): boolean =>
 export const print = (text: string, stream: Pick<Output, 'write'>): void => {
   if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
 }
-
-const MOST_LISTED = 10
-
-/** Lists names in a message. If there are many, only the first ones are listed. */
-export const listed = (names: readonly string[]): string =>
-  [...names.slice(0, MOST_LISTED), ...(names.length > MOST_LISTED ? ['…'] : [])].join(', ')
