@@ -25,6 +25,12 @@ export const systemClock = {
     }),
 }
 
+/** An ISO time in milliseconds since the epoch; `undefined` if there is none, or it is invalid. */
+export const parseTime = (iso: string | undefined): number | undefined => {
+  const at = Date.parse(iso ?? '')
+  return Number.isNaN(at) ? undefined : at
+}
+
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = [
   'January',

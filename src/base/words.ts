@@ -20,8 +20,8 @@ export const didYouMean = (word: string, known: readonly string[]): string | und
   return near === undefined ? undefined : `Did you mean \`${near}\`?`
 }
 
-/** `12,345`, in every locale. */
-export const group = (count: number): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
+/** `12,345`, in every locale. At most three decimals. */
+export const group = (count: number | string): string => String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 
 /** `1 compute`, `2 computes`. */
 export const counted = (count: number, noun: string, plural = `${noun}s`): string =>

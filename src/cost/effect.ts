@@ -1,6 +1,6 @@
 /** What a compute, or a change to it, costs per month. docs/explanation/cost.md works through the formula. */
 
-import { groupBy } from '../base/index.ts'
+import { groupBy, parseTime } from '../base/index.ts'
 import {
   type ComputeSettings,
   type CostBasis,
@@ -31,8 +31,8 @@ export const FREE: CostRange = { low: 0, expected: 0, high: 0 }
 
 /** Hours that a branch exists in the coming month. */
 export const hoursToCome = (expiresAt: string | undefined, now: number): number => {
-  const left = expiresAt === undefined ? Number.NaN : (Date.parse(expiresAt) - now) / 3_600_000
-  return Number.isNaN(left) ? HOURS_PER_MONTH : Math.min(HOURS_PER_MONTH, Math.max(0, left))
+  const end = parseTime(expiresAt)
+  return end === undefined ? HOURS_PER_MONTH : Math.min(HOURS_PER_MONTH, Math.max(0, (end - now) / 3_600_000))
 }
 
 /** Whether the settings keep a compute active all the time. */

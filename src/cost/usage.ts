@@ -1,4 +1,5 @@
 /** Usage of each compute of a branch in this consumption period, from the branch's counters (docs/explanation/cost.md). */
+import { parseTime } from '../base/index.ts'
 import {
   type CostFlag,
   isFixed,
@@ -48,7 +49,7 @@ export const usageOfBranch = (
   const none = new Map<string, Usage>()
   const { period } = settings ?? {}
   if (period === undefined || branch.usage === undefined) return none
-  const start = Math.max(Date.parse(period.start), timeOf(branch.createdAt) ?? 0)
+  const start = Math.max(Date.parse(period.start), parseTime(branch.createdAt) ?? 0)
   const hours = (now - start) / HOUR_MS
   const isCurrent = hours >= MIN_HISTORY_HOURS && now < Date.parse(period.end)
   const active = branch.usage.activeSeconds / 3600
@@ -57,7 +58,7 @@ export const usageOfBranch = (
 
   const reaches = (from: number): boolean => operationsSince !== undefined && Date.parse(operationsSince) <= from
   const counted = computes.map((compute): Counted => {
-    const from = Math.max(start, timeOf(compute.createdAt) ?? 0)
+    const from = Math.max(start, parseTime(compute.createdAt) ?? 0)
     const log = reaches(from) ? activity(compute, pastOperations, from, now) : undefined
     return { compute, from, hours: log?.hours, suspends: log?.suspends }
   })
@@ -115,7 +116,7 @@ const splitHours = (
   if (measured.length === counted.length) {
     // The counter determines the bill. For a single compute that existed throughout, it is also exact.
     const [only] = measured
-    const isAlone = measured.length === 1 && only !== undefined && (timeOf(only.compute.createdAt) ?? 0) < only.from
+    const isAlone = measured.length === 1 && only !== undefined && (parseTime(only.compute.createdAt) ?? 0) < only.from
     const hours = isAlone ? [active] : scaled(measured, active)
     return {
       parts: measured.map((one, index) => ({ ...one, hours: hours[index] ?? 0, isMeasured: true })),
@@ -161,7 +162,7 @@ const activity = (
 ): { readonly hours: number; readonly suspends: number } => {
   const own = operations
     .flatMap(({ action, computeId, at }) => {
-      const time = timeOf(at)
+      const time = parseTime(at)
       return computeId === compute.id && time !== undefined && time >= from && time <= now ? [{ action, time }] : []
     })
     .filter(({ action }) => action === 'start_compute' || action === 'suspend_compute')
@@ -187,11 +188,6 @@ const isAwake = ({ attributes, state }: ObservedCompute): boolean =>
 
 /** Active for long enough that the counters would show it. */
 const isLongActive = ({ state, startedAt }: ObservedCompute, now: number): boolean =>
-  state === 'active' && (timeOf(startedAt) ?? now) <= now - COUNTERS_LATE_MS
-
-const timeOf = (iso: string | undefined): number | undefined => {
-  const time = iso === undefined ? Number.NaN : Date.parse(iso)
-  return Number.isNaN(time) ? undefined : time
-}
+  state === 'active' && (parseTime(startedAt) ?? now) <= now - COUNTERS_LATE_MS
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

@@ -1,6 +1,6 @@
 /** Formats cost figures and their basis. */
 
-import { formatDay } from '../base/index.ts'
+import { formatDay, group } from '../base/index.ts'
 import type { CostBasis, Price } from '../model/index.ts'
 
 /** One decimal below 10, none above, thousands with a comma: `7.3`, `292`, `1,460`; `unknown`. */
@@ -13,19 +13,15 @@ export const formatDifference = (value: number | null): string => {
   return text === '0' ? '±0' : `${value < 0 ? '−' : '+'}${text}`
 }
 
-const grouped = (value: number): string => {
-  const [whole = '', decimals] = (Math.abs(value) < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0))
+const grouped = (value: number): string =>
+  group(Math.abs(value) < 9.95 ? value.toFixed(1).replace(/\.0$/, '') : value.toFixed(0))
     .replace(/^-0$/, '0')
-    .split('.')
-  const text = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-  return (decimals === undefined ? text : `${text}.${decimals}`).replace('-', '−')
-}
+    .replace('-', '−')
 
 /** `235.32`, `1,204.50`. */
 export const formatMoney = (value: number | null): string => {
   if (value === null) return 'unknown'
-  const [whole = '', cents] = Math.abs(value).toFixed(2).split('.')
-  return `${value < 0 ? '−' : ''}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${cents}`
+  return `${value < 0 ? '−' : ''}${group(Math.abs(value).toFixed(2))}`
 }
 
 /** `+16.21`. */

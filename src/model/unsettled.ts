@@ -1,4 +1,5 @@
 /** Which computes are unsettled: a failed operation may have left them without their values. */
+import { parseTime } from '../base/index.ts'
 import { type Diagnostic, warning } from './diagnostic.ts'
 import { isIdle, type ObservedCompute, type ObservedProject } from './observed.ts'
 import type { Plan } from './plan.ts'
@@ -34,7 +35,7 @@ const LOOK_BACK_MS = 30 * DAY_MS
 
 /** Whether one of the computes has changed so recently that the project's operations are worth reading. */
 export const hasRecentChange = (computes: readonly ObservedCompute[], now: number): boolean =>
-  computes.some(({ updatedAt }) => (timeOf(updatedAt) ?? now) >= now - LOOK_BACK_MS)
+  computes.some(({ updatedAt }) => (parseTime(updatedAt) ?? now) >= now - LOOK_BACK_MS)
 
 /**
  * Finds the computes on which an operation that starts or configures them ended badly, unless something has settled them
@@ -58,7 +59,7 @@ export const settlementOf = (
     const settles = matters === STARTS ? CONFIGURES : matters
     const own = operations.filter(({ endpointId, action }) => endpointId === compute.id && settles.includes(action))
     const finished = own.findIndex(({ status }) => status === 'finished')
-    const startedAt = timeOf(compute.startedAt) ?? 0
+    const startedAt = parseTime(compute.startedAt) ?? 0
     const left = own.slice(0, finished < 0 ? own.length : finished).filter(
       // Times are in whole seconds. A start in the same second does not count, but its operation does.
       ({ action, updatedAt }) => matters.includes(action) && !(startedAt > Date.parse(updatedAt)),
@@ -81,15 +82,10 @@ export const settlementOf = (
 /** Whether an operation from before `since` may have left the compute unsettled. */
 const mayBeOlder = (compute: ObservedCompute, now: number, since: number): boolean => {
   const { startedAt, suspendedAt, createdAt } = compute
-  const changedAt = timeOf(compute.updatedAt) ?? now
-  const restedAt = Math.max(timeOf(startedAt) ?? 0, isIdle(compute) ? (timeOf(suspendedAt) ?? 0) : 0)
+  const changedAt = parseTime(compute.updatedAt) ?? now
+  const restedAt = Math.max(parseTime(startedAt) ?? 0, isIdle(compute) ? (parseTime(suspendedAt) ?? 0) : 0)
   if (changedAt <= restedAt || changedAt < now - LOOK_BACK_MS) return false
-  return (timeOf(startedAt) ?? timeOf(createdAt) ?? 0) < since
-}
-
-const timeOf = (iso: string | undefined): number | undefined => {
-  const at = iso === undefined ? Number.NaN : Date.parse(iso)
-  return Number.isNaN(at) ? undefined : at
+  return (parseTime(startedAt) ?? parseTime(createdAt) ?? 0) < since
 }
 
 /** An unsettled compute, and where it is. */

@@ -21,52 +21,50 @@ export interface AttributeChangeOptions {
   readonly inUse: boolean
 }
 
+/** The values of an attribute by manifest path. Each entry of a map has a path of its own. */
+export const valuesOf = (key: AttributeKey, attributes: ComputeAttributes): ReadonlyMap<string, AttributeValue> => {
+  const { path, type } = rowOf(key)
+  const value = attributes[key]
+  if (value === undefined) return new Map()
+  if (type !== 'map') return new Map([[path, value as AttributeValue]])
+  return new Map(Object.entries(value).map(([name, one]): [string, AttributeValue] => [`${path}.${name}`, one]))
+}
+
 /** One entry per attribute; maps are compared entry by entry. */
 export const attributeChanges = (
   desired: DesiredCompute,
   { keys, before: live, inUse }: AttributeChangeOptions,
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
-    const row = rowOf(key)
-    const entry = (
-      path: string,
-      before: AttributeValue | undefined,
-      after: AttributeValue,
-      textOf: (value: AttributeValue) => string,
-    ): AttributeChange => {
-      return defined({
-        path,
-        before,
-        after,
-        beforeText: before === undefined ? undefined : textOf(before),
-        afterText: textOf(after),
-        impact: inUse ? row.impact(live[key], desired.attributes[key]) : ('none' as const),
-        rule: row.rule,
-        source: desired.sources[path] ?? desired.sources[row.path],
+    const { type, path: attribute, format, impact, rule } = rowOf(key)
+    const textOf = type === 'map' ? String : format
+    const values = valuesOf(key, live)
+    return [...valuesOf(key, desired.attributes)]
+      .filter(([path, after]) => type !== 'map' || values.get(path) !== after)
+      .sort(([a], [b]) => compare(a, b))
+      .map(([path, after]): AttributeChange => {
+        const before = values.get(path)
+        return defined({
+          path,
+          before,
+          after,
+          beforeText: before === undefined ? undefined : textOf(before),
+          afterText: textOf(after),
+          impact: inUse ? impact(live[key], desired.attributes[key]) : ('none' as const),
+          rule,
+          source: desired.sources[path] ?? desired.sources[attribute],
+        })
       })
-    }
-    if (row.type === 'map') {
-      const before = new Map(Object.entries((live[key] ?? {}) as Readonly<Record<string, string>>))
-      return Object.entries((desired.attributes[key] ?? {}) as Readonly<Record<string, string>>)
-        .filter(([name, value]) => before.get(name) !== value)
-        .sort(([a], [b]) => compare(a, b))
-        .map(([name, value]) => entry(`${row.path}.${name}`, before.get(name), value, String))
-    }
-    // Every value except a map is shown as a whole.
-    const before = live[key] as AttributeValue | undefined
-    const after = desired.attributes[key] as AttributeValue | undefined
-    return after === undefined ? [] : [entry(row.path, before, after, row.format)]
   })
 
 /** The declaration reduced to the attributes in `paths`; a map keeps only the entries in `paths`. */
 export const withOnly = (desired: DesiredCompute, paths: ReadonlySet<string>): DesiredCompute => {
-  const kept = ATTRIBUTE_KEYS.flatMap((key): readonly (readonly [AttributeKey, unknown])[] => {
-    const value = desired.attributes[key]
-    const { path, type } = rowOf(key)
-    if (value === undefined) return []
-    if (type !== 'map') return paths.has(path) ? [[key, value]] : []
-    const entries = Object.entries(value).filter(([name]) => paths.has(`${path}.${name}`))
-    return entries.length === 0 ? [] : [[key, Object.fromEntries(entries)]]
+  const kept = managedKeys(desired).flatMap((key): readonly (readonly [AttributeKey, unknown])[] => {
+    const { path: attribute, type } = rowOf(key)
+    const values = [...valuesOf(key, desired.attributes)].filter(([path]) => paths.has(path))
+    if (values.length === 0) return []
+    if (type !== 'map') return [[key, desired.attributes[key]]]
+    return [[key, Object.fromEntries(values.map(([path, value]) => [path.slice(attribute.length + 1), value]))]]
   })
   return { ...desired, attributes: Object.fromEntries(kept) as ComputeAttributes }
 }

@@ -1,15 +1,15 @@
 /** Lists every declared attribute of a project with its live value. The agent keeps this list in its record. */
 import {
   type AttributeChange,
+  type AttributeValue,
   type Change,
-  type ComputeAttributes,
   type Desired,
   type DesiredRule,
   differingKeys,
   type ObservedProject,
   rowOf,
 } from '../model/index.ts'
-import { managedKeys } from './attribute-changes.ts'
+import { managedKeys, valuesOf } from './attribute-changes.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Claim, MatchOptions } from './match.ts'
 
@@ -71,17 +71,15 @@ const claimFacts = ({ slot, branch, type, desired, observed: live }: Claim, proj
     { key: `${live.id}/type`, want: type, live: live.type, agrees: type === live.type },
     { key: `${live.id}/branch`, want: branch.id, live: live.branchId, agrees: branch.id === live.branchId },
     ...managedKeys(desired).flatMap((key): readonly Fact[] => {
-      const { path, type: valueType } = rowOf(key)
-      const [want, now] = [desired.attributes[key], live.attributes[key]]
-      if (valueType !== 'map') {
-        return [{ key: `${live.id}/${path}`, want: textOf(want), live: textOf(now), agrees: !differing.includes(key) }]
-      }
-      const entries = new Map(Object.entries((now ?? {}) as Readonly<Record<string, string>>))
-      return Object.entries((want ?? {}) as Readonly<Record<string, string>>).map(([name, value]) => ({
-        key: `${live.id}/${path}.${name}`,
-        want: value,
-        live: entries.get(name) ?? null,
-        agrees: entries.get(name) === value,
+      const isMap = rowOf(key).type === 'map'
+      const now = valuesOf(key, live.attributes)
+      const textOf = (value: AttributeValue | undefined): string | null =>
+        value === undefined ? null : isMap ? String(value) : JSON.stringify(value)
+      return [...valuesOf(key, desired.attributes)].map(([path, want]) => ({
+        key: `${live.id}/${path}`,
+        want: textOf(want),
+        live: textOf(now.get(path)),
+        agrees: isMap ? now.get(path) === want : !differing.includes(key),
       }))
     }),
   ]
@@ -97,6 +95,3 @@ const unclaimedFacts = ({ unclaimed, departures }: Declarations): readonly Fact[
     agrees: !leaving.has(id),
   }))
 }
-
-const textOf = (value: ComputeAttributes[keyof ComputeAttributes]): string | null =>
-  value === undefined ? null : JSON.stringify(value)

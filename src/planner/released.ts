@@ -2,11 +2,9 @@
 import { compare, defined } from '../base/index.ts'
 import {
   type AttributeKey,
-  type AttributeValue,
   applyRules,
   type BranchName,
   type Desired,
-  type DesiredCompute,
   formatWindow,
   type NamedBranch,
   type Observed,
@@ -20,7 +18,7 @@ import {
   rowOf,
   SCALE_TO_ZERO_DEFAULT,
 } from '../model/index.ts'
-import { managedKeys } from './attribute-changes.ts'
+import { managedKeys, valuesOf } from './attribute-changes.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Claim } from './match.ts'
 import { safeguardsOf } from './permissions.ts'
@@ -113,36 +111,29 @@ const releasedComputes = ({ project, base, head, branchName }: Versions): readon
 
 const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }: Versions): readonly Released[] =>
   managedKeys(base.desired).flatMap((key): readonly ReleasedAttribute[] => {
-    const { path, type, format } = rowOf(key)
-    const value = live.attributes[key]
-    if (value === undefined) return []
-    const released = (at: string, one: AttributeValue, text: string): ReleasedAttribute => ({
-      kind: 'attribute',
-      project: project.id,
-      branch: branchName(live.branchId),
-      compute: livePlanned(live),
-      path: at,
-      live: one,
-      liveText: text,
-      ...(type === 'map' ? {} : defaultOf(key, live, project)),
-      source: sourceOf(base.desired, at, path),
-    })
-    const declared = head.desired.attributes[key]
-    if (type !== 'map') return declared === undefined ? [released(path, value as AttributeValue, format(value))] : []
-    const [was, is, now] = [base.desired.attributes[key], declared ?? {}, value].map(
-      (map) => new Map(Object.entries(map as Readonly<Record<string, string>>)),
-    )
-    return [...(was?.keys() ?? [])].flatMap((name) => {
-      const text = now?.get(name)
-      if (is?.has(name) === true || text === undefined) return []
-      // A value that is in no manifest may be secret.
-      const shown = text === was?.get(name) ? text : 'another value'
-      return [released(`${path}.${name}`, shown, shown)]
+    const { path: attribute, type, format } = rowOf(key)
+    const [is, now] = [valuesOf(key, head.desired.attributes), valuesOf(key, live.attributes)]
+    const { sources, source } = base.desired
+    return [...valuesOf(key, base.desired.attributes)].flatMap(([path, was]) => {
+      const value = now.get(path)
+      if (is.has(path) || value === undefined) return []
+      // An entry of a map that is in no manifest may be secret.
+      const shown = type !== 'map' || value === was ? value : 'another value'
+      return [
+        {
+          kind: 'attribute',
+          project: project.id,
+          branch: branchName(live.branchId),
+          compute: livePlanned(live),
+          path,
+          live: shown,
+          liveText: type === 'map' ? String(shown) : format(shown),
+          ...(type === 'map' ? {} : defaultOf(key, live, project)),
+          source: sources[path] ?? sources[attribute] ?? source,
+        },
+      ]
     })
   })
-
-const sourceOf = ({ sources, source }: DesiredCompute, path: string, attribute: string) =>
-  sources[path] ?? sources[attribute] ?? source
 
 /** The default of the service, or of the project for new computes. */
 const defaultOf = (

@@ -109,8 +109,8 @@ test('the comment on 3,600 changes fits: it counts them all, lists the most disr
     expect(text).toContain('deleted: connections end, the host is lost')
     expect(text).toContain('The whole plan is in the job summary and the output `json-plan-path`.')
     // No line is cut: every row of the table has all its cells.
-    for (const row of text.split('\n').filter((line) => line.startsWith('| `')))
-      expect(row.split(' | ')).toHaveLength(4)
+    const rows = text.split('\n').filter((line) => line.startsWith('| `'))
+    expect(rows.filter((row) => row.split(' | ').length !== 4)).toEqual([])
   }
 })
 

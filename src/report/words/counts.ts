@@ -10,10 +10,7 @@ export const severityCounts = (diagnostics: readonly Diagnostic[]): readonly str
 }
 
 /** With at most two decimals: `1,234.5`. */
-export const number = (value: number): string => {
-  const [whole = '', decimals] = String(Math.round(value * 100) / 100).split('.')
-  return decimals === undefined ? group(Number(whole)) : `${group(Number(whole))}.${decimals}`
-}
+export const number = (value: number): string => group(Math.round(value * 100) / 100)
 
 /** `2.5 s`, `1 min 20 s`. */
 export const time = (ms: number): string => {
