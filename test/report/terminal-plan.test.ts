@@ -135,7 +135,7 @@ test.each([false, true])('changes are sorted by impact, then by project name, wi
 test('each impact has a symbol and a colour of its own', () => {
   const [change] = PLAN.changes
   const marks = IMPACTS.map((impact) => {
-    const changes = change === undefined ? [] : Array.from({ length: 13 }, () => ({ ...change, impact }))
+    const changes = change === undefined ? [] : [{ ...change, impact }]
     const plan: Plan = { ...PLAN, changes, steps: [] }
     const cell = (color: boolean): string =>
       linesOf(terminalPlan(plan, { color, width: 80 }, { detail: true }))[1]

@@ -121,14 +121,14 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 35675,
+      "json": 35555,
       "markdown": 4624,
       "terminal": 765,
     }
   `)
   expect(bytes(await plan(10))).toMatchInlineSnapshot(`
     {
-      "json": 343483,
+      "json": 342283,
       "markdown": 31859,
       "terminal": 7007,
     }
