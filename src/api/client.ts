@@ -126,7 +126,7 @@ type Connection = ReturnType<typeof connect>
 
 const connect = (options: ApiOptions) => {
   const { apiKey } = options
-  const keyNow = typeof apiKey === 'string' ? () => apiKey : apiKey
+  const keyNow = typeof apiKey === 'function' ? apiKey : () => apiKey
   checkKey(keyNow())
   const baseUrl = parseBaseUrl(options.baseUrl ?? DEFAULT_BASE_URL)
   refuseUnverified(baseUrl)
