@@ -9,10 +9,14 @@
 set -eu
 
 if ! espalier validate --base "$BASE" --format sarif "$@" > espalier.sarif; then
-  espalier validate --base "$BASE" "$@" >&2 || true
+  problems=$(espalier validate --base "$BASE" "$@" 2>&1 || true)
+  printf '%s\n' "$problems" >&2
+  { printf '### Espalier: the manifests have errors\n\n'; printf '%s\n' "$problems" | sed 's/^/    /'; } > espalier-plan.md
   exit 1
 fi
 status=0
 espalier plan --base "$BASE" --format markdown "$@" > espalier-plan.md || status=$?
 espalier plan --base "$BASE" --format json "$@" > espalier-plan.json || status=$?
+# Without a plan, the comment must not show the previous one.
+[ -s espalier-plan.md ] || printf '### Espalier: the plan failed\n\nThe log of the job shows why.\n' > espalier-plan.md
 exit "$status"

@@ -35,7 +35,7 @@ const isUnreadable = (error: unknown): error is EspalierError =>
   error instanceof EspalierError && error.code === 'E_GIT'
 
 const CHECK_OUT =
-  'Check out without `filter` and `sparse-checkout`, and either with `fetch-depth: 0` or with `persist-credentials` enabled.'
+  'Check out without `filter` and `sparse-checkout`, and with `fetch-depth: 0`, or permit the token of the job to read contents.'
 
 /** Whether base and head declare the same: their files and policies have the same content. */
 export const isSameContent = (base: Manifests, head: Manifests): boolean =>

@@ -125,6 +125,8 @@ export const readDescribingInputs = (env: Environment): Inputs => {
 export const secretsOf = (env: Environment): readonly string[] =>
   [inputOf(env, 'api-key'), inputOf(env, 'github-token')].filter((secret) => secret !== '')
 
+export const githubTokenOf = (env: Environment): string => inputOf(env, 'github-token')
+
 /** The runner converts names to upper case and keeps hyphens. Some alternative runners replace the hyphens. */
 const inputOf = (env: Environment, name: string): string => {
   const upper = name.toUpperCase()

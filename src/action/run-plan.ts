@@ -22,9 +22,9 @@ import {
   isReleasing,
   type PlanView,
   planComment,
+  planVerdict,
   SUMMARY_LIMIT,
   terminalPlan,
-  verdict,
 } from '../report/index.ts'
 import {
   checkOverrides,
@@ -151,7 +151,9 @@ const showPlan = async (
   runner.group('Plan', terminalPlan(plan, { color: false, width: 100 }, defined({ takenAt })))
   const view = { ...frameOf(job, 'plan'), ...shown, ...defined({ costThreshold: inputs.costThreshold }) }
   runner.summary(planComment(view, SUMMARY_LIMIT))
-  const isQuiet = isEmptyPlan(plan) && problems.length === 0 && !isReleasing(plan, origin)
+  // A run for another event, such as the merge of another pull request, says nothing about drift alone.
+  const isUnasked = inputs.pullRequest !== undefined && origin.introduced.length === 0
+  const isQuiet = (isEmptyPlan(plan) || isUnasked) && problems.length === 0 && !isReleasing(plan, origin)
   await publish(job, {
     kind: 'plan',
     body: (limit, recordOf) => planComment({ ...view, ...defined({ recordOf }) }, limit),
@@ -208,7 +210,7 @@ export const setOutputs = ({ runner }: Job, plan: Plan, drifted: number | undefi
   runner.output('disconnects', summary.disconnects)
   runner.output('refused', summary.refused)
   runner.output('unmanaged', summary.unmanaged)
-  runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : verdict(plan.changes))
+  runner.output('verdict', isEmptyPlan(plan) ? 'No changes.' : planVerdict(plan))
   if (drifted !== undefined) runner.output('drifted', drifted)
   runner.output('policies-denied', deniedPolicies(plan).join(','))
   if (plan.cost !== undefined) runner.output('cost-increase', likelyOf(plan.cost.total.delta) ?? 'unknown')

@@ -65,7 +65,7 @@ const HINTS: Readonly<Record<string, string>> = {
     'Check the value in the console. If it is correct, this version of Espalier does not support it yet: please report it.',
   E_TLS: 'To trust a private certificate authority, set NODE_EXTRA_CA_CERTS=FILE.',
   E_REDIRECT: 'If you trust the address that it redirects to, set it with --base-url.',
-  E_NETWORK: 'Check the network, --base-url and any proxy; then run the same command again.',
+  E_NETWORK: 'Check the network, the base URL and any proxy, then try again.',
   401: 'The key is wrong or revoked: check ESPALIER_API_KEY, NEON_API_KEY or --api-key-file.',
   403: 'The API key is not allowed to make this request. A project-scoped key can only access its own project.',
   404: 'It does not exist, or the key cannot see it: check the project id and the key.',
@@ -79,7 +79,6 @@ const hintOf = (code: string, { status, path }: ApiErrorDetails): string | undef
   if (status === 404 && COMPUTE_PATH.test(path)) {
     return 'The compute, or something the change refers to, no longer exists: run `espalier plan` to see the current state.'
   }
-  const internal =
-    (status ?? 0) >= 500 ? 'The service returned an internal error: run the same command again.' : undefined
+  const internal = (status ?? 0) >= 500 ? 'The service returned an internal error: try again.' : undefined
   return HINTS[code] ?? HINTS[status ?? ''] ?? internal
 }

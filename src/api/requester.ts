@@ -286,7 +286,7 @@ const LONGEST_NAMED_MS = 24 * 3_600_000
 const describeGiveUp = ({ why, waitedMs, delayMs, limitMs }: GiveUp): string => {
   const [waited, limit] = [waitedMs, limitMs].map((ms) => formatDuration(ms / 1_000))
   const delay = delayMs > LONGEST_NAMED_MS ? 'for more than a day' : `another ${formatDuration(delayMs / 1_000)}`
-  return `Gave up after ${waited}: waiting ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Run the same command again later.`
+  return `Gave up after ${waited}: waiting ${delay} would exceed the ${limit} ${LIMIT_NAMES[why]}. Try again later.`
 }
 
 const refusal = (method: string, path: string, answer: Answer, gaveUp?: GiveUp): ApiError => {

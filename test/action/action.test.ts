@@ -408,12 +408,6 @@ test.each<{
     counts: '1 attribute',
     shown: [/scaleToZero.*live: never.*on.*main.*scaleToZero: (5m|default)/],
   },
-  {
-    what: 'a safeguard',
-    lines: '    protect: true\n',
-    counts: '1 safeguard',
-    shown: [/protect.*on.*main.*no longer protected/],
-  },
 ])('a pull request that only removes $what gets a comment that lists it as no longer managed', async (removal) => {
   const { lines, more, counts, shown } = removal
   const world = await open()
@@ -427,7 +421,7 @@ test.each<{
   const { code, log, summary } = await world.run({ command: 'plan', paths: '.' }, { event: pullRequest(world) })
   expect(code, log).toBe(0)
   const body = world.github.comments[0]?.body ?? ''
-  expect(body).toContain(`### Espalier \`.\`: No longer managed: ${counts}.`)
+  expect(body).toContain(`### Espalier \`.\`: nothing is interrupted. No longer managed: ${counts}.`)
   for (const one of shown) expect(body).toMatch(one)
   expect(body.toLowerCase()).not.toMatch(/no changes|introduces no/)
   expect(summary).toContain(`No longer managed: ${counts}.`)

@@ -22,7 +22,7 @@ test("the base's policies deny the plan, and the comment shows how the pull requ
   expect(code, log).toBe(1)
   expect(outputs).toMatchObject({ 'failure-reason': 'policy-denied', 'policies-denied': 'small' })
   const body = github.comments[0]?.body ?? ''
-  expect(body).toContain('Policy `small` denies this plan')
+  expect(body).toContain('nothing will run: policy `small` denies it')
   expect(body).toContain('Changes policy `small`: maxSize 2 → maxSize 8')
 })
 

@@ -102,6 +102,32 @@ test('a project that only a renamed manifest in the head names is rejected', asy
   expect(world.requests()).toEqual([])
 })
 
+test('without a key, validate tells whether a pull request changes a manifest or a policy', async () => {
+  const policy = 'version: 1\npolicies: []\n'
+  const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'espalier.policy.yaml': policy })
+  const { fork, run, requests } = world
+  const results: unknown[] = []
+  for (const [file, text] of [
+    ['README.md', 'hello'],
+    ['espalier.policy.yaml', policy.replace('[]', '[{ name: a, level: deny, reason: r, rule: { maxRestarts: 1 } }]')],
+    ['espalier.policy.yaml', policy],
+    ['espalier.yaml', manifest('', '  dev: { primary: { size: 2 } }')],
+  ] as const) {
+    fork.write(file, text)
+    fork.commit('head')
+    world.open()
+    const { outputs } = await run({ command: 'validate', 'api-key': '' })
+    results.push([outputs['failure-reason'], outputs['has-changes']])
+  }
+  expect(results).toEqual([
+    ['', 'false'],
+    ['', 'true'],
+    ['', 'false'],
+    ['', 'true'],
+  ])
+  expect(requests()).toEqual([])
+})
+
 // promise: base-protection
 test("the base's protection applies even if the head removes it", async () => {
   const { run, github } = await changedTo(manifest('', '  main: { primary: absent }'))
@@ -144,11 +170,17 @@ test("the base's restart window applies even if the head removes it", async () =
 test('the example workflow checks out no code of the fork and runs only the Action', () => {
   const workflow = parse(readFileSync('examples/workflows/forks.yml', 'utf8'))
   expect(Object.keys(workflow.on)).toEqual(['pull_request_target'])
-  const steps: readonly Record<string, unknown>[] = workflow.jobs.plan.steps
-  expect(steps.map(({ uses }) => String(uses).split('@')[0])).toEqual(['actions/checkout', 'espalier-dev/espalier'])
-  for (const step of steps) expect(Object.keys(step).sort()).not.toContain('run')
-  expect(steps[0]).not.toHaveProperty('with')
-  expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
+  const { validate, plan } = workflow.jobs
+  for (const { steps } of [validate, plan] as readonly { steps: readonly Record<string, unknown>[] }[]) {
+    expect(steps.map(({ uses }) => String(uses).split('@')[0])).toEqual(['actions/checkout', 'espalier-dev/espalier'])
+    for (const step of steps) expect(Object.keys(step).sort()).not.toContain('run')
+    expect(steps[0]?.with).toEqual({ 'persist-credentials': false })
+    expect(JSON.stringify(steps)).not.toMatch(/head|\.title|\.body|\.ref/)
+  }
+  // The key, and the approval that it needs, are only for pull requests that change a manifest or a policy.
+  expect(JSON.stringify(validate)).not.toContain('secrets.')
+  expect(plan).toMatchObject({ needs: 'validate', environment: 'espalier-forks' })
+  expect(plan.if).toContain("needs.validate.outputs.has-changes == 'true'")
 })
 
 // promise: base-limits

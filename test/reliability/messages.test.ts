@@ -171,7 +171,7 @@ describe('a permanent failure', () => {
       [
         `${CREATE} (apply-failed): The control API did not respond: `,
         'The request was sent 4 times, and the project does not show its effect.',
-        'Check the network, --base-url and any proxy; then run the same command again.',
+        'Check the network, the base URL and any proxy, then try again.',
       ],
     ],
     [
@@ -180,7 +180,7 @@ describe('a permanent failure', () => {
       [
         `${CREATE} (apply-failed): The control API failed: no reason given ${AT}, status 524).`,
         'The request was sent 4 times, and the project does not show its effect.',
-        'The service returned an internal error: run the same command again.',
+        'The service returned an internal error: try again.',
       ],
     ],
     [
@@ -197,7 +197,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'status', status: 429 })],
       [
         `${CREATE} (rate-limited): The control API rejected the request: injected fault`,
-        'would exceed the 2m limit for rate limiting. Run the same command again later.',
+        'would exceed the 2m limit for rate limiting. Try again later.',
       ],
     ],
     [
@@ -205,7 +205,7 @@ describe('a permanent failure', () => {
       [request({ kind: 'lock' })],
       [
         `${CREATE} (project-busy): The control API rejected the request: project already has running conflicting operations`,
-        'Gave up after 1m: waiting another 6s would exceed the 1m limit of --timeout. Run the same command again later.',
+        'Gave up after 1m: waiting another 6s would exceed the 1m limit of --timeout. Try again later.',
       ],
     ],
     [

@@ -14,6 +14,7 @@ import {
   SUMMARY_LIMIT,
 } from '../../src/report/index.ts'
 import { type DeclaredDocument, planOf, world } from '../planner/world.ts'
+import { COMMENTS } from './comment-cases.ts'
 
 const FRAME = {
   marker: '<!-- espalier:comment:. -->',
@@ -57,6 +58,12 @@ const full = (): PlanView => {
   const plan = planOf(head, live)
   return view(plan, originOf(planOf(base, live), plan))
 }
+
+test.each(Object.entries(COMMENTS))('the comment explains this situation: %s', async (name, render) => {
+  // The rows of many changes are alike, and what is folded is not what a reader sees first.
+  const text = render().replaceAll(/(<summary>.*<\/summary>)[\s\S]*?<\/details>/g, '$1 …')
+  await expect(`${text.split('\n').slice(0, 40).join('\n')}\n`).toMatchFileSnapshot(`golden/comments/${name}.md`)
+})
 
 test('the comment shows a plan with all kinds of changes', async () => {
   await expect(planComment(full())).toMatchFileSnapshot('golden/pull-request.md')

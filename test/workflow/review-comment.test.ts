@@ -108,10 +108,13 @@ test('the comment shows restarts first, then one line each for cost, checks and 
   expect(places).not.toContain(-1)
 })
 
-test('the comment shows a denial below the restarts, and the denied changes cost nothing', () => {
+test('the comment starts with a denial, counts no restart that it prevents, and the denied changes cost nothing', () => {
   const text = commentOf()
-  expect(text.indexOf('[!CAUTION]')).toBeGreaterThan(text.indexOf('[!WARNING]'))
-  expect(text).toContain('### Espalier: 4 computes are refused.')
+  expect(text).toContain('### Espalier: nothing will run: policy `preview-size` denies it.')
+  expect(text).toMatch(
+    /> \*\*Needs a decision\*\*\n> - \*\*Denied:\*\* .*`preview-size` denies 1 CU.*set `override` to preview-size=REASON/,
+  )
+  expect(text).not.toContain('[!WARNING]')
   expect(text).not.toContain('**Cost:**')
 })
 

@@ -1,5 +1,5 @@
 /** The comments that are not plans: about an apply, about errors in the manifests, and about a run that failed. */
-import { counted, listed } from '../../base/index.ts'
+import { counted, formatUtc, listed } from '../../base/index.ts'
 import {
   type Diagnostic,
   isUnpredicted,
@@ -54,12 +54,24 @@ const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withRea
         ]
       : []),
     ...(outcome.interrupted ? ['The apply was interrupted. Apply again to continue.'] : []),
+    ...scheduledPart(outcome),
     ...(shown.length === 0 ? [] : [stepTable(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
     ...outcome.notes.map((note) => `- ${literal(note)}`),
     `<sub>Commit ${literal(view.commit)}, ${counted(plan.changes.length, 'change')} planned.</sub>`,
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+/** Who runs the steps that wait for a restart window, and when. */
+const scheduledPart = ({ steps }: Outcome): readonly string[] => {
+  const waiting = steps.filter(({ status }) => status === 'scheduled')
+  if (waiting.length === 0) return []
+  const [opensAt] = waiting.flatMap((step) => step.opensAt ?? []).sort()
+  const when = opensAt === undefined ? '' : `, from ${formatUtc(Date.parse(opensAt))} on`
+  return [
+    `${counted(waiting.length, 'step')} ${waiting.length === 1 ? 'waits' : 'wait'} for a restart window. The next apply in the window runs ${waiting.length === 1 ? 'it' : 'them'}${when}: the scheduled workflow if there is one, or a job that someone starts.`,
+  ]
 }
 
 const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string => {

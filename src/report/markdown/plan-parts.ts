@@ -1,18 +1,20 @@
 /** The parts of a plan's Markdown other than its changes. */
-import { counted, group, listed } from '../../base/index.ts'
+import { counted, group, groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan } from '../../model/index.ts'
 import { alikeByProject, sameErrorWords } from '../words/alike.ts'
 import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
-import { impactWords, isDisruptive } from '../words/impacts.ts'
+import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
-import { deniedBy, overriddenWords, policyLines } from '../words/plan-lines.ts'
+import { overriddenWords, policyLines } from '../words/plan-lines.ts'
 import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
-import { diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
+import { computeText, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
 /** How many rows are shown. Further rows are only counted. */
 const MOST_SHOWN = 50
 
-export const releasedPart = ({ plan, origin: { released } }: PlanView): readonly string[] => {
+/** Computes and attributes. Safeguards are a decision. */
+export const releasedPart = ({ plan, origin }: PlanView): readonly string[] => {
+  const released = origin.released.filter(({ kind }) => kind !== 'safeguard')
   if (releasedCounts(released) === '') return []
   const names = planNames(plan, released)
   const { isFleet, project: titleOf } = names
@@ -79,20 +81,50 @@ export const reviewPart = ({
     ...(proposed.length === 0 ? [] : [`**Policies, after the merge:** ${proposed.map(literal).join(' · ')}`]),
   ]
   // GitHub renders newlines as line breaks in comments, but not in summaries.
-  return [...deniedPart(plan), ...(lines.length === 0 ? [] : [lines.join('<br>')])]
+  return lines.length === 0 ? [] : [lines.join('<br>')]
 }
 
-const MOST_NAMES = 5
+/** The most decisions of a kind that are listed. */
+const MOST_DECISIONS = 5
 
-const deniedPart = (plan: Plan): readonly string[] => {
-  const { policies, projects } = deniedBy(plan)
-  if (policies.length === 0) return []
-  const [who, deny] = policies.length === 1 ? ['Policy', 'denies'] : ['Policies', 'deny']
-  const where = `${projects.length === 1 ? 'project' : 'projects'} ${namesOf(projects)}`
-  return [`> [!CAUTION]\n> ${who} ${namesOf(policies)} ${deny} this plan: nothing runs in ${where}.`]
+/** What a reviewer decides: about what does not fit, is denied or refused, needs consent, or is no longer safe. */
+export const decisionsPart = ({ plan, origin }: PlanView, first: readonly string[]): readonly string[] => {
+  const safeguards = origin.released.filter(({ kind }) => kind === 'safeguard')
+  const weakened = releasedGroups(safeguards, planNames(plan, origin.released)).map(
+    ({ what, where, result }) => `**Weakened:** ${literal(what)} on ${literal(where)}: ${literal(result)}`,
+  )
+  const denied = policyLines(plan, 'set `override` to').filter(({ isDenied }) => isDenied)
+  const refused = plan.changes.flatMap((change) =>
+    change.refused === undefined || change.isDenied === true
+      ? []
+      : [`**Refused:** ${computeText(change, plan)}: ${literal(change.refused)}`],
+  )
+  const lines = [
+    ...first,
+    ...shortened(denied.map(({ text }) => `**Denied:** ${literal(text)}`)),
+    ...shortened(refused),
+    ...consentLines(plan),
+    ...shortened(weakened, MOST_SHOWN),
+  ]
+  return lines.length === 0
+    ? []
+    : [['> [!CAUTION]', '> **Needs a decision**', ...lines.map((line) => `> - ${line}`)].join('\n')]
 }
 
-const namesOf = (names: readonly string[]): string => listed(names.map(literal), MOST_NAMES)
+const shortened = (lines: readonly string[], most = MOST_DECISIONS): readonly string[] =>
+  lines.length <= most ? lines : [...lines.slice(0, most), `and ${group(lines.length - most)} more like these`]
+
+/** The Action allows restarts by default. */
+const consentLines = ({ steps }: Plan): readonly string[] => {
+  const asking = steps.filter(({ refused }) => refused === undefined).flatMap(({ consents }) => consents)
+  return [...groupBy(asking, (consent) => consent)].flatMap(([consent, own]) =>
+    consent === 'restart'
+      ? []
+      : [
+          `**Needs consent:** ${consentWords(consent, own.length)}. Where it is applied, \`allow\` must contain \`${consent}\`.`,
+        ],
+  )
+}
 
 const LIMITS = /^W_(TIER|QUOTA)/
 
@@ -103,7 +135,7 @@ const tierWords = ({ warnings }: Plan): string | undefined => {
 
 export const reviewDetails = (plan: Plan): readonly string[] => {
   const list = (lines: readonly string[]): string => lines.map((line) => `- ${literal(line)}`).join('\n')
-  const policies = policyLines(plan).map(({ text }) => text)
+  const policies = policyLines(plan, 'set `override` to').map(({ text }) => text)
   const costs = costDetails(plan)
   return [
     ...(policies.length === 0 ? [] : [folded(`Policies: ${policies.length}`, list(policies))]),

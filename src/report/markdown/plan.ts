@@ -1,15 +1,23 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
 import { counted, group } from '../../base/index.ts'
-import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
+import { type Change, isEmptyPlan, type Plan, type Released } from '../../model/index.ts'
 import { warningsBeside } from '../words/alike.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, interrupting, worstFirst } from '../words/impacts.ts'
 import { type Since, withNamesOf } from '../words/names.ts'
-import { emptyVerdict, isUnchanged, projectsLeftOut, skippedLines, verdict, waveLines } from '../words/plan-lines.ts'
+import {
+  emptyVerdict,
+  isUnchanged,
+  planVerdict,
+  projectsLeftOut,
+  skippedLines,
+  verdict,
+  waveLines,
+} from '../words/plan-lines.ts'
 import { releasedCounts } from '../words/released.ts'
 import { quietWords, splitRows } from '../words/rows.ts'
 import { changeTable, yamlDiff } from './changes.ts'
-import { leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
+import { decisionsPart, leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
 import {
   COMMENT_LIMIT,
   computeText,
@@ -88,7 +96,7 @@ const render = (view: PlanView, detail: Detail): string => {
   const parts = [
     ...(view.marker === undefined ? [] : [view.marker]),
     headline(view),
-    ...unfit(view, detail),
+    ...decisionsPart(view, unfit(view, detail)),
     ...view.notes.map((note) => `> ${note}`),
     ...(origin.gaps ?? []).map((gap) => `> ${literal(gap)}`),
     ...leftOutPart(view, detail.shows('problems')),
@@ -131,16 +139,25 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 const headline = (view: PlanView): string => {
   const { plan, origin } = view
   const leftOut = projectsLeftOut(plan)
-  const released = releasedCounts(origin.released)
+  const isSafeguard = ({ kind }: Released): boolean => kind === 'safeguard'
+  const released = releasedCounts(origin.released.filter((one) => !isSafeguard(one)))
+  const weakened = origin.released.filter(isSafeguard).length
+  const policies = plan.policies?.changes?.length ?? 0
   const others = [
+    ...(weakened === 0 ? [] : [`${counted(weakened, 'safeguard')} ${weakened === 1 ? 'is' : 'are'} weakened.`]),
+    ...(policies === 0 || !isEmptyPlan(plan)
+      ? []
+      : [`${counted(policies, 'policy', 'policies')} ${policies === 1 ? 'changes' : 'change'}.`]),
     ...(released === '' ? [] : [`No longer managed: ${released}.`]),
     ...(leftOut === undefined ? [] : [`${leftOut} could not be planned.`]),
   ]
   if (!isEmptyPlan(plan)) {
     const share = origin.drift.length === 0 ? '' : `\n\n${shareOf(view)}`
-    return heading(view, `${[verdict(plan.changes), ...others].join(' ')}${share}`)
+    return heading(view, `${[planVerdict(plan, literal).replace(/^N/, 'n'), ...others].join(' ')}${share}`)
   }
-  if (others.length > 0) return heading(view, others.join(' '))
+  if (others.length > 0) {
+    return heading(view, [...(leftOut === undefined ? ['nothing is interrupted.'] : []), ...others].join(' '))
+  }
   return heading(view, `no${emptyVerdict(plan).slice('No'.length).replace('. ', '\n\n')}`)
 }
 
@@ -172,9 +189,7 @@ const unfit = ({ plan, origin: { introduced, drift }, recordOf }: PlanView, { ro
   const words = recordOf === undefined ? '' : ' and cannot be applied as reviewed'
   const advice = recordOf === undefined ? '' : ' Approve them in an environment, or split the pull request.'
   const left = plan.changes.filter(({ id }) => others.has(id))
-  return [
-    `> [!CAUTION]\n> **${counted(others.size, 'change')} ${verb} not fit here${words}.**${advice} Of these: ${verdict(left)}`,
-  ]
+  return [`**${counted(others.size, 'change')} ${verb} not fit here${words}.**${advice} Of these: ${verdict(left)}`]
 }
 
 /** The rows of changes. If there are many, those that interrupt no one are folded. */
@@ -197,11 +212,10 @@ const introduced = (changes: readonly Change[], view: PlanView, detail: Detail):
 
 /** An alert box that names the worst five changes. */
 const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
-  const notable = interrupting(all)
+  const notable = interrupting(all.filter(({ refused }) => refused === undefined))
   if (notable.length === 0) return []
   const deletes = notable.some(({ kind, impact }) => kind === 'delete' || impact === 'delete' || impact === 'replace')
-  const lineOf = (change: Change): string =>
-    `> - ${computeText(change, plan)}: ${impactWords(change)}${change.refused === undefined ? '' : ' (refused)'}`
+  const lineOf = (change: Change): string => `> - ${computeText(change, plan)}: ${impactWords(change)}`
   const named = notable.slice(0, 5).map(lineOf)
   const more = notable.length > named.length ? [`> - and ${group(notable.length - named.length)} more`] : []
   return [[`> [!${deletes ? 'CAUTION' : 'WARNING'}]`, ...named, ...more].join('\n')]

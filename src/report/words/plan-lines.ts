@@ -1,5 +1,5 @@
 /** Sentences about a plan as a whole, and about the results of its policies. */
-import { counted, group, groupBy } from '../../base/index.ts'
+import { counted, group, groupBy, listed } from '../../base/index.ts'
 import {
   type CapacityTotal,
   CHANGE_KINDS,
@@ -159,6 +159,24 @@ export const verdict = (changes: readonly Change[]): string => {
   return `${phrases.join(', ')}.`
 }
 
+/**
+ * The verdict on a whole plan. What a policy denies does not run, so its effects are not counted.
+ *
+ * @param quote formats a name.
+ */
+export const planVerdict = (plan: Plan, quote: (name: string) => string = String): string => {
+  const { policies, projects } = deniedBy(plan)
+  if (policies.length === 0) return verdict(plan.changes)
+  const others = plan.changes.filter(({ isDenied }) => isDenied !== true)
+  const [who, deny] = policies.length === 1 ? ['policy', 'denies'] : ['policies', 'deny']
+  const why = `${who} ${listed(policies.map(quote), MOST_NAMES)} ${deny} it.`
+  if (others.length === 0) return `Nothing will run: ${why}`
+  const where = `${projects.length === 1 ? 'project' : 'projects'} ${listed(projects.map(quote), MOST_NAMES)}`
+  return `${verdict(others)} Nothing will run in ${where}: ${why}`
+}
+
+const MOST_NAMES = 5
+
 /** A range of values. If there is only one value, `from` and `to` are equal. */
 export interface Range {
   readonly from: number
@@ -195,8 +213,12 @@ const rangeOf = ([from, to]: readonly [number, number], unit: string): Range => 
   words: `${from === to ? '' : `${number(from)}–`}${number(to)}${unit}`,
 })
 
-/** One line for each result, with denials first. */
-export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
+/**
+ * One line for each result, with denials first.
+ *
+ * @param override how to name the setting that overrides a policy.
+ */
+export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>, override = 'pass --override') => {
   const results = plan.policies?.results ?? []
   const isFleet = new Set(results.map(({ project }) => project)).size > 1
   const title = projectTitle(plan)
@@ -205,16 +227,17 @@ export const policyLines = (plan: Pick<Plan, 'policies' | 'projectNames'>) => {
     isFleet && project !== undefined && branch !== undefined ? `${title(project)}: ` : ''
   return [...results]
     .sort((a, b) => ORDER.indexOf(a.outcome) - ORDER.indexOf(b.outcome))
-    .map((result) => ({ text: start(result) + policyText(result), isDenied: result.outcome === 'denied' }))
+    .map((result) => ({ text: start(result) + policyText(result, override), isDenied: result.outcome === 'denied' }))
 }
 
 const ORDER: readonly PolicyResult['outcome'][] = ['denied', 'overridden', 'warned', 'unknown', 'existing']
 
-const policyText = ({ outcome, message, reason, policy, override, overriddenBy: by }: PolicyResult): string => {
+const policyText = (result: PolicyResult, how: string): string => {
+  const { outcome, message, reason, policy, override, overriddenBy: by } = result
   const start = `${message.replace(/\.$/, '')}. ${reason}`
   switch (outcome) {
     case 'denied':
-      return `${start} To override, pass --override ${policy}=REASON.`
+      return `${start} To override, ${how} ${policy}=REASON.`
     case 'overridden':
       return `${start} Overridden${by === undefined ? '' : ` by ${by}`}: ${override}`
     case 'existing':
