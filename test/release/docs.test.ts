@@ -9,7 +9,7 @@ const FILES = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
   .trim()
   .split('\n')
   .filter((file) => existsSync(file))
-const PAGES = FILES.filter((file) => file.endsWith('.md') && !file.startsWith('test/'))
+const PAGES = FILES.filter((file) => file.endsWith('.md') && !/^test\/[\w-]+\.md$/.test(file))
 const textOf = (file: string): string => readFileSync(file, 'utf8')
 const withoutCode = (text: string): string => text.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').replaceAll(/`[^`\n]*`/g, '')
 

@@ -45,7 +45,7 @@ test('the pre-commit hooks run existing commands that work offline', async () =>
 })
 
 test('the SchemaStore entries use the $id of each schema as its URL', () => {
-  const entries = JSON.parse(readFileSync('docs/maintainers/schemastore.json', 'utf8')) as {
+  const entries = JSON.parse(readFileSync('.github/schemastore.json', 'utf8')) as {
     url: string
     fileMatch: string[]
   }[]
