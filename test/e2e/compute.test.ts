@@ -84,15 +84,6 @@ test('compute restart and suspend wait for their operations, one compute after a
   )
 })
 
-test('compute restart rejects an idle compute and suggests the command that wakes it', async () => {
-  await run('suspend', 'main/reporting', '--yes')
-  const { code, stderr } = await run('restart', 'main/reporting', '--yes')
-  expect({ code, stderr }).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('espalier compute start main/reporting'),
-  })
-})
-
 test('compute delete deletes a compute, but not one on a protected branch', async () => {
   const deleted = await run('delete', 'sleepy', '--yes')
   expect(deleted.code).toBe(0)

@@ -271,13 +271,6 @@ describe('reading', () => {
     expect(text.match(/E_PROJECT_UNREADABLE/g)).toHaveLength(1)
     expect(text).toContain('The same error in 38 other projects: x-1, x-10, x-11, x-12, x-13 and 33 more.')
   })
-
-  test('a key that is not accepted is reported as such', async () => {
-    const shop = await stage('branches: { main: { primary: {} } }')
-    const env = { ...environmentOf(shop.sandbox), ESPALIER_API_KEY: 'wrong-key-123' }
-    const { stderr } = await espalier(['plan'], env, shop.folder)
-    expect(stderr).toMatch(/^error {2}E_KEY {2}The control API does not accept the API key: /)
-  })
 })
 
 const PRIMARY = 'branches: { main: { primary: { size: 2 } } }'
@@ -292,16 +285,6 @@ describe('files', () => {
     expect(shown.text).toContain('Write one with `espalier plan --out FILE`')
     const saved = await shop.run('plan', '--out', 'plan.json')
     expect((await shop.follow(saved, 'run `', '--auto-approve')).text).toContain('Apply complete: 1 done.')
-  })
-
-  // hint: …: `espalier plan --out …`.
-  test('a stale plan is made again', async () => {
-    const shop = await stage(PRIMARY)
-    await shop.run('plan', '--out', 'plan.json')
-    await shop.run('apply', '--auto-approve')
-    const stale = await shop.run('apply', 'plan.json', '--auto-approve')
-    await shop.follow(stale, 'hint: Plan again and review: `')
-    expect((await shop.run('apply', 'plan.json', '--auto-approve')).code).toBe(0)
   })
 
   test('a plan with a refused change is not stale because a comment was added above its protection', async () => {
@@ -335,14 +318,6 @@ describe('files', () => {
 })
 
 describe('computes', () => {
-  // hint: To wake it instead, run `espalier compute start … --project …`.
-  test('an idle compute is woken', async () => {
-    const shop = await stage()
-    await shop.run('compute', 'suspend', 'main', '--project', 'shop', '--auto-approve')
-    const refused = await shop.run('compute', 'restart', 'main', '--project', 'shop', '--auto-approve')
-    expect((await shop.follow(refused, 'run `', '--auto-approve')).code).toBe(0)
-  })
-
   // hint: Correct them (`espalier validate` shows the errors), or run this command in a folder without them.
   test('errors in manifests are shown', async () => {
     const shop = await stage('branches: { main: { primary: { size: 3.5 } } }')

@@ -87,6 +87,7 @@ describe('a step that was not allowed', () => {
   })
 })
 
+// hint: …: `espalier plan --out …`.
 test('a stale plan is made again with its selection and policies', async () => {
   const both = await fleet('branches: { dev: { primary: { size: 2 } } }')
   await both.write('large.yaml', policy('large', 8))
@@ -144,6 +145,7 @@ test('drift is corrected only in the projects and branches where it was found', 
   ])
 })
 
+// hint: To wake it instead, run `espalier compute start … --project …`.
 test('commands that are suggested under --sandbox use the sandbox', async () => {
   const { write, run, follow } = await stage()
   await write('seed.yaml', JSON.stringify(SEED))

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Consent, Plan, Step } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { desired, errorsOf, type LiveBranch, planOf, world } from './world.ts'
+import { desired, type LiveBranch, planOf, world } from './world.ts'
 
 const consentsOf = (made: Plan, kind: Step['kind']): readonly (readonly Consent[])[] =>
   made.steps.filter((step) => step.kind === kind).map(({ consents }) => consents)
@@ -28,11 +28,6 @@ test('a primary is parked only after the current primary of the parking branch h
   )
   const parking = steps.find(({ reason }) => reason === 'PARKED')
   expect(parking?.after).toEqual([steps.find(({ compute }) => compute.id === 'ep-3')?.id])
-})
-
-test('a branch with a declared primary cannot be used for parking', () => {
-  const declared = { branches: { ...SWAP, park: { primary: {} } }, parkOn: 'park' }
-  expect(errorsOf(declared, swapped({}, {}))).toEqual(['E_PARK_ON', 'E_PARK_ON'])
 })
 
 test('pruning a primary to free its branch requires the consents for the move to that branch', () => {

@@ -344,12 +344,6 @@ describe('order', () => {
     ])
   })
 
-  test('a branch with a primary cannot be used for parking', () => {
-    expect(errorsOf({ branches: swap, parkOn: 'park' }, world({ ...swapped, park: { primary: {} } }))).toContain(
-      'E_PARK_ON',
-    )
-  })
-
   test('a delete that frees a branch comes before the move to it', () => {
     const plan = planOf(
       { branches: { a: { primary: { id: 'ep-2' } }, b: {} }, prune: true },
