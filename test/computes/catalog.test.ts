@@ -46,7 +46,7 @@ const send = async (method: string, path: string, body?: object) => {
     const said: any = text === '' ? {} : JSON.parse(text)
     for (const { id, project_id } of method === 'GET' ? [] : (said.operations ?? [])) {
       const status = async () => (await send('GET', `/${project_id}/operations/${id}`)).operation.status
-      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 25, timeout: 20_000 })
+      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 25, timeout: 50_000 })
     }
     return { status: answer.status, ...said }
   }
