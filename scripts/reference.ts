@@ -318,7 +318,7 @@ export const metricsPage = async (): Promise<string> => {
   return pageOf(
     'src/agent/tell/metrics.ts',
     'Metrics of the agent',
-    'The agent serves them at `/metrics`, for Prometheus. A project has at most nine series, and no metric has a label for individual computes. Projects that have been removed and values that are unknown have no series.',
+    'The agent serves them at `/metrics`, for Prometheus. A project has at most ten series, and no metric has a label for individual computes. Projects that have been removed and values that are unknown have no series.',
     '',
     table(['metric', 'type', 'labels', 'meaning'], rows),
   )

@@ -37,6 +37,7 @@ export interface AgentOptions
 
 const EARLIEST_FETCH_MS = 10_000
 const BUG_WAIT_MS = 15 * 60_000
+const FULL_WAIT_MS = 60_000
 const CHAIN_RETRY_MS = 15_000
 const DAY_MS = 24 * 60 * 60_000
 const KEEP_JOURNALS_MS = 90 * DAY_MS
@@ -94,6 +95,9 @@ export class Agent implements AgentControl {
       isAborting: () => this.#aborting.signal.aborted,
       isStopping: () => this.#stopping.signal.aborted,
       intervalOf: (project) => accounts.intervalOf(project, this.#projects.ids),
+      unreadBeside: (project) => this.#unreadBeside(project),
+      steadySince: () => this.#scheduler.steadySince,
+      log: (line) => this.#log(line),
       isSettled: (project) => this.#projects.get(project)?.isSettled === true,
       wake: (project, at, cause) => this.#scheduler.wake(project, at, cause),
       changed: () => this.#changed.call(),
@@ -151,13 +155,20 @@ export class Agent implements AgentControl {
 
   view(): AgentView {
     const { ids, all } = this.#projects
+    const now = this.#now()
+    const accounts = this.#accounts.view(ids)
+    const intervals = new Map(accounts.map(({ name, intervalSeconds }) => [name, intervalSeconds * 1_000]))
     return {
       version: VERSION,
       startedAt: new Date(this.#startedAt).toISOString(),
       tickedAt: new Date(this.#scheduler.tickedAt).toISOString(),
       source: this.#desired.view(),
-      accounts: this.#accounts.view(ids),
-      projects: all.map(({ view }): ProjectView => view).sort((a, b) => compare(a.id, b.id)),
+      accounts,
+      projects: all
+        .map(
+          (project): ProjectView => project.viewAt(now, intervals.get(project.view.account) ?? this.#options.interval),
+        )
+        .sort((a, b) => compare(a.id, b.id)),
     }
   }
 
@@ -218,15 +229,18 @@ export class Agent implements AgentControl {
   async #runRound(id: string, cause: WakeCause, dueAt: number): Promise<void> {
     const project = this.#projects.get(id)
     if (project === undefined) return
-    const before = project.view
+    const { view: before, isCovered: wasCovered } = project
     try {
       this.#roundEnded.call(await project.round(cause, dueAt))
     } catch (error) {
       if (this.#lost !== undefined) return
       await project.showError(error).catch(() => undefined)
-      this.#scheduler.wake(id, this.#now() + BUG_WAIT_MS, 'backoff')
+      const wait = this.#options.data.isFull() ? FULL_WAIT_MS : BUG_WAIT_MS
+      this.#scheduler.wake(id, this.#now() + wait, 'backoff')
     }
-    for (const line of logLines(before, project.view)) this.#log(line)
+    const { state, reason } = project.view
+    const from = wasCovered || project.isCovered ? { ...before, state, reason } : before
+    for (const line of logLines(from, project.view)) this.#log(line)
     const { lastApply } = project.view
     // The history is only shown, so the agent does not end if its disk is full.
     if (lastApply !== undefined && lastApply.at !== before.lastApply?.at)
@@ -234,6 +248,12 @@ export class Agent implements AgentControl {
     if (!project.isSettled) return
     for (const other of this.#projects.all)
       if (other.view.reason === 'Wave') this.#scheduler.wake(other.id, this.#now(), 'commit')
+  }
+
+  #unreadBeside(id: string): readonly ProjectView[] {
+    const account = this.#projects.get(id)?.view.account
+    const others = this.#projects.all.filter((one) => one.isUnread && one.id !== id)
+    return others.map(({ view }) => view).filter((view) => view.account === account)
   }
 
   /** Gives branches their primaries back after the first signal, until the second signal or the timeout. */

@@ -3,16 +3,18 @@
  * locked, so that only one agent uses it.
  */
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { EspalierError, makeStateFolder, PRIVATE, readIfExists, replaceFile } from '../base/index.ts'
-import { AGENT_STATES, type ApplyView, REPAIRS } from '../model/index.ts'
+import { AGENT_STATES, type AgentReason, type ApplyView, REPAIRS } from '../model/index.ts'
 import { jsonIn, type Lease, RENEW_MS, takeLease } from './lease.ts'
 
 const FORMAT = 1
 
 const value = z.string().nullable()
+/** Written by the agent itself. */
+const REASON = z.custom<AgentReason>((one) => typeof one === 'string')
 const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
 /** A project's record, attempts and suspension are all in one file, so that they are always consistent. */
@@ -98,7 +100,7 @@ const PROJECT_FILE = z.object({
   /** The digest of the declaration whose removals were notified. */
   releasedBy: z.string().optional(),
   /** The state that is displayed, and the time since which the project has been in that state. */
-  status: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional(), since: z.number() }).exactOptional(),
+  status: z.object({ state: z.enum(AGENT_STATES), reason: REASON.optional(), since: z.number() }).exactOptional(),
   /** The state in the project's last event. */
   notified: z.object({ state: z.enum(AGENT_STATES), reason: z.string().optional() }).exactOptional(),
 })
@@ -174,6 +176,10 @@ export class Stored<T> {
 
 export interface DataFolder extends Lease {
   readonly path: string
+  /** Whether the disk is full. Then only the lease and the records of running steps and open chains are written. */
+  isFull(): boolean
+  /** Frees the reserve if the error is that the disk is full. */
+  noteError(error: unknown): Promise<void>
   readonly renewEveryMs: number
   /**
    * Returns `undefined` if nothing is stored for the project.
@@ -213,7 +219,9 @@ export const openDataFolder = async (
   makeStateFolder(folder, 0o700)
   await mkdir(projects, { recursive: true, mode: 0o700 })
   await chmod(folder, 0o700)
-  const lease = await takeLease(folder, holder, now)
+  const reserve = new Reserve(join(folder, 'reserve'))
+  const lease = await reserve.use(() => takeLease(folder, holder, now))
+  await reserve.refill()
   for (const name of await readdir(projects)) if (name.endsWith('.tmp')) await rm(join(projects, name))
 
   const fileOf = (project: string): string => join(projects, `${encodeURIComponent(project)}.json`)
@@ -232,10 +240,12 @@ export const openDataFolder = async (
     return file
   }
   const write = (path: string, file: object, what: string): Promise<void> =>
-    replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE)
+    reserve.use(() => replaceFile(path, JSON.stringify({ format: FORMAT, ...file }), what, PRIVATE))
   return {
     path: folder,
     renewEveryMs: RENEW_MS,
+    isFull: () => reserve.isFull,
+    noteError: (error) => reserve.note(error),
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
     writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
     readSource: () => read(sourceFile, SOURCE_FILE),
@@ -249,7 +259,7 @@ export const openDataFolder = async (
     },
     newJournal: async (project, version) => {
       const [day = '', time = ''] = new Date(now()).toISOString().split('T')
-      await mkdir(join(journals, day), { recursive: true, mode: 0o700 })
+      await reserve.use(() => mkdir(join(journals, day), { recursive: true, mode: 0o700 }))
       const name = [time.slice(0, 8).replaceAll(':', ''), project, version.slice(0, 12), randomUUID().slice(0, 4)]
       return join(journals, day, `${name.join('-')}.jsonl`)
     },
@@ -259,8 +269,58 @@ export const openDataFolder = async (
       }
     },
     ...lease,
+    renew: async () => {
+      await reserve.use(lease.renew)
+      if (reserve.isFull) await reserve.refill()
+    },
   }
 }
+
+const RESERVE_BYTES = 1024 * 1024
+
+/** A file that is deleted when the disk is full, so that the agent can record what it has already started. */
+class Reserve {
+  readonly #path: string
+  isFull = false
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async use<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      await this.note(error)
+      return write()
+    }
+  }
+
+  async note(error: unknown): Promise<void> {
+    if (!isDiskFull(error)) return
+    this.isFull = true
+    await rm(this.#path, { force: true })
+  }
+
+  /** Ends the emergency once there is room for the reserve and as much again. */
+  async refill(): Promise<void> {
+    try {
+      await writeFile(this.#path, Buffer.alloc(2 * RESERVE_BYTES), { mode: PRIVATE })
+      await truncate(this.#path, RESERVE_BYTES)
+      this.isFull = false
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      await this.note(error)
+    }
+  }
+}
+
+const FULL = new Set(['ENOSPC', 'EDQUOT'])
+
+/** Whether the error, or one of its causes, is that the disk is full. */
+const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && FULL.has(String(error.code))) || isDiskFull(error.cause))
 
 const unreadable = (path: string): EspalierError =>
   new EspalierError('E_AGENT_DATA', `${path} is damaged, or was written by a newer version of Espalier.`, {

@@ -75,8 +75,8 @@ export const takeLease = async (folder: string, holder: string, now: () => numbe
 /** Creates a file atomically, so that a lease that is still being written is never mistaken for a damaged one. */
 const isCreated = async (path: string, text: string): Promise<boolean> => {
   const draft = `${path}.${randomUUID()}.tmp`
-  await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })
   try {
+    await writeFile(draft, text, { flag: 'wx', mode: PRIVATE })
     await link(draft, path)
     return true
   } catch (error) {

@@ -5,6 +5,7 @@ import type { MissedWindowView, Observation, Observed, Plan, ProjectView } from 
 import type { Manifests } from '../workflow/index.ts'
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
 import type { ProjectRecord } from './decide/origin.ts'
+import type { Unread } from './decide/retries.ts'
 import type { Round } from './decide/round.ts'
 import type { AgentPolicy } from './decide/table.ts'
 import type { WakeCause } from './decide/wakes.ts'
@@ -37,6 +38,11 @@ export interface ProjectHost {
   /** In milliseconds. Lengthened if refreshing all of the account's projects would otherwise exceed the rate limit. */
   intervalOf(project: string): number
   isSettled(project: string): boolean
+  /** The other projects of the account that could not be read when they were last tried. */
+  unreadBeside(project: string): readonly ProjectView[]
+  /** When the clock last jumped, or the agent started. What was counted before does not count any more. */
+  steadySince(): number
+  log(line: string): void
   wake(project: string, at: number, cause: WakeCause): void
   /** Called when the view of a project has changed. */
   changed(): void
@@ -65,7 +71,10 @@ export class ProjectMemory {
   view: ProjectView
   /** The last plan with all differences, including the differences on hold. */
   plan: Plan | undefined
-  readFailures = 0
+  /** Why the project could not be read since it was last read. */
+  unread: Unread | undefined
+  /** Whether an event of another project of the account covers that this one cannot be read. */
+  isCovered = false
   /** What the steps of this round did to connections. */
   observations: readonly Observation[] = []
   /** Whether the last commit removed something that was not notified yet. */
@@ -95,6 +104,8 @@ export class ProjectMemory {
       state: 'Unknown',
       since: new Date(host.startedAt).toISOString(),
       sync: 'Unknown',
+      isFresh: false,
+      was: file.status && { ...file.status, since: new Date(file.status.since).toISOString() },
       differences: [],
       released: [],
       scheduledSteps: 0,
@@ -111,7 +122,10 @@ export class ProjectMemory {
     this.#stored.value = change(this.file)
   }
 
-  save(change: (file: ProjectFile) => ProjectFile): Promise<void> {
+  /** @param isAsked whether somebody waits for it. While the disk is full, most of what a round records is not written. */
+  async save(change: (file: ProjectFile) => ProjectFile, isAsked = false): Promise<void> {
+    const { applying, chain } = this.file
+    if (this.host.data.isFull() && !isAsked && applying === undefined && chain === undefined) return this.change(change)
     return this.#stored.save(change).catch((error: unknown) => {
       // After a failed write, no further work may be done.
       this.host.lost(error)

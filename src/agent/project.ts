@@ -12,7 +12,7 @@ import { type Decided, type ProjectHost, ProjectMemory } from './memory.ts'
 import { act, finishChain, mayRun } from './round/act.ts'
 import { decide } from './round/decide.ts'
 import { awaitInterrupted, readInterrupted, type Usable, usableOf } from './round/read.ts'
-import { conclude, show, tellNotRead, wakeNextInterval } from './round/tell.ts'
+import { conclude, show, tellNotRead, tellRead, wakeNextInterval } from './round/tell.ts'
 import type { Declaration } from './source/desired-state.ts'
 import { isSameAs } from './tell/view.ts'
 
@@ -31,6 +31,29 @@ export class AgentProject {
     return this.#memory.view
   }
 
+  /** The view at this time. @param interval the refresh interval of the account, in milliseconds. */
+  viewAt(now: number, interval: number): ProjectView {
+    const { view, unread, live, concluded, file } = this.#memory
+    const { version = '', digest } = this.#host.desired.of(this.id) ?? {}
+    const readAt = live.readAt && Math.max(live.readAt, this.#host.steadySince())
+    const isPlanned = (concluded ?? file.record?.manifests ?? digest) === digest || view.version === version
+    return {
+      ...view,
+      isFresh: unread === undefined && readAt !== undefined && now - readAt < 2 * interval,
+      pending: isPlanned || version === '' ? undefined : version,
+    }
+  }
+
+  /** Whether the project could not be read when it was last tried. */
+  get isUnread(): boolean {
+    return this.#memory.unread !== undefined
+  }
+
+  /** Whether an event of another project covers that this one cannot be read. */
+  get isCovered(): boolean {
+    return this.#memory.isCovered
+  }
+
   /** The last plan with all differences, including the differences on hold. */
   get plan(): Plan | undefined {
     return this.#memory.plan
@@ -44,8 +67,11 @@ export class AgentProject {
 
   /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
-    const { applying, failures, wait } = this.#memory.file
-    return applying !== undefined || failures > 0 || wait !== undefined
+    const { applying, chain, failures, wait, status, record } = this.#memory.file
+    const isBlocked = status?.state === 'Blocked' || status?.state === 'Failing'
+    const hasCommit = record !== undefined && record.manifests !== this.#host.desired.of(this.id)?.digest
+    const isUnfinished = applying !== undefined || chain !== undefined || failures > 0 || wait !== undefined
+    return isUnfinished || isBlocked || hasCommit
   }
 
   /** Whether the project is reconciled with its declaration as far as possible, so that a later wave may start. */
@@ -59,6 +85,7 @@ export class AgentProject {
   async showError(error: unknown): Promise<void> {
     const declaration = this.#host.desired.of(this.id)
     if (declaration === undefined) return
+    await this.#host.data.noteError(error)
     const message = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
     await show(this.#memory, { state: 'Failing' }, declaration.version, { message })
   }
@@ -66,11 +93,11 @@ export class AgentProject {
   suspend(suspension: Suspension): Promise<void> {
     this.#memory.suspending.abort()
     this.#host.wake(this.id, suspension.until, 'interval')
-    return this.#memory.save((file) => ({ ...file, suspension }))
+    return this.#memory.save((file) => ({ ...file, suspension }), true)
   }
 
   resume(): Promise<void> {
-    return this.#memory.save((file) => ({ ...file, suspension: undefined }))
+    return this.#memory.save((file) => ({ ...file, suspension: undefined }), true)
   }
 
   /** @throws {EspalierError} `E_USAGE` if the commit or the differences are no longer those that were shown. */
@@ -87,12 +114,12 @@ export class AgentProject {
           hint: 'Look at them again before you adopt them.',
         },
       )
-    return this.#memory.save((file) => ({ ...file, record: file.record && adopted(file.record, before) }))
+    return this.#memory.save((file) => ({ ...file, record: file.record && adopted(file.record, before) }), true)
   }
 
   /** Clears the project's back-off, rejections and conflicts. */
   clearFailures(): Promise<void> {
-    return this.#memory.save((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }))
+    return this.#memory.save((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }), true)
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
@@ -117,11 +144,11 @@ export class AgentProject {
         await show(memory, usable.status, declaration.version, usable.shown)
         wakeNextInterval(memory)
       } else isChanged = await this.#reconcile(cause, declaration, usable, interrupted)
-      memory.readFailures = 0
+      tellRead(memory)
       return ended(isChanged ? 'changed' : 'unchanged')
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      await tellNotRead(memory, error, declaration)
+      await tellNotRead(memory, error, began)
       return ended('failed')
     }
   }

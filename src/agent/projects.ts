@@ -56,9 +56,10 @@ export class Projects {
       this.#removed.delete(id)
     }
     for (const [index, id] of added.entries()) {
-      const isUrgent = !this.#isFirst || this.#declared.get(id)?.isPending === true
+      const project = this.#declared.get(id)
+      const isUrgent = !this.#isFirst || project?.isPending === true
       const delay = isUrgent ? 0 : startDelay(index, added.length, intervalOf(id))
-      wake(id, now() + delay, isUrgent ? 'commit' : 'reconcile')
+      wake(id, now() + delay, project?.gap !== undefined ? 'window' : isUrgent ? 'commit' : 'reconcile')
     }
     const still = new Set(declared)
     const gone = [...this.#declared].filter(([id]) => !still.has(id))

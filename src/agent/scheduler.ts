@@ -2,6 +2,9 @@
 import type { Clock } from '../base/index.ts'
 import { dueWakes, timerFor, type Wake, type WakeCause } from './decide/wakes.ts'
 
+/** A timer that is late by more than this means that the clock has jumped, or that the computer was asleep. */
+const JUMP_MS = 60_000
+
 interface SchedulerOptions {
   readonly clock: Clock
   /** The current time, in milliseconds since the epoch. */
@@ -17,6 +20,8 @@ export class Scheduler {
   readonly #running = new Map<string, Promise<void>>()
   /** When the scheduler last checked the clock, in milliseconds since the epoch. */
   tickedAt: number
+  /** When the clock last jumped, or the scheduler was created. */
+  steadySince: number
   #ticked: number
   #isStopped = false
   #alarm = new AbortController()
@@ -25,6 +30,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options
     this.tickedAt = options.now()
+    this.steadySince = this.tickedAt
     this.#ticked = options.clock.now()
   }
 
@@ -62,6 +68,7 @@ export class Scheduler {
       const ms = timerFor(this.#running.size >= concurrency ? [] : idle, now())
       this.#alarmAt = now() + ms
       await clock.sleep(ms, this.#alarm.signal).catch(() => undefined)
+      if (now() < this.tickedAt || now() > this.#alarmAt + JUMP_MS) this.steadySince = now()
     }
     await Promise.all(this.#running.values())
   }

@@ -115,6 +115,12 @@ export interface ProjectView extends AgentStatus {
   readonly since: string
   /** When the state will end by itself, or when the agent will try again. */
   readonly until?: string | undefined
+  /** Whether the project was read less than two intervals ago, and no round has failed to read it since. */
+  readonly isFresh: boolean
+  /** A commit, or the digest of a folder, that changes the project and has not been planned yet. */
+  readonly pending?: string | undefined
+  /** The last state before the agent started, until the project is read. */
+  readonly was?: (AgentStatus & { readonly since: string }) | undefined
   /** Shown next to the state, because a suspended project can have differences too. */
   readonly sync: 'Synced' | 'OutOfSync' | 'Unknown'
   readonly differences: readonly DifferenceView[]

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
+import { disk } from './life.ts'
 import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -27,6 +28,51 @@ beforeEach(async () => {
   await world.declare(manifest(1))
 })
 afterEach(() => world.close())
+
+describe('the data folder', () => {
+  const reopen = async (renew: (renew: () => Promise<void>) => Promise<void>) => {
+    await world.close()
+    world = await openWorld({ projects: [projectSeed(PROJECT, '11111111')] }, { renew })
+    await world.declare(manifest(1))
+    const agent = await world.start()
+    await world.pass(MINUTE)
+    return agent
+  }
+  afterEach(() => {
+    disk.isFull = false
+  })
+
+  test('while its disk is full, the agent goes on and applies nothing', async () => {
+    const agent = await reopen((renew) => renew())
+    const { isDone } = world.endOf(agent)
+    disk.isFull = true
+    await world.declare(manifest(2))
+    await world.pass(10 * MINUTE)
+    expect([isDone(), world.writes()]).toEqual([false, []])
+    expect(projectOf(agent, PROJECT)).toMatchObject({
+      state: 'Failing',
+      message: expect.stringMatching(/^The disk of .* is full, so nothing is applied\. Free at least 3 MiB/),
+    })
+    disk.isFull = false
+    await world.pass(5 * MINUTE)
+    expect([stateOf(agent, PROJECT), world.writes().length]).toEqual(['Synced', 1])
+  })
+
+  test('an agent that finds it taken over right before a call does not make the call', async () => {
+    let isTaken = false
+    const agent = await reopen(async (renew) => {
+      if (isTaken) throw new EspalierError('E_AGENT_DATA', 'Another agent uses the data folder.')
+      await renew()
+    })
+    const { isDone } = world.endOf(agent)
+    // The periodic renewal is due half a minute after the commit is applied.
+    await world.pass(MINUTE)
+    isTaken = true
+    await world.declare(manifest(2))
+    await world.pass(50_000)
+    expect([isDone(), world.writes()]).toEqual([true, []])
+  })
+})
 
 // promise: old-errors
 test.each([
@@ -334,21 +380,5 @@ describe('a faulty service', () => {
     await world.pass(12 * HOUR)
     expect(world.writes().length).toBeLessThanOrEqual(3)
     expect(projectOf(agent, PROJECT).state).not.toBe('Synced')
-  })
-
-  test('a commit that cannot be planned is named at the first failed read, and the second makes the project Unreachable', async () => {
-    const agent = await start()
-    world.stage.sandbox.control.addFault({ on: 'request', effect: { kind: 'status', status: 500 }, times: 0 })
-    await world.declare(manifest(2))
-    const states = new Set<string>()
-    for (let passed = 0; passed < 10 * MINUTE; passed += 10_000) {
-      await world.pass(10_000)
-      const { message = '' } = projectOf(agent, PROJECT)
-      states.add(`${stateOf(agent, PROJECT)} ${/Version \w+ is not planned yet/.test(message)}`)
-    }
-    expect([...states]).toEqual(['Synced false', 'Synced true', 'Failing: Unreachable true'])
-    world.stage.sandbox.control.clearFaults()
-    await world.pass(30 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 })

@@ -11,6 +11,7 @@ export const project = (id: string, more: Partial<ProjectView> = {}): ProjectVie
   account: 'default',
   state: 'Synced',
   since: at(0),
+  isFresh: true,
   sync: 'Synced',
   differences: [],
   released: [],

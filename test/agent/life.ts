@@ -99,12 +99,26 @@ const lifeOf = (path: unknown): Life | undefined => {
   return undefined
 }
 
-const { open, rename } = promises
+/** While it is full, nothing can be written to any data folder that still has its reserve. */
+export const disk = { isFull: false }
+const rejectIfFull = async (path: unknown): Promise<void> => {
+  const folder = [...lives.keys()].find((one) => String(path).startsWith(`${one}/`))
+  if (!disk.isFull || folder === undefined) return
+  if (String(path).endsWith('/reserve') || (await promises.stat(`${folder}/reserve`).catch(() => undefined)))
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+}
+
+const { open, rename, writeFile } = promises
+promises.writeFile = async (path, ...rest) => {
+  await rejectIfFull(path)
+  return writeFile(path, ...rest)
+}
 promises.rename = async (from, to) => {
   const life = lifeOf(to)
   return life === undefined ? rename(from, to) : life.moment(() => rename(from, to))
 }
 promises.open = async (path, ...rest) => {
+  if (rest[0] !== 'r') await rejectIfFull(path)
   const handle = await open(path, ...rest)
   lifeOf(path)?.watch(handle)
   return handle

@@ -41,6 +41,7 @@ test("a project's series show its state, differing computes by origin, and sched
     'espalier_differing_computes{project="p-1",origin="unrecorded"} 0',
     'espalier_scheduled_steps{project="p-1"} 2',
     `espalier_last_refresh_timestamp_seconds{project="p-1",account="default"} ${START / 1_000}`,
+    'espalier_project_fresh{project="p-1"} 1',
     `espalier_window_opens_timestamp_seconds{project="p-1"} ${START / 1_000 + 3_600}`,
     'espalier_windows_missed_total{project="p-1"} 3',
   ])
@@ -108,7 +109,7 @@ test('the number of series does not depend on differences, computes or messages'
   ])
   const metrics = agentMetrics(control)
   const series = await seriesOf(metrics)
-  expect(series.filter((line) => line.includes('project=')).length).toBeLessThanOrEqual(9)
+  expect(series.filter((line) => line.includes('project=')).length).toBeLessThanOrEqual(10)
   expect(series).toContain('espalier_branches_without_primary{project="p-1"} 2')
   expect(new Set(series.flatMap((line) => [...line.matchAll(/(\w+)=/g)].map(([, label]) => label)))).toEqual(
     new Set(['account', 'code', 'le', 'observed', 'origin', 'predicted', 'project', 'result', 'state']),

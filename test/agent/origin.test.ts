@@ -9,8 +9,9 @@ import {
   refreshed,
   type Value,
 } from '../../src/agent/decide/origin.ts'
-import type { Fact } from '../../src/planner/index.ts'
+import { type Fact, factsOf } from '../../src/planner/index.ts'
 import { runs } from '../long-runs.ts'
+import { desired, type LiveBranch, world } from '../planner/world.ts'
 
 interface Seen {
   readonly want: Value
@@ -122,6 +123,19 @@ describe('a live compute that differs when it is first read', () => {
     expect(joined(on('2026-01-03T00:00:00Z', 'branch'))).toBe('unrecorded')
     expect(joined(fact({ want: '2', live: '1' }))).toBe('unrecorded')
   })
+})
+
+test.each<[string, LiveBranch, boolean]>([
+  ['main', {}, false],
+  ['preview/1', { protected: true }, false],
+  ['preview/1', {}, true],
+])('a compute on branch %s (%o) can be accepted because of its rule: %s', (name, branch, isByRule) => {
+  const primary = { size: 1 }
+  const [project] = world({ main: name === 'main' ? { primary } : {}, [name]: { ...branch, primary } }).projects
+  if (project === undefined) throw new Error('no project')
+  const facts = factsOf(desired({ rules: [{ match: '**', primary: { size: 2 } }] }), project)
+  const claimed = facts.flatMap((one) => (one.claimed === undefined ? [] : [one.claimed.byRule !== undefined]))
+  expect(new Set(claimed)).toEqual(new Set([isByRule]))
 })
 
 describe('computes that are created and deleted', () => {

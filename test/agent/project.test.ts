@@ -15,7 +15,7 @@ const open = (
     startedAt: 0,
     accounts: { of: () => undefined },
     wake: () => undefined,
-    data: { writeProject },
+    data: { writeProject, isFull: () => false },
     lost,
   } as unknown as ProjectHost)
 

@@ -17,6 +17,8 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 
 export interface WorldOptions extends StageOptions {
+  /** Called when the lease of an agent is due for renewal. By default, leases are not renewed, as virtual time passes fast. */
+  readonly renew?: (renew: () => Promise<void>) => Promise<void>
   /** Receives the events of all agents. */
   readonly send?: Send
 }
@@ -46,7 +48,7 @@ export interface World {
   close(): Promise<void>
 }
 
-export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions = {}): Promise<World> => {
+export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOptions = {}): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
   const writes: string[] = []
   const stage = await openStage({
@@ -106,8 +108,7 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
       const notifier = send && notifierOf(life, clock, send)
       const agent = await stage.during(
         openAgent({
-          // Manifests are read from disk only when a test writes them, and the lease is never renewed, because virtual
-          // time passes quickly.
+          // Manifests are read from disk only when a test writes them.
           source: {
             ...onDisk,
             read: async () => {
@@ -117,7 +118,10 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
             earlier: async (id) => versions.get(id),
             continues: async (one, earlier) => one === earlier || moved.isRewritten !== true,
           },
-          data: { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined },
+          data:
+            renew === undefined
+              ? { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined }
+              : { ...data, renewEveryMs: MINUTE, renew: () => renew(data.renew) },
           ...(notifier === undefined ? {} : { notifier }),
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
           api: { baseUrl: stage.sandbox.apiUrl, clock, random: () => 0.5 },
@@ -146,9 +150,10 @@ export const openWorld = async (seed: Seed, { send, ...options }: WorldOptions =
     endOf: (agent) => {
       let isDone = false
       const ended = agents.get(agent)?.ended
-      void ended?.finally(() => {
+      const end = (): void => {
         isDone = true
-      })
+      }
+      void ended?.then(end, end)
       return { isDone: () => isDone }
     },
     pass: (ms) => stage.during(stage.clock.sleep(ms)),

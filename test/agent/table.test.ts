@@ -41,8 +41,10 @@ test.each<[string, number | undefined, number, AgentStatus | undefined]>([
   ['Failing Unreachable', 500, 2, { state: 'Synced' }],
   ['Failing KeyRefused', 401, 2, { state: 'Synced' }],
   ['Failing KeyRefused', 403, 2, undefined],
-])('the state is %s after a read that failed with %s, the %s. time', (expected, status, failures, shown) => {
-  const { state, reason } = afterFailedRead(status, failures, shown)
+  ['Failing Unreachable', 500, 60, { state: 'Synced' }],
+])('the state is %s after a read that failed with %s, the %s. time or for %s s', (expected, status, times, shown) => {
+  const unread = times < 60 ? { since: 0, rounds: times } : { since: -times * 1_000, rounds: 1 }
+  const { state, reason } = afterFailedRead(status, unread, 0, shown)
   expect([state, reason].filter(Boolean).join(' ')).toBe(expected)
 })
 

@@ -17,19 +17,26 @@ const LONGEST_WAIT = 15 * MINUTE
  */
 export const waitAfter = (failures: number): number => Math.min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
 
+/** The consecutive rounds that could not read a project. */
+export interface Unread {
+  /** When the first of them began. */
+  readonly since: number
+  readonly rounds: number
+}
+
 /**
- * The state of a project after a round that could not read it. A single failure leaves the state as it is, because the
- * service often responds again a moment later.
+ * The state of a project after a round that could not read it. A single failure leaves the state as it is for a minute,
+ * because the service often responds again a moment later.
  *
- * @param failures the number of consecutive failed rounds, at least one.
  * @param shown the state before, if the project was read since the agent started.
  */
 export const afterFailedRead = (
   httpStatus: number | undefined,
-  failures: number,
+  { since, rounds }: Unread,
+  now: number,
   shown: AgentStatus | undefined,
 ): AgentStatus => {
-  if (failures === 1 && shown?.state !== 'Progressing') return shown ?? { state: 'Unknown' }
+  if (rounds === 1 && now - since < MINUTE && shown?.state !== 'Progressing') return shown ?? { state: 'Unknown' }
   return { state: 'Failing', reason: httpStatus === 401 || httpStatus === 403 ? 'KeyRefused' : 'Unreachable' }
 }
 

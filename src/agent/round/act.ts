@@ -16,7 +16,7 @@ const MAX_APPLIES = 3
 const canRun = ({ round: { steps } }: Decided): boolean => [...steps.values()].some(({ action }) => action === 'run')
 
 export const mayRun = ({ host, file: { retryAt = 0 } }: ProjectMemory, decided: Decided, applies: number): boolean =>
-  !host.isStopping() && applies < MAX_APPLIES && host.now() >= retryAt && canRun(decided)
+  !host.isStopping() && !host.data.isFull() && applies < MAX_APPLIES && host.now() >= retryAt && canRun(decided)
 
 /** @returns whether the apply was cut short: by a check that blocked it, by a suspension, or by the end of the agent. */
 export const act = async (

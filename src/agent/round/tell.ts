@@ -32,7 +32,11 @@ export const conclude = async (
   memory.shownRecord = memory.file.record
   const released = await releasedBy(memory, declaration, manifests, observed)
   const { status, shown } = concluded(round, memory.file, observed, declaration.history)
-  await show(memory, status, declaration.version, { ...shown, released })
+  const { data } = memory.host
+  if (isDue && data.isFull()) {
+    const message = `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
+    await show(memory, { state: 'Failing' }, declaration.version, { ...shown, released, message })
+  } else await show(memory, status, declaration.version, { ...shown, released })
   // This is set last, because until now the displayed state was that of the previous declaration.
   memory.concluded = declaration.digest
   const times = { now: now(), interval: intervalOf(memory.id), random }
@@ -60,16 +64,34 @@ const releasedBy = async (
   return released
 }
 
-/** Shows that the project could not be read. */
-export const tellNotRead = async (memory: ProjectMemory, error: ApiError, { version }: Declaration): Promise<void> => {
-  const { now, wake } = memory.host
-  memory.readFailures += 1
-  wake(memory.id, now() + waitAfter(memory.readFailures), 'backoff')
-  const { state, reason, version: planned } = memory.view
+/** Of the projects of an account that cannot be read, this many have events and log lines of their own. */
+const MOST_EVENTS = 4
+
+/** @param began when the round that could not read the project began. */
+export const tellNotRead = async (memory: ProjectMemory, error: ApiError, began: number): Promise<void> => {
+  const { now, wake, steadySince, unreadBeside, log } = memory.host
+  const { state, reason, version = '', account } = memory.view
+  if (unreadBeside(memory.id).length === 0 && memory.unread === undefined)
+    log(`${account}: ${memory.id} cannot be read. ${error.message}`)
+  const before = memory.unread !== undefined && memory.unread.since >= steadySince() ? memory.unread : undefined
+  const unread = { since: before?.since ?? began, rounds: (before?.rounds ?? 0) + 1 }
+  memory.unread = unread
+  wake(memory.id, now() + waitAfter(unread.rounds), 'backoff')
   const shown = memory.live.readAt === undefined ? undefined : { state, reason }
-  const pending = planned === version ? '' : ` Version ${version.slice(0, 12)} is not planned yet.`
-  const message = `The last read failed: ${error.message}${pending}`
-  await show(memory, afterFailedRead(error.status, memory.readFailures, shown), planned ?? '', { message })
+  const status = afterFailedRead(error.status, unread, now(), shown)
+  const others = unreadBeside(memory.id).filter((one) => one.state === 'Failing').length
+  memory.isCovered ||= status.state === 'Failing' && state !== 'Failing' && others >= MOST_EVENTS
+  const more = others === MOST_EVENTS - 1 ? ` More than three projects of the account ${account} cannot be read.` : ''
+  await show(memory, status, version, { message: `The last read failed: ${error.message}${more}` })
+}
+
+/** Called when the project was read. */
+export const tellRead = (memory: ProjectMemory): void => {
+  const { unread, host, id, view } = memory
+  memory.unread = undefined
+  memory.isCovered = false
+  if (unread !== undefined && host.unreadBeside(id).length === 0)
+    host.log(`${view.account}: all projects can be read again.`)
 }
 
 export const wakeNextInterval = ({ id, host }: ProjectMemory): void => {
@@ -85,7 +107,8 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
   const { status: before, notified: previous = { state: 'Synced' }, applied, suspension } = memory.file
   const status: AgentStatus = isSuspended(suspension, at) ? { state: 'Suspended' } : given
   const isSame = before?.state === status.state && before.reason === status.reason
-  const since = isSame ? before.since : at
+  const isUnknown = status.state === 'Unknown'
+  const since = isUnknown ? Date.parse(memory.view.since) : isSame ? before.since : at
   const news =
     given.state === 'Progressing'
       ? undefined
@@ -100,17 +123,18 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
     name: live.observed?.projects[0]?.name ?? memory.view.name,
     lastApply: news?.applied ?? memory.view.lastApply,
   }
+  const notable: AgentStatus = memory.isCovered ? { state: 'Unknown' } : status
   // The news is removed from the file before it is sent, so that it is sent at most once.
   await memory.save((file) => ({
     ...file,
     applied: news === undefined ? applied : undefined,
-    status: { ...status, since },
-    notified: isNotified(status) ? { state: status.state, reason: status.reason } : previous,
+    ...(isUnknown ? {} : { status: { ...status, since } }),
+    notified: isNotified(notable) ? { state: status.state, reason: status.reason } : previous,
   }))
   if (news !== undefined) {
     memory.missed = undefined
     memory.isReleasing = false
-    if (hasNews(status, news)) notifier?.notify(memory.view, news, source.from)
+    if (hasNews(notable, news)) notifier?.notify(memory.view, news, source.from)
   }
   changed()
 }

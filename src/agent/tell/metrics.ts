@@ -1,4 +1,4 @@
-/** Exports Prometheus metrics. Each project has at most nine series, and no label refers to a compute. */
+/** Exports Prometheus metrics. Each project has at most ten series, and no label refers to a compute. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { DifferenceOrigin, ObservedEffect, ProjectView } from '../../model/index.ts'
 import type { AgentControl } from '../control.ts'
@@ -65,6 +65,11 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     'project',
     'account',
   ])
+  const fresh = gauge(
+    'espalier_project_fresh',
+    'Whether the project was read less than two intervals ago, and no round has failed to read it since.',
+    ['project'],
+  )
   const unprovided = gauge(
     'espalier_branches_without_primary',
     'Number of branches that an unfinished sequence of steps has left without their primary.',
@@ -96,6 +101,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
     computes,
     scheduled,
     refreshed,
+    fresh,
     unprovided,
     opens,
     missed,
@@ -114,6 +120,7 @@ export const agentMetrics = (control: Pick<AgentControl, 'view' | 'watchRounds'>
       states.set({ project: id, state: project.state }, 1)
       for (const origin of ORIGINS) computes.set({ project: id, origin }, differingComputes(project, origin))
       scheduled.set({ project: id }, project.scheduledSteps)
+      fresh.set({ project: id }, project.isFresh ? 1 : 0)
       if (project.withoutPrimary !== undefined) unprovided.set({ project: id }, project.withoutPrimary.length)
       missed.inc({ project: id }, project.missedWindows)
       setTime(refreshed, { project: id, account: project.account }, project.refreshedAt)

@@ -182,6 +182,7 @@ export const shownAs = (
       (gap && `espalier apply --project ${last.id}`),
     withoutPrimary: gap?.branches,
     until: timeOf(endOf[status.state]),
+    was: status.state === 'Unknown' ? last.was : undefined,
     sync: shown.sync ?? last.sync,
     differences: shown.differences ?? last.differences,
     released: shown.released ?? last.released,

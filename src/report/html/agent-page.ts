@@ -13,6 +13,7 @@ import {
   AGENT_GROUPS,
   type AgentGroup,
   agentGroup,
+  agentProjectState,
   agentStatusName,
   agentStatusWords,
   byUrgency,
@@ -216,7 +217,7 @@ const projectName = ({ id, name }: AgentPageProject): Markup =>
 const projectRow = (project: AgentPageProject): Markup => {
   const look = STATE_ICONS[project.state]
   return markup`<li class="row"><div><h3>${projectName(project)}</h3>
-<p>${chip(look, agentStatusName(project))}</p></div>
+<p>${chip(look, agentProjectState(project))}</p></div>
 <div class="what"><p>${why(project)}</p>
 ${factList(project)}
 ${command(project)}

@@ -1,7 +1,7 @@
 /** Shows the status of an agent's projects, as a table or with the details of one project. */
 import { plainText } from '../../base/index.ts'
 import { type DifferenceView, IMPACT_NAMES, IMPACTS, type ProjectView, unrecordedIn } from '../../model/index.ts'
-import { agentStatusName, agentStatusWords, byUrgency } from '../words/agent.ts'
+import { agentProjectState, agentStatusName, agentStatusWords, byUrgency } from '../words/agent.ts'
 import { ageOf } from '../words/counts.ts'
 import { differenceEffects } from '../words/effects.ts'
 import { releasedCounts, releasedLines } from '../words/released.ts'
@@ -14,7 +14,7 @@ export const agentStatusTable = (projects: readonly ProjectView[], now: number, 
     [
       { title: 'PROJECT', text: ({ id }) => plainText(id) },
       { title: 'NAME', text: ({ name = '' }) => plainText(name), isOptional: true },
-      { title: 'STATE', text: agentStatusName },
+      { title: 'STATE', text: agentProjectState },
       {
         title: 'DIFFERENCES',
         text: ({ differences }) => (differences.length === 0 ? '' : String(differences.length)),
@@ -41,7 +41,7 @@ export const agentProjectDetail = (project: ProjectView, now: number, style: Sty
   const { id, name, message, until, command, differences, released, refreshedAt } = project
   const why = agentStatusWords(project)
   return [
-    `${paint.bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}  ${agentStatusName(project)}: ${why}`,
+    `${paint.bold(plainText(id))}${name === undefined ? '' : ` (${plainText(name)})`}  ${agentProjectState(project)}: ${why}`,
     ...(message === undefined ? [] : [`  ${plainText(message)}`]),
     ...(until === undefined ? [] : [`  until ${minuteOf(until)} UTC`]),
     ...(refreshedAt === undefined ? [] : [`  as of ${agoOf(refreshedAt, now)}`]),

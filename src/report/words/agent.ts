@@ -87,6 +87,17 @@ export const byUrgency = (a: ProjectView, b: ProjectView): number =>
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
+/** The state of a project, and what qualifies it: `Synced (not fresh, 0123456789ab pending)`. */
+export const agentProjectState = (project: ProjectView): string => {
+  const { state, isFresh, pending, was } = project
+  const notes = [
+    ...(was === undefined ? [] : [`was ${agentStatusName(was)}, ${was.since.slice(11, 16)}`]),
+    ...(isFresh || state === 'Unknown' || state === 'Failing' ? [] : ['not fresh']),
+    ...(pending === undefined ? [] : [`${pending.slice(0, 12)} pending`]),
+  ]
+  return `${agentStatusName(project)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
+}
+
 /** A description of the reason, or of the state if there is no reason. */
 export const agentStatusWords = (project: AgentStatus & Partial<Pick<ProjectView, 'released' | 'command'>>): string => {
   const { state, reason, released = [] } = project
