@@ -335,10 +335,6 @@ test('whatever goes wrong, each observation is what a session sees', async () =>
     .map(([project, { primary }]) => stringify({ version: 1, project, branches: { main: { primary } } }))
     .join('---\n')
   const api = createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, rateLimit: false })
-  const isAtRest = async (id: string, before: string | undefined): Promise<boolean> => {
-    const compute = await api.getCompute(id.slice(3, -2), id)
-    return compute?.pendingState === undefined && `${compute?.state} ${compute?.startedAt}` !== before
-  }
   const projectOfStep = new Map<string, string>()
   const applied = await apply({
     manifests: { loaded: parseManifests([{ path: 'a.yaml', text }]), paths: [] },
@@ -353,9 +349,16 @@ test('whatever goes wrong, each observation is what a session sees', async () =>
         const { meanwhile } = FAULTS[project] ?? {}
         if (meanwhile === undefined) return
         const id = `ep-${project}-p`
-        const before = await api.getCompute(project, id)
+        const { startedAt } = (await api.getCompute(project, id)) ?? {}
         await post(`/projects/${project}/endpoints/${id}/${meanwhile}`)
-        await expect.poll(() => isAtRest(id, `${before?.state} ${before?.startedAt}`)).toBe(true)
+        const isOver = async (): Promise<boolean> => {
+          const now = await api.getCompute(project, id)
+          if (now?.pendingState !== undefined) return false
+          return meanwhile === 'suspend'
+            ? now?.state === 'idle'
+            : now?.state === 'active' && now.startedAt !== startedAt
+        }
+        await expect.poll(isOver).toBe(true)
       },
       end: async () => undefined,
     }),
@@ -374,7 +377,7 @@ test('whatever goes wrong, each observation is what a session sees', async () =>
     else if (observed !== 'unknown') await expect.poll(() => client?.endedWith, { message: project }).toBe('57P01')
     await client?.close()
   }
-})
+}, 180_000)
 
 /** Plans and applies a change of the primary of `main`, and returns the effects that the plan shows. */
 const change = async (project: string, primary: object) => {
