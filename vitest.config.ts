@@ -11,6 +11,8 @@ const common = {
   // Tests keep all cores busy, so garbage collection in several threads only adds overhead.
   execArgv: ['--single-threaded-gc'],
   setupFiles: ['test/check-answers.ts'],
+  // Files are transformed only when they have changed.
+  experimental: { fsModuleCache: true },
 }
 
 export default defineConfig({

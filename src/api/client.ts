@@ -1,4 +1,5 @@
 /** A typed client for the control API. The read client has no methods that write. */
+import type { Dispatcher } from 'undici'
 import { type Clock, defined, plainText, systemClock } from '../base/index.ts'
 import {
   apiPath,
@@ -42,6 +43,8 @@ export interface ApiOptions {
   /** Called with one line per request, which never contains the key. */
   readonly debug?: (line: string) => void
   readonly watch?: RequestWatch
+  /** Sends the requests, instead of connections to the network. Not closed with the client. */
+  readonly dispatcher?: Dispatcher
 }
 
 export interface OperationsPage {
@@ -139,6 +142,7 @@ const connect = (options: ApiOptions) => {
     connections: 4 * DEFAULT_CONCURRENCY,
     debug: options.debug,
     watch: options.watch,
+    dispatcher: options.dispatcher,
   })
   const requester = new Requester(transport, {
     baseUrl,

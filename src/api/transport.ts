@@ -13,6 +13,7 @@ interface TransportOptions {
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
   readonly watch?: RequestWatch | undefined
+  readonly dispatcher?: Dispatcher | undefined
   /** Timeout for a complete response, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
   readonly answerTimeoutMs?: number
 }
@@ -70,7 +71,8 @@ export class Transport {
       bodyTimeout: ANSWER_TIMEOUT_MS,
       maxResponseSize: MAX_ANSWER_BYTES,
     }
-    this.#dispatcher = options.baseUrl.protocol === 'https:' ? proxyDispatcher(limits) : new Agent(limits)
+    this.#dispatcher =
+      options.dispatcher ?? (options.baseUrl.protocol === 'https:' ? proxyDispatcher(limits) : new Agent(limits))
   }
 
   /**
@@ -185,8 +187,8 @@ export class Transport {
     )
   }
 
-  close(): Promise<void> {
-    return this.#dispatcher.close()
+  async close(): Promise<void> {
+    if (this.#options.dispatcher === undefined) await this.#dispatcher.close()
   }
 }
 

@@ -63,6 +63,8 @@ export interface Sandbox {
   /** Root of the sandbox's own API. Requests need `controlToken` as their bearer token. */
   readonly controlUrl: string
   readonly controlToken: string
+  /** Answers a request to the API without a connection. */
+  readonly fetch: (request: Request) => Promise<Response>
   /** The sandbox's own API, as functions instead of HTTP requests. */
   readonly control: SandboxControl
   readonly clock: SandboxClock
@@ -166,6 +168,7 @@ const serve = async (options: SandboxOptions, opened: OpenedStore | undefined): 
     apiKey,
     controlUrl: `${origin}${CONTROL_ROOT}`,
     controlToken,
+    fetch: async (request) => app.fetch(request),
     control,
     clock,
     warnings: opened?.warnings ?? [],

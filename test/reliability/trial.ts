@@ -106,7 +106,7 @@ export class Trial {
           computes.map(({ id, attributes: { size } }): [string, string] => [id, `${size?.min}-${size?.max}`]),
         ),
       )
-      this.#settings = new Map(livesOf(sandbox).map(({ id, settings }) => [id, settings]))
+      this.#settings = settingsOf(sandbox)
       if (this.#hasRival) this.rivals += 1
       sandbox.control.clearRequests()
       const options: ApplyOptions = {
@@ -282,7 +282,7 @@ const sizeOf = ({ min, max }: Live): string => `${min}-${max}`
  * The request matches the plan, except for fields that another client had already set. The live settings of the
  * compute, or of the one that it replaces, are kept if they are not declared.
  */
-const isOf = (
+export const isOf = (
   { request: { method, path, body }, change, compute }: Step,
   sent: { readonly method: string; readonly path: string; readonly body?: string },
   { steps }: Plan,
@@ -301,8 +301,12 @@ const isOf = (
 
 type Live = ReturnType<typeof livesOf>[number]
 
-const livesOf = ({ control }: Sandbox) =>
+export const livesOf = ({ control }: Sandbox) =>
   control.dump().changes.flatMap((change) => ('put' in change && change.put.kind === 'compute' ? [change.put] : []))
+
+/** The Postgres settings of each compute. */
+export const settingsOf = (sandbox: Sandbox): ReadonlyMap<string, Live['settings']> =>
+  new Map(livesOf(sandbox).map(({ id, settings }) => [id, settings]))
 
 /** Replaces a pin; `undefined` removes it. */
 const withPin = (declared: DeclaredDocument, old: string, id: string | undefined): DeclaredDocument => {

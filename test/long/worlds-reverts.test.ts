@@ -1,0 +1,79 @@
+/** Without the code that keeps a promise, the search must find a run that breaks it: it would find such a mistake. */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { type Direct, openDirect } from '../worlds/direct.ts'
+import { search } from '../worlds/search.ts'
+import { shapes } from '../worlds/shapes.ts'
+
+/** The code that is undone at the moment. */
+const undone = vi.hoisted(() => ({ what: '' }))
+
+vi.mock(import('../../src/apply/before/compare.ts'), async (original) => {
+  const all = await original()
+  return {
+    ...all,
+    compare: (request, before, live) =>
+      undone.what === 'comparison' ? { kind: 'unchanged', body: request.body } : all.compare(request, before, live),
+  }
+})
+vi.mock(import('../../src/apply/before/recheck.ts'), async (original) => {
+  const all = await original()
+  return {
+    ...all,
+    recheck: async (step, ...rest) =>
+      undone.what === 'recheck' && step.kind === 'delete'
+        ? { kind: 'send', body: undefined }
+        : all.recheck(step, ...rest),
+  }
+})
+vi.mock(import('../../src/apply/before/find-in-place.ts'), async (original) => {
+  const all = await original()
+  return {
+    ...all,
+    findInPlace: async (...args) => (undone.what === 'search' ? undefined : all.findInPlace(...args)),
+    findOther: async (...args) => (undone.what === 'search' ? undefined : all.findOther(...args)),
+  }
+})
+vi.mock(import('../../src/apply/after/converge.ts'), async (original) => {
+  const all = await original()
+  return {
+    ...all,
+    converge: async (...args) => (undone.what === 'closing plan' ? { converged: true } : all.converge(...args)),
+  }
+})
+vi.mock(import('../../src/apply/lost-primaries.ts'), async (original) => {
+  const all = await original()
+  return {
+    ...all,
+    lostPrimariesOf: (plan) => {
+      const real = all.lostPrimariesOf(plan)
+      return undone.what === 'note' ? { ...real, in: () => [] } : real
+    },
+  }
+})
+
+let direct: Direct
+beforeAll(async () => {
+  direct = await openDirect()
+})
+afterAll(() => direct.sandbox.close())
+
+test.each([
+  ['comparison', /was resized by another client, was read again, and was overwritten/],
+  ['recheck', /was deleted although its branch had changed and was read again/],
+  ['search', /a twin is not reported|steps are left|did not converge/],
+  ['closing plan', /after a success, these steps are left/],
+  ['note', /no note says that \w+ has no primary/],
+])('without the %s, the search finds a violation', async (what, violation) => {
+  undone.what = what
+  try {
+    for (const world of shapes()) {
+      const { violation: found } = await search(direct, world, 1)
+      if (found === undefined) continue
+      expect(found.wrong.join('\n')).toMatch(violation)
+      return
+    }
+    expect.fail('nothing was found')
+  } finally {
+    undone.what = ''
+  }
+})

@@ -1,0 +1,123 @@
+/** The small worlds: at most two branches and three computes, one world for each shape of a plan. */
+import type { Observed, Plan } from '../../src/model/index.ts'
+import { plan } from '../../src/planner/index.ts'
+import { type Declared, type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
+
+export interface Shape {
+  readonly live: Observed
+  readonly declared: DeclaredDocument
+}
+
+const ONE = { size: 1 }
+const IDLE = { size: 1, state: 'idle' } as const
+const A = [{ name: 'a', size: 1 }]
+
+const LIVE: readonly Readonly<Record<string, LiveBranch>>[] = [
+  { main: { primary: ONE }, two: {} },
+  { main: { primary: ONE, replicas: A }, two: { primary: ONE } },
+  { main: { primary: IDLE }, two: { primary: IDLE } },
+  { main: { primary: ONE, replicas: A }, two: {} },
+  { main: { primary: ONE }, two: { primary: ONE, protected: true } },
+  { main: { primary: IDLE, replicas: A }, two: {} },
+]
+
+/** Open for one minute a week, which the runs never meet. */
+const CLOSED: Declared = {
+  size: 2,
+  restartWindow: { days: ['sun'], from: '01:00', to: '01:01', timezone: 'UTC' },
+}
+
+type Primary = Declared | 'absent' | undefined
+const MAIN: readonly Primary[] = [
+  undefined,
+  { size: 2 },
+  { size: 1, scaleToZero: 300 },
+  { size: 1, settings: { work_mem: '8MB' } },
+  { size: 1, disabled: true },
+  'absent',
+  { id: 'ep-br-two' },
+  { id: 'ep-br-main-0' },
+  CLOSED,
+]
+const TWO: readonly Primary[] = [undefined, { size: 1 }, { size: 2 }, 'absent', { id: 'ep-br-main' }]
+const REPLICAS: readonly Readonly<Record<string, Declared>>[] = [
+  {},
+  { a: { size: 1 } },
+  { a: { size: 2 } },
+  { b: { size: 1, renamedFrom: 'a' } },
+  { a: { size: 1 }, c: { size: 1 } },
+]
+
+const product = function* (): Generator<Shape> {
+  for (const branches of LIVE) {
+    const live = world(branches)
+    for (const main of MAIN) {
+      for (const two of TWO) {
+        for (const replicas of REPLICAS) {
+          for (const prune of [false, true]) {
+            const shapes = {
+              main: { ...(main === undefined ? {} : { primary: main }), replicas },
+              two: two === undefined ? {} : { primary: two },
+            }
+            yield { live, declared: { branches: shapes, prune } }
+          }
+        }
+      }
+    }
+  }
+}
+
+/** @param two the primary of the second branch. */
+const small = (live: Readonly<Record<string, LiveBranch>>, main: Primary, two?: Primary): Shape => ({
+  live: world(live),
+  declared: {
+    branches: {
+      main: main === undefined ? {} : { primary: main },
+      two: two === undefined ? {} : { primary: two },
+    },
+  },
+})
+
+const LONE = { main: { primary: ONE }, two: {} }
+
+/** A change of size, a create, a delete, a move, and a replica that becomes the primary while the old one moves. */
+export const SMALLEST: readonly Shape[] = [
+  small(LONE, { size: 2 }),
+  small(LONE, {}, { size: 1 }),
+  small({ ...LONE, two: { primary: ONE } }, {}, 'absent'),
+  small(LONE, undefined, { id: 'ep-br-main' }),
+  small({ main: { primary: ONE, replicas: A }, two: {} }, { id: 'ep-br-main-0' }, { id: 'ep-br-main' }),
+]
+
+/** Plans that differ only in ids and values have the same shape. */
+const signature = ({ steps }: Plan, { projects }: Observed): string => {
+  const place = new Map(steps.map(({ id }, index) => [id, index]))
+  const idle = new Set(
+    projects.flatMap(({ computes }) => computes.flatMap(({ id, state }) => (state === 'idle' ? id : []))),
+  )
+  return JSON.stringify(
+    steps.map(({ kind, impact, consents, refused, windows, after, compute, request }) => [
+      kind,
+      impact,
+      consents,
+      refused !== undefined,
+      windows !== undefined,
+      after.map((id) => place.get(id)),
+      compute.type,
+      idle.has(compute.id ?? ''),
+      Object.keys(request.body?.endpoint ?? {}),
+    ]),
+  )
+}
+
+/** The first world of each shape, smallest plans first. */
+export const shapes = (): readonly Shape[] => {
+  const found = new Map<string, Shape & { readonly steps: number }>()
+  for (const shape of product()) {
+    const result = plan(desired(shape.declared), shape.live)
+    if (!result.ok || result.plan.steps.length === 0) continue
+    const key = signature(result.plan, shape.live)
+    if (!found.has(key)) found.set(key, { ...shape, steps: result.plan.steps.length })
+  }
+  return [...found.values()].sort((a, b) => a.steps - b.steps)
+}
