@@ -56,19 +56,6 @@ describe('several keys', () => {
     expect(stateOf(agent, THEIRS)).toBe('Synced')
   })
 
-  // promise: foreign-document
-  test('the agent applies neither a project without a key nor a project that is declared in a file outside the paths of its key', async () => {
-    await open()
-    const [ours] = keys()
-    const agent = await world.start({ keys: ours === undefined ? [] : [ours] })
-    await world.pass(10 * MINUTE)
-    expect(projectOf(agent, THEIRS)).toMatchObject({ state: 'Invalid', message: expect.stringContaining('No key') })
-    await world.declare(`${manifest(THEIRS)}---\n${manifest(OURS, 2).replace('main:', 'dev:')}`, 'theirs.yaml')
-    await world.pass(10 * MINUTE)
-    expect(projectOf(agent, OURS)).toMatchObject({ state: 'Invalid', message: expect.stringContaining('theirs.yaml') })
-    expect(world.writes()).toEqual([])
-  })
-
   test('a 429 response halves the rate of only the account that received it, until the rate has grown back', async () => {
     await open()
     const { stage } = world

@@ -42,7 +42,7 @@ test('the agent applies each project that is declared in a file within the `path
 
 const EXTENDING = `version: 1\nproject: ${THEIRS}\nextends: ours-shared.yaml\nbranches: { main: { primary: {} } }\n`
 
-// promise: separate-teams
+// promise: separate-teams, foreign-document
 test.each<readonly [string, Readonly<Record<string, string>>, string]>([
   ['declare it', { 'ours.yaml': manifest(THEIRS, 2) }, 'ours.yaml'],
   ['declare it in a second document', { 'ours.yaml': `${manifest(OURS, 1)}---\n${manifest(THEIRS, 2)}` }, 'ours.yaml'],

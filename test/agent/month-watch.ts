@@ -16,6 +16,8 @@ type RecordedRequest = ReturnType<Sandbox['control']['requests']>[number]
 interface Span {
   readonly from: number
   readonly cause: string
+  /** The project that it concerns. If absent, it concerns all. */
+  readonly index?: number | undefined
   to: number
 }
 
@@ -77,9 +79,9 @@ export class MonthWatch {
     this.#faults.set(indexOf(path), own)
   }
 
-  /** Starts an outage of the agent or git, which lasts until the returned function is called. */
-  begin(cause: string): () => void {
-    const span: Span = { from: this.#now(), to: Number.POSITIVE_INFINITY, cause }
+  /** Starts something that may delay steps, such as an outage, which lasts until `to`, or until the returned function is called. */
+  begin(cause: string, index?: number, to = Number.POSITIVE_INFINITY): () => void {
+    const span: Span = { from: this.#now(), to, cause, index }
     this.#spans.push(span)
     return () => {
       span.to = this.#now()
@@ -162,7 +164,7 @@ export class MonthWatch {
     const raisedAt = this.#facts.get(`${project} raised`) ?? 0
     const isShown = raisedAt > opensAt - DAY
     // The agent could not know about these steps, so it did not miss the window.
-    const isUnknown = causes.includes('agent') || causes.includes('git')
+    const isUnknown = ['agent', 'git', 'away'].some((cause) => causes.includes(cause))
     if (causes.length === 0)
       this.#problem(`${project}: not done by ${new Date(closesAt).toISOString()}, without a cause`)
     if (!isReported && !isShown && !isUnknown)
@@ -173,6 +175,7 @@ export class MonthWatch {
     const { passing, lasting } = this.#faults.get(index) ?? { passing: 0, lasting: 0 }
     return [
       ...this.#spans
+        .filter((span) => span.index === undefined || span.index === index)
         .filter(({ from, to }) => from <= closesAt + HOUR && to >= opensAt - MINUTE)
         .map(({ cause }) => cause),
       ...(passing >= opensAt - 10 * MINUTE ? ['fault'] : []),

@@ -24,6 +24,10 @@ export interface Month {
   readonly restarts: number
   readonly kills: number
   readonly gitFaults: number
+  readonly suspensions: number
+  /** How often a project left the manifests, and joined them again. */
+  readonly absences: number
+  readonly keyFaults: number
 }
 
 const GIT_FAULTS = ['unreachable', 'gone', 'broken', 'empty', 'rewritten'] as const
@@ -47,9 +51,23 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   })
   const { stage } = world
   const { control } = stage.sandbox
-  const counts = { commits: 0, edits: 0, restarts: 0, kills: 0, gitFaults: 0 }
+  const counts = {
+    commits: 0,
+    edits: 0,
+    restarts: 0,
+    kills: 0,
+    gitFaults: 0,
+    suspensions: 0,
+    absences: 0,
+    keyFaults: 0,
+  }
   const chance = (probability: number): boolean => random() < probability
-  const texts = (): string[] => sizes.map((size, index) => manifestOf(index, size))
+  /** The projects that have left the manifests, with what ends their absence. */
+  const away = new Map<number, () => void>()
+  const texts = (): (string | undefined)[] =>
+    sizes.map((size, index) => (away.has(index) ? undefined : manifestOf(index, size)))
+  /** While it is set, the file of the key holds this instead. */
+  let wrongKey: string | undefined
   const until = (time: number): Promise<void> => world.pass(Math.max(0, time - stage.clock.now()))
 
   const start = async (): Promise<{ readonly agent: Agent; readonly life: Life }> => {
@@ -59,6 +77,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         interval,
         gitInterval: 10 * MINUTE,
         random,
+        keys: [{ name: 'sandbox', read: async () => wrongKey ?? stage.sandbox.apiKey }],
         policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) },
         log: () => undefined,
       },
@@ -68,7 +87,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   }
   const commit = async (): Promise<void> => {
     for (const index of sizes.keys()) {
-      if (!chance(Math.max(0.05, 1 / count))) continue
+      if (away.has(index) || !chance(Math.max(0.05, 1 / count))) continue
       sizes[index] = SIZES[Math.floor(random() * SIZES.length)] ?? 1
       watch.committed(index, sizes[index])
       counts.commits += 1
@@ -83,6 +102,39 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       await world.edit(projectId(index), computeId(index), { suspend_timeout_seconds: 600 }).catch(() => undefined)
     }
   }
+  /** A project leaves the manifests, or all join them again. */
+  const comeAndGo = async (): Promise<void> => {
+    const index = Math.floor(random() * count)
+    if (away.size === 0) {
+      counts.absences += 1
+      away.set(index, watch.begin('away', index))
+    } else {
+      for (const ended of away.values()) ended()
+      away.clear()
+    }
+    await world.declareAll(texts())
+  }
+  const suspendSome = async (): Promise<void> => {
+    for (const index of sizes.keys()) {
+      if (away.has(index) || !chance(Math.max(0.002, 0.1 / count))) continue
+      counts.suspensions += 1
+      const until = stage.clock.now() + (1 + Math.floor(random() * 4)) * HOUR
+      const known = running.agent.view().projects.some(({ id }) => id === projectId(index))
+      if (!known) continue
+      watch.begin('suspended', index, until)
+      await running.agent.suspend([projectId(index)], until, 'a migration')
+    }
+  }
+  /** The key is replaced by an empty file or by a wrong key, and some minutes later by the right one. */
+  const rotateKey = async (): Promise<void> => {
+    counts.keyFaults += 1
+    const ended = watch.begin('key')
+    wrongKey = chance(0.5) ? '' : 'a-key-that-nobody-issued'
+    await world.pass(25 * MINUTE)
+    wrongKey = undefined
+    await world.pass(11 * MINUTE)
+    ended()
+  }
   /** @returns a function that ends the fault. */
   const breakGit = async (): Promise<() => Promise<void>> => {
     const kind = GIT_FAULTS[Math.floor(random() * GIT_FAULTS.length)]
@@ -93,7 +145,9 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       world.moveGit({ isGone: kind === 'gone', isRewritten: kind === 'rewritten' })
     if (kind === 'empty') await world.declareAll(sizes.map(() => '# nothing\n'))
     if (kind === 'broken')
-      await world.declareAll(texts().map((text, index) => (index % 10 === 1 ? 'version: 1\nproject: [' : text)))
+      await world.declareAll(
+        texts().map((text, index) => (text !== undefined && index % 10 === 1 ? 'version: 1\nproject: [' : text)),
+      )
     if (kind === 'rewritten') await commit()
     return async () => {
       world.breakGit(undefined)
@@ -159,6 +213,9 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       else if (mend === undefined && chance(0.04)) mend = await breakGit()
       // One agent runs through the last third, so that leaks become visible.
       if (hour < days * 16 && chance(0.02)) await restart()
+      if (mend === undefined && chance(0.1)) await comeAndGo()
+      if (chance(0.02)) await rotateKey()
+      await suspendSome()
       await editSome()
       if (hour % 24 === 9) await tidy()
       await until(began + (hour + 1) * HOUR)
@@ -166,6 +223,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       control.clearRequests()
       if (hour % 24 === 23) options.onDay?.(Math.floor(hour / 24), stage.sandbox.requests, watch.problems)
     }
+    if (away.size > 0) await comeAndGo()
     await mend?.()
     control.clearFaults()
     // Changes that were rejected or reverted too often wait for a person.

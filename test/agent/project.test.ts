@@ -4,8 +4,6 @@ import { expect, test } from 'vitest'
 import type { ProjectFile } from '../../src/agent/data-folder.ts'
 import type { ProjectHost } from '../../src/agent/memory.ts'
 import { AgentProject } from '../../src/agent/project.ts'
-import { usableOf } from '../../src/agent/round/read.ts'
-import type { Declaration } from '../../src/agent/source/desired-state.ts'
 
 const open = (
   writeProject: (project: string, file: ProjectFile) => Promise<void>,
@@ -40,15 +38,4 @@ test('a failed write of a project file is reported', async () => {
   )
   await expect(project.resume()).rejects.toBe(full)
   expect(lost).toEqual([full])
-})
-
-test('a round uses the new client of its key once the key has been rotated', () => {
-  const declaration = { manifests: {}, files: [] } as unknown as Declaration
-  const key = { api: {}, account: 'a', foreignFile: () => undefined } as unknown as NonNullable<
-    Parameters<typeof usableOf>[2]
-  >
-  const rotated = {} as typeof key.api
-  const usable = usableOf('quiet-river-12345678', declaration, key)
-  Object.assign(key, { api: rotated })
-  expect('key' in usable && usable.key.api === rotated).toBe(true)
 })

@@ -29,8 +29,8 @@ export interface World {
   readonly log: readonly string[]
   /** Writes the manifests, which the agent reads within half a minute. */
   declare(text: string | Uint8Array, file?: string): Promise<void>
-  /** Writes each text to its own file. */
-  declareAll(texts: readonly string[]): Promise<void>
+  /** Writes each text to its own file, and removes the files without a text. */
+  declareAll(texts: readonly (string | undefined)[]): Promise<void>
   /** Makes reading the source fail, until called with `undefined`. */
   breakGit(error: Error | undefined): void
   /** Removes the ref, or rewrites its history. */
@@ -89,7 +89,10 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
     },
     declareAll: async (texts) => {
       await Promise.all(
-        texts.map((text, index) => writeFile(join(manifests, `${String(index).padStart(5, '0')}.yaml`), text)),
+        texts.map((text, index) => {
+          const file = join(manifests, `${String(index).padStart(5, '0')}.yaml`)
+          return text === undefined ? rm(file, { force: true }) : writeFile(file, text)
+        }),
       )
       await readVersion()
     },

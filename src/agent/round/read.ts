@@ -22,7 +22,6 @@ import type { Shown } from '../tell/view.ts'
 /** What a round of a project needs. */
 export interface Usable {
   readonly manifests: Manifests
-  /** Its client changes when the key is rotated. */
   readonly key: KeyOfProject
 }
 
