@@ -25,7 +25,7 @@ export const reportApproval = async (
   const setting = { warning: 'The status of the approval was not set', permission: 'statuses: write' }
   await withGitHub(job, setting, async (github) => {
     const ids = new Set(introduced.map(({ id }) => id))
-    const own = changes?.filter(({ id }) => ids.has(id))
+    const own = changes?.filter(({ id, refused }) => ids.has(id) && refused === undefined)
     const [state, words] =
       own === undefined ? NOT_JUDGED : verdictOf(own, own.length === 0 ? [] : await approvalsOf(job, github))
     const context = ['espalier/approval', inputs.label].filter((part) => part !== '').join(' ')

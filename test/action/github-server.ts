@@ -439,6 +439,8 @@ export const openGitHubServer = async (): Promise<GitHubServer> => {
   const server = createServer((request, response) => {
     void github.handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
   })
+  // On a slow machine, an idle connection would otherwise be closed while the next request is sent.
+  server.keepAliveTimeout = 0
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   github.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   onTestFinished(() => void server.close())
