@@ -72,6 +72,8 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
   const readVersion = async (): Promise<void> => {
     version = await onDisk.read()
     if (version !== undefined) versions.set(version.id, version)
+    // A simulated month has hundreds of versions.
+    for (const id of [...versions.keys()].slice(0, -20)) versions.delete(id)
   }
   let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
