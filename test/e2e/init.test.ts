@@ -42,7 +42,7 @@ test('init with a key writes a manifest with an empty plan, editor settings and 
     Next
       1. \`espalier plan\` shows what would change
       2. set the key for plans: \`gh secret set ESPALIER_PLAN_KEY\`
-      3. set the key for applies, in an environment with reviewers: \`gh secret set ESPALIER_API_KEY --env production\`
+      3. set the key for applies, in an environment that only the default branch may use: \`gh secret set ESPALIER_API_KEY --env production\`
       4. commit and push
     "
   `)

@@ -268,7 +268,7 @@ const nextSteps = (hasManifest: boolean, hasWorkflows: boolean): readonly string
     ...(hasWorkflows
       ? [
           'set the key for plans: `gh secret set ESPALIER_PLAN_KEY`',
-          'set the key for applies, in an environment with reviewers: `gh secret set ESPALIER_API_KEY --env production`',
+          'set the key for applies, in an environment that only the default branch may use: `gh secret set ESPALIER_API_KEY --env production`',
           'commit and push',
         ]
       : []),
