@@ -171,7 +171,7 @@ test('the package contains the program, its schemas, its examples and some docum
     /^docs\/skill\/SKILL\.md$/,
     // The README uses them.
     /^examples\//,
-    /^(README|CHANGELOG)\.md$/,
+    /^(README|CHANGELOG|docs\/README)\.md$/,
     /^LICENSE$/,
     /^package\.json$/,
   ]
