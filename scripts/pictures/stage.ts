@@ -46,14 +46,18 @@ export const withStage = <T>(
 export const terminalOf = (columns: number, rows: number) =>
   new xterm.Terminal({ cols: columns, rows, scrollback: 1_000, convertEol: true, allowProposedApi: true })
 
-/** @param watch called each time the command has written output. */
+/**
+ * @param watch called each time the command has written output.
+ * @param isLive whether progress is shown, which depends on how fast the machine is.
+ */
 export const runOn = async (
   terminal: InstanceType<typeof xterm.Terminal>,
   { folder, sandbox }: Stage,
   args: readonly string[],
   watch: () => void = () => undefined,
+  isLive = true,
 ): Promise<void> => {
-  const stream = () =>
+  const stream = (isTTY = true) =>
     Object.assign(
       new Writable({
         decodeStrings: false,
@@ -64,11 +68,11 @@ export const runOn = async (
           })
         },
       }),
-      { isTTY: true, columns: terminal.cols, rows: terminal.rows },
+      { isTTY, columns: terminal.cols, rows: terminal.rows },
     )
   const io: Io = {
     stdout: stream(),
-    stderr: stream(),
+    stderr: stream(isLive),
     stdin: Readable.from([]),
     env: { PATH: process.env.PATH, ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey, TERM: 'xterm' },
     cwd: folder,
@@ -88,7 +92,7 @@ export const drawn = async (
   columns = COLUMNS,
 ): Promise<string> => {
   const terminal = terminalOf(columns, 50)
-  await runOn(terminal, stage, args)
+  await runOn(terminal, stage, args, undefined, false)
   return terminalSvg(terminal, title, 0, MOST_ROWS)
 }
 
