@@ -72,6 +72,10 @@ test('the program and its examples of usage name no page of docs/, because users
 })
 
 // Run `npm run pictures` if this fails.
-test.each(Object.entries(PLANS))('the picture %s shows what the program prints', async (name, draw) => {
-  expect(await draw()).toBe(textOf(`docs/images/${name}`))
-}, 60_000)
+test.each(Object.entries(PLANS))(
+  'the picture %s shows what the program prints',
+  async (name, draw) => {
+    expect(await draw()).toBe(textOf(`docs/images/${name}`))
+  },
+  60_000,
+)
