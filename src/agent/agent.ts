@@ -3,6 +3,7 @@ import type { ApiOptions } from '../api/index.ts'
 import { compare, EspalierError, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { AgentStatus, AgentView, Plan, ProjectView } from '../model/index.ts'
+import { RestartLimit } from './act/restart-limit.ts'
 import { type AgentControl, type RoundView, type ShownDifference, suspend } from './control.ts'
 import type { PastApply } from './data-folder.ts'
 import type { WakeCause } from './decide/wakes.ts'
@@ -17,11 +18,10 @@ import type { Source } from './source/source.ts'
 import { gapWords, logLines } from './tell/view.ts'
 
 export interface AgentOptions
-  extends Pick<
-    ProjectHost,
-    'data' | 'policy' | 'maxRestarts' | 'operationTimeoutMs' | 'clock' | 'random' | 'notifier'
-  > {
+  extends Pick<ProjectHost, 'data' | 'policy' | 'operationTimeoutMs' | 'clock' | 'random' | 'notifier'> {
   readonly source: Source
+  /** How many computes of all projects together may restart in 24 hours. */
+  readonly maxRestarts?: number | undefined
   readonly keys: readonly AgentKey[]
   readonly api: Omit<ApiOptions, 'apiKey' | 'clients' | 'watch'>
   /** How often each project is refreshed, in milliseconds. */
@@ -61,6 +61,7 @@ export class Agent implements AgentControl {
   readonly #now: () => number
   readonly #startedAt: number
   readonly #projects: Projects
+  readonly #restarts: RestartLimit
   readonly #scheduler: Scheduler
   readonly #stopping = new AbortController()
   readonly #changed = new Listeners<void>()
@@ -85,8 +86,11 @@ export class Agent implements AgentControl {
       concurrency: options.concurrency,
       work: (id, cause, dueAt) => this.#runRound(id, cause, dueAt),
     })
+    const files = () => this.#projects.all.map(({ id, file }) => [id, file] as const)
+    this.#restarts = new RestartLimit(options.maxRestarts, files)
     const host: ProjectHost = {
       ...options,
+      restarts: this.#restarts,
       desired,
       accounts,
       startedAt: this.#startedAt,
@@ -103,7 +107,10 @@ export class Agent implements AgentControl {
       changed: () => this.#changed.call(),
       lost: (error) => this.#lose(error),
     }
-    this.#projects = new Projects(host, (project) => this.#scheduler.forget(project))
+    this.#projects = new Projects(host, (project) => {
+      this.#scheduler.forget(project)
+      this.#restarts.forget(project)
+    })
     accounts.onRefused(() => void this.#orLost(this.#rereadSecrets()))
   }
 

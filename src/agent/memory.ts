@@ -3,6 +3,7 @@ import { operationsReader } from '../api/index.ts'
 import type { Clock, OnSignal } from '../base/index.ts'
 import type { MissedWindowView, Observation, Observed, Plan, ProjectView } from '../model/index.ts'
 import type { Manifests } from '../workflow/index.ts'
+import type { RestartLimit } from './act/restart-limit.ts'
 import { type DataFolder, NEW_PROJECT_FILE, type ProjectFile, Stored } from './data-folder.ts'
 import type { ProjectRecord } from './decide/origin.ts'
 import type { Unread } from './decide/retries.ts'
@@ -19,8 +20,7 @@ export interface ProjectHost {
   readonly source: { readonly from: string }
   readonly data: DataFolder
   readonly policy: AgentPolicy
-  /** How many computes of a project may restart in 24 hours. */
-  readonly maxRestarts?: number | undefined
+  readonly restarts: RestartLimit
   readonly operationTimeoutMs: number
   readonly clock: Clock
   readonly random: () => number

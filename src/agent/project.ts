@@ -9,7 +9,7 @@ import type { ProjectFile } from './data-folder.ts'
 import { adopted } from './decide/origin.ts'
 import type { WakeCause } from './decide/wakes.ts'
 import { type Decided, type ProjectHost, ProjectMemory } from './memory.ts'
-import { act, finishChain, mayRun } from './round/act.ts'
+import { act, finishChain, heldUntil, mayRun } from './round/act.ts'
 import { decide } from './round/decide.ts'
 import { awaitInterrupted, readInterrupted, type Usable, usableOf } from './round/read.ts'
 import { conclude, show, tellNotRead, tellRead, wakeNextInterval } from './round/tell.ts'
@@ -52,6 +52,11 @@ export class AgentProject {
   /** Whether an event of another project covers that this one cannot be read. */
   get isCovered(): boolean {
     return this.#memory.isCovered
+  }
+
+  /** What survives a restart. */
+  get file(): ProjectFile {
+    return this.#memory.file
   }
 
   /** The last plan with all differences, including the differences on hold. */
@@ -179,19 +184,25 @@ export class AgentProject {
       decided = await readAndDecide(true)
     }
     let applies = 0
+    let held: ReturnType<typeof heldUntil>
     while (decided !== undefined && mayRun(memory, decided, applies)) {
       if (!memory.live.isFull) {
         decided = await readAndDecide(true)
         continue
       }
+      held = heldUntil(memory, decided)
+      if (held !== undefined) break
       await show(memory, { state: 'Progressing' }, declaration.version, {})
-      const isInterrupted = await act(memory, decided, key.api)
+      const isInterrupted = await act(memory, decided, key.api).finally(() => {
+        const next = this.#host.restarts.settle(this.id)
+        if (next !== undefined) this.#host.wake(next, this.#host.now(), 'commit')
+      })
       applies += 1
       decided = await readAndDecide(true)
       if (isInterrupted) break
     }
     if (decided === undefined) wakeNextInterval(memory)
-    else await conclude(memory, decided, key.api)
+    else await conclude(memory, decided, key.api, held)
     return applies > 0
   }
 }

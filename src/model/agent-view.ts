@@ -34,6 +34,7 @@ export type AgentReason =
   | 'NotAllowed'
   | 'Wave'
   | 'TooManyRestarts'
+  | 'RestartLimit'
   | 'NoCommonWindow'
   | 'Unreachable'
   | 'KeyRefused'

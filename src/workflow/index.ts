@@ -30,7 +30,7 @@ export {
   withPolicies,
 } from './manifests.ts'
 export { namesOf, type Planned, type PlanOptions, planLive, planRecorded, planSnapshot } from './plan.ts'
-export { checkOverrides, maxRestartsPolicy, type ReviewSettings, withEarlier, withReview } from './review-settings.ts'
+export { checkOverrides, type ReviewSettings, withEarlier, withReview } from './review-settings.ts'
 export { digestOf, encodeSavedPlan, manifestPaths, readSavedPlan, type SavedPlan, savedPlanOf } from './saved-plan.ts'
 export {
   branchMatcher,

@@ -55,15 +55,14 @@ export const withEarlier = (
 
 const MAX_RESTARTS = 'max-restarts'
 
-/** The policy that `--max-restarts` stands for. In the agent, it limits a day. */
-export const maxRestartsPolicy = (limit: number, per?: 'day'): Policy => ({
+/** The policy that `--max-restarts` stands for. */
+const maxRestartsPolicy = (limit: number): Policy => ({
   name: MAX_RESTARTS,
   level: 'deny',
   reason: 'The run was started with this limit.',
   except: [],
   computes: 'any',
   rule: { kind: 'maxRestarts', limit },
-  ...(per && { per }),
   source: { file: '--max-restarts', line: 1, column: 1, length: 1 },
 })
 

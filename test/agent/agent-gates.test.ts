@@ -297,16 +297,31 @@ describe('gates', () => {
   const limit = (rule: string): string =>
     `version: 1\npolicies:\n  - { name: daily, level: deny, reason: Calm., rule: { ${rule} }, per: day }\n`
 
-  test('the limit on restarts counts those of the last 24 hours', async () => {
-    const agent = await start({ ...SELDOM, maxRestarts: 1 })
+  test('the limit on restarts counts those of all projects in the last 24 hours', async () => {
+    await world.declare(manifest(1, OTHER), 'other.yaml')
+    const startAll = async () => {
+      const started = await world.start({ ...SELDOM, maxRestarts: 1 })
+      await world.pass(1_000)
+      await started.reconcile('all')
+      await world.pass(MINUTE)
+      return started
+    }
+    let agent = await startAll()
+    const states = () => [stateOf(agent, PROJECT), stateOf(agent, OTHER)].sort()
+    expect(states()).toEqual(['Synced', 'Synced'])
     await world.declare(manifest(2))
+    await world.declare(manifest(2, OTHER), 'other.yaml')
     await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
-    await world.declare(manifest(4))
-    await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Policy')
-    await world.pass(25 * HOUR)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(states()).toEqual(['Scheduled: RestartLimit', 'Synced'])
+    // The restarts of an earlier run count.
+    agent.stop()
+    await world.pass(MINUTE)
+    agent = await startAll()
+    expect(states()).toEqual(['Scheduled: RestartLimit', 'Synced'])
+    await world.pass(23 * HOUR)
+    expect(world.writes()).toHaveLength(1)
+    await world.pass(2 * HOUR)
+    expect(states()).toEqual(['Synced', 'Synced'])
     expect(world.writes()).toHaveLength(2)
   })
 

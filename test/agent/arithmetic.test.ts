@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { beforeStep, usedIn, withSettled } from '../../src/agent/act/progress.ts'
+import { RestartLimit } from '../../src/agent/act/restart-limit.ts'
 import { isSuspended, suspend } from '../../src/agent/control.ts'
 import { NEW_PROJECT_FILE } from '../../src/agent/data-folder.ts'
 import { countReverts, isConfirmed, mayInterrupt, waitAfter, wasRefused } from '../../src/agent/decide/retries.ts'
@@ -196,4 +197,30 @@ test('a project shows its worst state, and each state has an exit code', () => {
     reason: 'Policy',
   })
   expect(AGENT_STATES.map(agentExitCode)).toEqual([3, 3, 3, 3, 2, 5, 2, 0, 2])
+})
+
+describe('the limit of restarts of all projects', () => {
+  const attempt = (at: number) => ({ at, compute: 'c', interrupts: true, used: { maxRestarts: 1 } })
+  const limitOf = (limit: number, ages: Readonly<Record<string, readonly number[]>>) =>
+    new RestartLimit(limit, () => Object.entries(ages).map(([id, times]) => [id, { attempts: times.map(attempt) }]))
+
+  test('a project goes whole or waits until enough restarts are a day old', () => {
+    const limit = limitOf(3, { a: [5, 9], b: [] })
+    expect(limit.take('b', { restarts: 2, wave: 0 }, 10)).toEqual({ isFree: false, freesAt: DAY + 5 })
+    expect(limit.take('b', { restarts: 2, wave: 0 }, DAY + 5)).toEqual({ isFree: true })
+    expect(limit.take('b', { restarts: 4, wave: 0 }, DAY + 5).isFree).toBe(false)
+  })
+
+  test('running projects have reserved theirs, and the earlier wave goes before the older wish', () => {
+    const limit = limitOf(1, {})
+    expect(limit.take('a', { restarts: 1, wave: 0 }, 0).isFree).toBe(true)
+    expect(limit.take('b', { restarts: 1, wave: 1 }, 1).isFree).toBe(false)
+    expect(limit.take('d', { restarts: 1, wave: 0 }, 2).isFree).toBe(false)
+    expect(limit.take('c', { restarts: 1, wave: 0 }, 2).isFree).toBe(false)
+    // The service refused the restart of `a`, so it is given back.
+    expect(limit.settle('a')).toBe('c')
+    expect(limit.take('b', { restarts: 1, wave: 1 }, 3).isFree).toBe(false)
+    expect(limit.take('c', { restarts: 1, wave: 0 }, 3).isFree).toBe(true)
+    expect(limit.waiting).toBe(2)
+  })
 })

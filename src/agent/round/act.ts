@@ -2,7 +2,7 @@
 import { relative } from 'node:path'
 import type { WriteApi } from '../../api/index.ts'
 import type { OnSignal } from '../../base/index.ts'
-import type { ApplyEvent, Plan } from '../../model/index.ts'
+import { type ApplyEvent, type Plan, planUseOf } from '../../model/index.ts'
 import { apply } from '../../workflow/index.ts'
 import { afterApply, applied, beforeStep, withApplied, withGap } from '../act/progress.ts'
 import { closesGap, openedGap } from '../act/recovery.ts'
@@ -17,6 +17,18 @@ const canRun = ({ round: { steps } }: Decided): boolean => [...steps.values()].s
 
 export const mayRun = ({ host, file: { retryAt = 0 } }: ProjectMemory, decided: Decided, applies: number): boolean =>
   !host.isStopping() && !host.data.isFull() && applies < MAX_APPLIES && host.now() >= retryAt && canRun(decided)
+
+/** Reserves the restarts of a round. @returns when there may be room for them, or `undefined` if they are reserved. */
+export const heldUntil = (
+  { id, host }: ProjectMemory,
+  { round: { plan, steps }, declaration }: Decided,
+): { readonly freesAt: number | undefined } | undefined => {
+  const running = new Set(plan.steps.flatMap((step) => (steps.get(step.id)?.action === 'run' ? [step.change] : [])))
+  const changes = plan.changes.filter((change) => running.has(change.id))
+  const restarts = changes.reduce((sum, change) => sum + (planUseOf({ change, cost: undefined }).maxRestarts ?? 0), 0)
+  const { isFree, freesAt } = host.restarts.take(id, { restarts, wave: declaration.waitsFor().length }, host.now())
+  return isFree ? undefined : { freesAt }
+}
 
 /** @returns whether the apply was cut short: by a check that blocked it, by a suspension, or by the end of the agent. */
 export const act = async (

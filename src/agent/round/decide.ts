@@ -2,7 +2,7 @@
 import { optionalRead, pastOperations, type ReadApi } from '../../api/index.ts'
 import { VERSION } from '../../base/version.ts'
 import { handoversIn, type Observed } from '../../model/index.ts'
-import { maxRestartsPolicy, planSnapshot } from '../../workflow/index.ts'
+import { planSnapshot } from '../../workflow/index.ts'
 import { afterRefresh, usedIn, withGap } from '../act/progress.ts'
 import { remainingGap } from '../act/recovery.ts'
 import { isSuspended } from '../control.ts'
@@ -18,11 +18,10 @@ export const decide = async (
   read: Observed,
   api: ReadApi,
 ): Promise<Decided | undefined> => {
-  const { now, desired, startedAt, maxRestarts, policy, isSettled } = memory.host
+  const { now, desired, startedAt, policy, isSettled } = memory.host
   const review = {
     ...declared.review,
     used: usedIn(memory.file, now()),
-    ...(maxRestarts === undefined ? {} : { maxRestarts: maxRestartsPolicy(maxRestarts, 'day') }),
   }
   const manifests = { ...declared, review }
   const { result } = planSnapshot(read, manifests)

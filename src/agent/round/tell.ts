@@ -17,7 +17,10 @@ export const conclude = async (
   memory: ProjectMemory,
   { declaration, round, manifests, ...decided }: Decided,
   api: WriteApi,
+  held?: { readonly freesAt: number | undefined },
 ): Promise<void> => {
+  const { restarts } = memory.host
+  if (held === undefined) restarts.forget(memory.id)
   const observed = await withSettlements(api, decided.observed, memory.readOperations)
   const { now, random, wake, intervalOf } = memory.host
   const { failedOperations: failed } = memory.file
@@ -36,6 +39,13 @@ export const conclude = async (
   if (isDue && data.isFull()) {
     const message = `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
     await show(memory, { state: 'Failing' }, declaration.version, { ...shown, released, message })
+  } else if (held !== undefined) {
+    if (held.freesAt !== undefined) wake(memory.id, held.freesAt, 'commit')
+    const all = restarts.waiting === 1 ? '' : ` ${restarts.waiting} projects wait for this.`
+    const message = held.freesAt === undefined ? 'The project alone needs more restarts than --max-restarts.' : ''
+    const limited = { state: 'Scheduled', reason: 'RestartLimit' } as const
+    const until = held.freesAt
+    await show(memory, limited, declaration.version, { ...shown, released, message: `${message}${all}`.trim(), until })
   } else await show(memory, status, declaration.version, { ...shown, released })
   // This is set last, because until now the displayed state was that of the previous declaration.
   memory.concluded = declaration.digest
@@ -123,7 +133,9 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
     name: live.observed?.projects[0]?.name ?? memory.view.name,
     lastApply: news?.applied ?? memory.view.lastApply,
   }
-  const notable: AgentStatus = memory.isCovered ? { state: 'Unknown' } : status
+  // One event stands for all projects that the limit of restarts holds.
+  const isCovered = memory.isCovered || (status.reason === 'RestartLimit' && host.restarts.waiting > 1)
+  const notable: AgentStatus = isCovered ? { state: 'Unknown' } : status
   // The news is removed from the file before it is sent, so that it is sent at most once.
   await memory.save((file) => ({
     ...file,

@@ -88,6 +88,7 @@ const commandFor = (
       return `espalier agent reconcile ${project}`
     case 'GitStale':
     case 'Wave':
+    case 'RestartLimit':
     case 'DriftUnconfirmed':
       return undefined
     case 'PlanError':
@@ -106,6 +107,8 @@ const commandFor = (
 /** The fields of the view that the round determined. The other fields keep their previous values. */
 export interface Shown {
   readonly message?: string | undefined
+  /** When a project can go on that waits for something other than a window. */
+  readonly until?: number | undefined
   /** Shown instead of the command that is usually suggested for the state. */
   readonly command?: string | undefined
   readonly differences?: ProjectView['differences']
@@ -166,7 +169,7 @@ export const shownAs = (
   const endOf: Partial<Record<AgentState, number | undefined>> = {
     Suspended: suspension?.until,
     Failing: retryAt,
-    Scheduled: wait?.opensAt,
+    Scheduled: shown.until ?? wait?.opensAt,
   }
   const isStopped = status.state === 'Suspended'
   return {

@@ -77,7 +77,7 @@ const DESCRIPTION = {
       value: 'LIST',
       array: true,
     }),
-    'max-restarts': number('Decisions:', 'Limit the restarts of each project in 24 hours, as a policy'),
+    'max-restarts': number('Decisions:', 'Limit the restarts of all projects together in any 24 hours'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
     policy: REVIEW_FLAGS.policy,
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),

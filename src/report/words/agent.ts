@@ -35,6 +35,7 @@ export const AGENT_REASON_WORDS: Readonly<Record<AgentReason, string>> = {
   Protected: 'the branch or compute is protected',
   NotAllowed: 'it is not permitted by --allow',
   Wave: 'a project in an earlier wave is not synced yet',
+  RestartLimit: 'it would exceed --max-restarts for all projects together',
   TooManyRestarts: 'it was tried 3 times in 24 hours',
   NoCommonWindow: 'its restart windows are never open together, or not for long enough',
   Unreachable: 'the service does not respond',
