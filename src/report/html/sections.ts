@@ -12,11 +12,11 @@ import {
   type Released,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { type Alike, alike, alikeByProject, sameErrorWords, warningsBeside } from '../words/alike.ts'
+import { type Alike, alike, alikeByProject, warningsBeside } from '../words/alike.ts'
 import { costDetails, planCostWords } from '../words/cost.ts'
 import { number } from '../words/counts.ts'
 import { IMPACT_MARKS, impactCount, impactCounts, impactWords, interrupting, noneWords } from '../words/impacts.ts'
-import { computeOnBranch, messageOf, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
+import { computeOnBranch, messageOf, place, planNames, projectTitle } from '../words/names.ts'
 import {
   ifInUse,
   type Measure,
@@ -48,26 +48,22 @@ export const chips = ({ summary, changes }: Pick<Plan, 'summary' | 'changes'>): 
 export const warningsSection = (plan: Plan): Markup => {
   const warnings = warningsBeside(plan)
   return when(warnings.length > 0, () =>
-    section('warnings', counted(warnings.length, 'warning'), diagnosticList(alike(warnings), plan), 'warnings'),
+    section('warnings', counted(warnings.length, 'warning'), diagnosticList(alike(warnings, plan)), 'warnings'),
   )
 }
 
-const diagnosticList = (problems: readonly Alike[], plan: Pick<Plan, 'projectNames'>): Markup =>
-  markup`<ul>${problems.map(({ first, others }) => {
-    const diagnostic = withNamesOf(plan)(first)
+const diagnosticList = (problems: readonly Alike[]): Markup =>
+  markup`<ul>${problems.map(({ diagnostic, same }) => {
     const { code, source } = diagnostic
     const where = source === undefined ? '' : markup` <code>${place(source)}</code>`
-    const same = sameErrorWords(others.map(projectTitle(plan))).map((words) => ` ${words}`)
-    return markup`<li>${icon('warning')}<p><b>${code}</b> ${messageOf(diagnostic)}${where}${same}</p></li>
+    return markup`<li>${icon('warning')}<p><b>${code}</b> ${messageOf(diagnostic)}${where}${same.map((words) => ` ${words}`)}</p></li>
 `
   })}</ul>`
 
 export const leftOutSection = (plan: Plan): Markup => {
   if (plan.leftOut === undefined) return NOTHING
-  const titleOf = projectTitle(plan)
-  const lists = alikeByProject(plan.leftOut).map(
-    ({ project, problems }) =>
-      markup`<h3>Project <code>${titleOf(project)}</code></h3>${diagnosticList(problems, plan)}`,
+  const lists = alikeByProject(plan).map(
+    ({ title, problems }) => markup`<h3>Project <code>${title}</code></h3>${diagnosticList(problems)}`,
   )
   return section('left-out', `Left out: ${projectsLeftOut(plan)} could not be planned`, lists, 'warnings')
 }

@@ -1,10 +1,10 @@
 /** The parts of a plan's Markdown other than its changes. */
 import { counted, group, groupBy } from '../../base/index.ts'
 import { computeTitle, type Plan } from '../../model/index.ts'
-import { alikeByProject, sameErrorWords } from '../words/alike.ts'
+import { alikeByProject } from '../words/alike.ts'
 import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
 import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
-import { numberedSteps, type PlanNames, place, planNames, projectTitle, withNamesOf } from '../words/names.ts'
+import { numberedSteps, type PlanNames, place, planNames } from '../words/names.ts'
 import { overriddenWords, policyLines } from '../words/plan-lines.ts'
 import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
 import { computeText, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
@@ -48,14 +48,11 @@ export const leftOutPart = (
 ): readonly string[] => {
   const { leftOut } = plan
   if (leftOut === undefined) return []
-  const titleOf = projectTitle(plan)
-  const problems = alikeByProject(leftOut).flatMap(({ project, problems }) =>
-    problems.map(({ first, others }) => {
-      const diagnostic = withNamesOf(plan)(first)
+  const problems = alikeByProject(plan).flatMap(({ title, problems }) =>
+    problems.map(({ diagnostic, same }) => {
       const { source } = diagnostic
       const where = source === undefined ? [] : [linked(literal(place(source)), linkTo?.(source.file, source.line))]
-      const same = sameErrorWords(others.map(titleOf)).map(literal)
-      return [`> - ${literal(titleOf(project))}: ${diagnosticText(diagnostic)}`, ...where, ...same].join(' ')
+      return [`> - ${literal(title)}: ${diagnosticText(diagnostic)}`, ...where, ...same.map(literal)].join(' ')
     }),
   )
   const shown = withReasons ? problems.slice(0, MOST_SHOWN) : []

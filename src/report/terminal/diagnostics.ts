@@ -1,7 +1,7 @@
 /** Shows diagnostics on a terminal, each with its place, the source line with carets, and the hint. */
 import { counted, plainText } from '../../base/index.ts'
 import type { Diagnostic, Source } from '../../model/index.ts'
-import { type Alike, alike, sameErrorWords } from '../words/alike.ts'
+import { type Alike, alike } from '../words/alike.ts'
 import { severityCounts } from '../words/counts.ts'
 import { fitting, type Paint, paintOf, type Style, textWidth, wrapped } from './style.ts'
 
@@ -17,11 +17,8 @@ export const terminalDiagnostics = (diagnostics: readonly Diagnostic[], style: S
   return `${parts.join('\n\n')}\n\n${counts}\n`
 }
 
-const groupText = ({ first, others }: Alike, style: Style, paint: Paint, lineOf: LineOf): string =>
-  [
-    diagnosticText(first, style, paint, lineOf),
-    ...sameErrorWords(others).map((words) => wrapped(words, style, 2)),
-  ].join('\n')
+const groupText = ({ diagnostic, same }: Alike, style: Style, paint: Paint, lineOf: LineOf): string =>
+  [diagnosticText(diagnostic, style, paint, lineOf), ...same.map((words) => wrapped(words, style, 2))].join('\n')
 
 /** @param indent number of spaces before each line. */
 export const diagnosticText = (

@@ -8,7 +8,7 @@ import {
   type Step,
   type UnmanagedCompute,
 } from '../../model/index.ts'
-import { alikeByProject, sameErrorWords, warningsBeside } from '../words/alike.ts'
+import { alikeByProject, warningsBeside } from '../words/alike.ts'
 import { planCostWords, projectCostLines, remarksOf } from '../words/cost.ts'
 import { capitalised, minuteOf } from '../words/counts.ts'
 import { DELETE_WORDS, isDisruptive } from '../words/impacts.ts'
@@ -148,18 +148,18 @@ const warningsSection = ({ plan, isDetailed, style, paint }: PlanFrame): string 
     .join('\n')
 
 const leftOutSection = (frame: PlanFrame): string => {
-  const { plan, names, style, paint } = frame
+  const { plan, style, paint } = frame
   if (plan.leftOut === undefined) return ''
   return [
     wrapped(
       `${paint.bold(paint.red(`Left out: ${projectsLeftOut(plan)} could not be planned`))}${plan.projects.length === 0 ? '' : paint.dim('; `apply` applies the others')}`,
       style,
     ),
-    ...alikeByProject(plan.leftOut).flatMap(({ project, problems }) => [
-      wrapped(paint.bold(`Project ${names.project(project)}`), style, 2),
-      ...problems.flatMap(({ first, others }) => [
-        diagnosticText(withNamesOf(plan)(first), style, paint, undefined, 4),
-        ...sameErrorWords(others.map(names.project)).map((words) => wrapped(words, style, 6)),
+    ...alikeByProject(plan).flatMap(({ title, problems }) => [
+      wrapped(paint.bold(`Project ${title}`), style, 2),
+      ...problems.flatMap(({ diagnostic, same }) => [
+        diagnosticText(diagnostic, style, paint, undefined, 4),
+        ...same.map((words) => wrapped(words, style, 6)),
       ]),
     ]),
   ].join('\n')

@@ -1,27 +1,44 @@
 /** Groups projects that cannot be read or imported, and steps that failed, for the same reason. */
 import { counted, groupBy, listed } from '../../base/index.ts'
-import { type Diagnostic, EFFECT_HINTS, type LeftOutProject, type Plan, type StepOutcome } from '../../model/index.ts'
+import { type Diagnostic, EFFECT_HINTS, type Plan, type StepOutcome } from '../../model/index.ts'
+import { projectTitle, withNamesOf } from './names.ts'
 
 export interface Alike {
+  /** As it was given. */
   readonly first: Diagnostic
-  /** The ids of the other projects with the same error. */
-  readonly others: readonly string[]
+  /** The same, with the names of projects. */
+  readonly diagnostic: Diagnostic
+  /** `The same error in 3 other projects: a, b, c.` Empty if there are no others. */
+  readonly same: readonly string[]
 }
 
+type Names = Pick<Plan, 'projectNames'>
+
 /** Keeps the order of the diagnostics. Only the first of those that are alike is kept as a whole. */
-export const alike = (diagnostics: readonly Diagnostic[]): readonly Alike[] =>
-  [...groupBy(diagnostics.entries(), ([index, one]) => reasonOf(one) ?? String(index)).values()].flatMap((same) => {
-    const [first, ...rest] = same.map(([, diagnostic]) => diagnostic)
-    return first === undefined ? [] : [{ first, others: rest.flatMap((one) => projectOf(one) ?? []) }]
+export const alike = (diagnostics: readonly Diagnostic[], plan: Names = {}): readonly Alike[] => {
+  const [titleOf, named] = [projectTitle(plan), withNamesOf(plan)]
+  const groups = groupBy(diagnostics.entries(), ([index, one]) => reasonOf(one) ?? String(index))
+  return [...groups.values()].flatMap((group) => {
+    const [first, ...rest] = group.map(([, diagnostic]) => diagnostic)
+    const others = rest.flatMap((one) => projectOf(one) ?? []).map(titleOf)
+    const words = `The same error in ${counted(others.length, 'other project')}: ${listed(others, MOST_NAMED)}.`
+    return first === undefined ? [] : [{ first, diagnostic: named(first), same: others.length === 0 ? [] : [words] }]
   })
+}
 
 /** The problems of each project, without the projects whose problems are all given for an earlier one. */
 export const alikeByProject = (
-  leftOut: readonly LeftOutProject[],
-): readonly { readonly project: string; readonly problems: readonly Alike[] }[] => {
-  const groups = new Map(alike(leftOut.flatMap(({ diagnostics }) => diagnostics)).map((same) => [same.first, same]))
+  plan: Names & Pick<Plan, 'leftOut'>,
+): readonly { readonly title: string; readonly problems: readonly Alike[] }[] => {
+  const { leftOut = [] } = plan
+  const titleOf = projectTitle(plan)
+  const all = leftOut.flatMap(({ diagnostics }) => diagnostics)
+  const groups = new Map(alike(all, plan).map((same) => [same.first, same]))
   return leftOut
-    .map(({ project, diagnostics }) => ({ project, problems: diagnostics.flatMap((one) => groups.get(one) ?? []) }))
+    .map(({ project, diagnostics }) => ({
+      title: titleOf(project),
+      problems: diagnostics.flatMap((one) => groups.get(one) ?? []),
+    }))
     .filter(({ problems }) => problems.length > 0)
 }
 
@@ -52,12 +69,6 @@ export const reasonOfStep = ({ step, status, reason, message = '', observation }
 const withoutRequest = (message: string): string => message.replace(/, request [^,)]+/, '')
 
 export const MOST_NAMED = 5
-
-/** `The same error in 3 other projects: a, b, c.` No words if there are no others. */
-export const sameErrorWords = (others: readonly string[]): readonly string[] =>
-  others.length === 0
-    ? []
-    : [`The same error in ${counted(others.length, 'other project')}: ${listed(others, MOST_NAMED)}.`]
 
 /** The message without the project and without the id of the request. `undefined` for other kinds of diagnostics. */
 const reasonOf = (diagnostic: Diagnostic): string | undefined => {
