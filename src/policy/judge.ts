@@ -137,6 +137,6 @@ export const checkOverrideNames = (overrides: ReadonlyMap<string, string>, polic
   const unknown = [...overrides.keys()].find((name) => !policies.includes(name))
   if (unknown === undefined) return
   throw new EspalierError('E_OVERRIDE', `There is no policy \`${unknown}\` to override.`, {
-    hint: didYouMean(unknown, policies) ?? `Policies here: ${policies.join(', ') || 'none'}.`,
+    hint: didYouMean(unknown, policies) ?? `Policies here: ${[...new Set(policies)].join(', ') || 'none'}.`,
   })
 }

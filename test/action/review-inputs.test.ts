@@ -43,6 +43,7 @@ test('an override allows a denied plan, and its author is recorded', async () =>
 test.each([
   ['override', 'smal=x', 'E_OVERRIDE'],
   ['override', 'small', 'E_OVERRIDE'],
+  ['override', 'nowhere-near=x', 'Policies here: small.'],
   ['cost-threshold', 'low', 'E_INPUT'],
   ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
 ])('the input `%s` rejects %s', async (name, value, code) => {

@@ -18,7 +18,10 @@ const seed: Seed = {
               id: 'ep-main',
               size: 1,
               scaleToZero: 'never',
-              postgres: { settings: { 'app.jwt_secret': 'S3CRET-JWT', 'app.other': 'S3CRET-OTHER' } },
+              postgres: {
+                settings: { 'app.jwt_secret': 'S3CRET-JWT', 'app.other': 'S3CRET-OTHER' },
+                preload: ['S3CRET_LIBRARY'],
+              },
             },
             { id: 'ep-by-hand', size: 1, type: 'read_only', name: 'SECRET-REPLICA', scaleToZero: 'never' },
           ],
@@ -41,13 +44,18 @@ const planOf = async (
 ) => {
   const world = await openForkWorld(live, { 'espalier.yaml': base })
   await prepare?.(world)
+  return planIn(world, head)
+}
+
+/** Everything that the plan of this head shows to others. */
+const planIn = async (world: ForkWorld, head: string) => {
   world.fork.write('espalier.yaml', head)
   world.fork.commit('head')
   world.open()
   const ended = await world.run()
   const file = ended.outputs['json-plan-path']
   const everything = [
-    ended.log,
+    ended.log, // with the annotations
     ended.summary,
     JSON.stringify(ended.outputs),
     ...world.github.comments.map(({ body }) => body),
@@ -77,14 +85,6 @@ test('for a declared setting, the name and the declared value are shown, but the
 })
 
 // promise: hidden-names
-test('a replica that resembles a declared one is not revealed by a hint about its name', async () => {
-  const head = BASE.replace('} }', '}, replicas: { reporting: { size: 1, scaleToZero: never } } }')
-  const { everything, code, log } = await planOf(head)
-  expect(code, log).toBe(0)
-  expect(everything).not.toMatch(/SECRET|renamedFrom/)
-})
-
-// promise: hidden-names
 test('the digests in the comment do not cover a live name, which readers could guess', async () => {
   const base = BASE.replace('size: 1', 'id: ep-main, size: 1')
   const rename = async (name: string) => {
@@ -97,28 +97,38 @@ test('the digests in the comment do not cover a live name, which readers could g
 })
 
 // promise: hidden-names
-test.each([
-  ['an ordinary change', BASE.replace('size: 1', 'size: 2')],
-  ['a rule that matches every branch', `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`],
-  [
-    'a branch with a similar name',
-    'version: 1\nproject: shop\nbranches: { SECRET-acquisitio: { primary: { size: 1 } } }\n',
-  ],
-  ['pruning', `${BASE}prune: true\n`],
-  ['a branch without its primary', 'version: 1\nproject: shop\nprune: true\nbranches: { main: { primary: absent } }\n'],
-  ['a pin to an undeclared compute', 'version: 1\nproject: shop\nbranches: { main: { primary: { id: ep-hidden } } }\n'],
-  ['the name of an undeclared replica', BASE.replace('} }', '}, replicas: { reporting: { name: SECRET-REPLICA } } }')],
-])('undeclared live names and ids are hidden from a manifest with %s', async (_, head) => {
-  const { everything } = await planOf(head)
-  // Values from the pull request itself are not secret.
-  const own = head.match(/SECRET-\w+/g) ?? []
-  const shown = own.reduce((text, word) => text.replaceAll(new RegExp(`${word}(?!\\w)`, 'g'), ''), everything)
-  expect(shown).not.toContain('SECRET')
-  expect(everything).not.toContain('S3CRET')
-  // The pull request knows the id that it pins.
-  expect(shown.replaceAll(head.includes('ep-hidden') ? 'ep-hidden' : '-', '')).not.toMatch(
-    /ep-?hidden|ep-?by-?hand|br-?secret/i,
-  )
+test('undeclared live names, ids and values are hidden from every kind of manifest', async () => {
+  const world = await openForkWorld(seed, { 'espalier.yaml': BASE })
+  const shop = 'version: 1\nproject: shop\n'
+  for (const head of [
+    BASE.replace('size: 1', 'size: 2'),
+    `${BASE}rules: [{ match: "**", primary: { size: 2 } }]\n`,
+    `${shop}branches: { SECRET-acquisitio: { primary: { size: 1 } } }\n`,
+    `${BASE}prune: true\n`,
+    `${shop}prune: true\nbranches: { main: { primary: absent } }\n`,
+    `${shop}branches: { main: { primary: { id: ep-hidden } } }\n`,
+    // A replica that resembles a declared one must not cause a hint about its name.
+    BASE.replace('} }', '}, replicas: { reporting: { size: 1, scaleToZero: never } } }'),
+    // Each attribute of a compute, whose live value may be shown only if it is not a setting.
+    BASE.replace(
+      'size: 1',
+      'size: { min: 2, max: 4 }, scaleToZero: 5m, name: mine, postgres: { preload: [x], settings: { app.jwt_secret: x } }',
+    ),
+    BASE.replace('size: 1', 'disabled: true'),
+    `price: { cuHour: 1, currency: USD }\ntier: free\n${BASE.replace('size: 1', 'size: 8')}`,
+  ]) {
+    const { everything, log } = await planIn(world, head)
+    expect(log, head).not.toMatch(/E_(UNKNOWN_KEY|TYPE|YAML)/)
+    // Values from the pull request itself are not secret.
+    const own = head.match(/SECRET-\w+/g) ?? []
+    const shown = own.reduce((text, word) => text.replaceAll(new RegExp(`${word}(?!\\w)`, 'g'), ''), everything)
+    expect(shown, head).not.toMatch(/SECRET|renamedFrom/)
+    expect(everything, head).not.toContain('S3CRET')
+    // The pull request knows the id that it pins.
+    expect(shown.replaceAll(head.includes('ep-hidden') ? 'ep-hidden' : '-', ''), head).not.toMatch(
+      /ep-?hidden|ep-?by-?hand|br-?secret/i,
+    )
+  }
 })
 
 // promise: hidden-names
