@@ -14,8 +14,8 @@ afterAll(() => direct.sandbox.close())
 test.each(
   isLong
     ? [
-        { most: 1, of: 2 },
-        { most: 2, of: 180 },
+        { most: 1, of: 4 },
+        { most: 2, of: 370 },
       ]
     : [{ most: 1, of: 0 }],
 )(
