@@ -56,7 +56,10 @@ describe('a plan is short', () => {
     const restarts = changes.filter(({ impact }) => impact === 'restart').length
     const summary = { ...PLAN.summary, move: 0, delete: 0, refused: 0, ...kinds, restarts }
     const projects = [...new Set(changes.map(({ project }) => project))]
-    return { ...PLAN, projects, changes, steps: PLAN.steps.slice(0, 1), warnings: [], summary, cost: COST }
+    // An update adds up to 3 CU, and a create up to 2 CU, all month.
+    const high = (3 * kinds.update + 2 * kinds.create) * COST.hoursPerMonth
+    const cost = { ...COST, total: { delta: { ...AT_MOST, high, unknown: changes.length } } }
+    return { ...PLAN, projects, changes, steps: PLAN.steps.slice(0, 1), warnings: [], summary, cost }
   }
 
   test.each([

@@ -50,7 +50,8 @@ export const quietWords = (quiet: readonly Change[], isMore: boolean): string =>
     return count === 0 ? [] : [`${count} to ${kind}`]
   })
   const idle = quiet.filter(({ unlessIdle }) => unlessIdle !== undefined).length
-  const words = `${noneWords(quiet)}${idle === 0 ? '' : `, ${idle} because the compute is idle`}`
+  const computes = idle === 1 ? 'the idle compute' : `one of the ${idle} idle computes`
+  const words = `${noneWords(quiet)}${idle === 0 ? '' : `, unless ${computes} is in use by then`}`
   return `${counted(quiet.length, isMore ? 'more change' : 'change')} (${counts.join(', ')}): ${words}`
 }
 
