@@ -2,6 +2,7 @@
 // dependencies. The other examples in this folder use this file.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
 
 const MAX_AGE_SECONDS = 5 * 60
 
@@ -24,11 +25,9 @@ export const isSigned = (headers, body, secret, now = Date.now()) => {
 export const receive = ({ secret, port, host = '127.0.0.1', handle, log = console.error }) => {
   const handled = new Set()
   const server = createServer(async (request, response) => {
-    const chunks = []
-    for await (const chunk of request) chunks.push(chunk)
-    const body = Buffer.concat(chunks).toString()
-    if (!isSigned(request.headers, body, secret)) return response.writeHead(401).end()
     try {
+      const body = await text(request)
+      if (!isSigned(request.headers, body, secret)) return response.writeHead(401).end()
       const event = JSON.parse(body)
       if (!handled.has(event.id)) await handle(event)
       handled.add(event.id)

@@ -1,11 +1,10 @@
 /** GitHub on loopback. Stores comments, and validates every request against GitHub's descriptions of REST and GraphQL. */
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { Ajv, type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
-import { onTestFinished } from 'vitest'
+import { serve } from '../serve.ts'
 import { answerGraphql, pages } from './github-graphql.ts'
 
 interface Parameter {
@@ -436,13 +435,9 @@ const commentOf = ({ id, issue, body, login, editor }: StoredComment) => ({
 
 export const openGitHubServer = async (): Promise<GitHubServer> => {
   const github = new GitHubServer()
-  const server = createServer((request, response) => {
-    void github.handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
-  })
-  // On a slow machine, an idle connection would otherwise be closed while the next request is sent.
-  server.keepAliveTimeout = 0
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  github.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  onTestFinished(() => void server.close())
+  const { origin } = await serve((request, response) =>
+    github.handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error))),
+  )
+  github.url = origin
   return github
 }

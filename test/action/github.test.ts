@@ -1,14 +1,11 @@
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import { GitHubError, openGitHub } from '../../src/action/github.ts'
+import { serve } from '../serve.ts'
 
 const openOn = async (respond: RequestListener) => {
-  const server = createServer(respond)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const github = openGitHub({ GITHUB_API_URL: url }, 'token', 'acme/shop')
+  const { origin } = await serve(respond)
+  const github = openGitHub({ GITHUB_API_URL: origin }, 'token', 'acme/shop')
   onTestFinished(() => github.close())
   return github
 }

@@ -1,9 +1,8 @@
 /** Which rounds are notified, what an event contains, and how it is delivered: in order, signed, at most once. */
 
 import { createHmac } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingHttpHeaders } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
 import { webhookKey } from '../../src/agent/tell/http/git-hook.ts'
@@ -16,6 +15,7 @@ import {
   type Send,
 } from '../../src/agent/tell/notifier.ts'
 import type { AgentStatus, ProjectView } from '../../src/model/index.ts'
+import { serve } from '../serve.ts'
 import { at, project, START } from './fake-control.ts'
 import { EVERY_STATE } from './views.ts'
 import { VirtualClock } from './virtual-clock.ts'
@@ -161,14 +161,12 @@ describe('delivery', () => {
   // promise: event-redirect
   test('a receiver gets a signed CloudEvent, redirects are not followed, and the URL is never logged', async () => {
     const seen: { readonly headers: IncomingHttpHeaders; readonly body: string; readonly path: string }[] = []
-    const server = createServer(async (request, response) => {
-      let body = ''
-      for await (const chunk of request) body += chunk
+    const { origin, close } = await serve(async (request, response) => {
+      const body = await text(request)
       seen.push({ headers: request.headers, body, path: request.url ?? '' })
       response.writeHead(307, { location: '/elsewhere' }).end('thank you')
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks/very-secret-token`
+    })
+    const url = `${origin}/hooks/very-secret-token`
     const clock = new VirtualClock(START)
     const lines: string[] = []
     const notifier = new Notifier({ send: sendTo(url), key: KEY, clock, log: (line) => lines.push(line) })
@@ -196,9 +194,7 @@ describe('delivery', () => {
       data: { project: { id: 'p-1' }, account: 'default', ...CONFLICT, previous: { state: 'Synced' } },
     })
     expect(lines.join()).not.toContain('secret')
-    server.close()
-    server.closeAllConnections()
-    // The server is closed.
+    await close()
     await expect(sendTo(url)('{}', {})).rejects.toThrow()
   })
 })

@@ -1,13 +1,15 @@
 /** The recipes of examples/agent, which post events to Slack or as GitHub issues. */
 
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import type { Server } from 'node:http'
+import { connect } from 'node:net'
+import { json } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
 import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
 import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
 import type { ProjectView } from '../../src/model/index.ts'
 import { quickClock } from '../quick-clock.ts'
+import { listen, serve } from '../serve.ts'
 import { project } from './fake-control.ts'
 
 type Handle = (event: unknown) => unknown
@@ -23,20 +25,6 @@ const { keepIssues } = (await recipe('github-issue')) as {
 }
 
 const SECRET = `whsec_${Buffer.from('a key of thirty two bytes, at least').toString('base64')}`
-const servers: Server[] = []
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close()
-    server.closeAllConnections()
-  }
-})
-
-const urlOf = async (server: Server): Promise<string> => {
-  servers.push(server)
-  if (!server.listening) await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 interface Asked {
   readonly method: string
@@ -47,15 +35,14 @@ interface Asked {
 /** A server that stands in for Slack or GitHub. */
 const service = async (answer: (asked: Asked) => { readonly status?: number; readonly body?: unknown }) => {
   const asked: Asked[] = []
-  const server = createServer(async (request, response) => {
-    let text = ''
-    for await (const chunk of request) text += chunk
-    const one = { method: request.method ?? '', path: request.url ?? '', body: text === '' ? {} : JSON.parse(text) }
+  const { origin } = await serve(async (request, response) => {
+    const { method = '', url: path = '' } = request
+    const one = { method, path, body: method === 'GET' ? {} : ((await json(request)) as Asked['body']) }
     asked.push(one)
     const { status = 200, body = {} } = answer(one)
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  }).listen(0, '127.0.0.1')
-  return { asked, url: await urlOf(server) }
+  })
+  return { asked, url: origin }
 }
 
 /** Sends the events of these rounds as the agent does. */
@@ -83,7 +70,7 @@ const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agen
 test("the Slack recipe posts the state, the project, what was done and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
-  const receiver = await urlOf(
+  const { origin: receiver } = await listen(
     receive({ secret: SECRET, port: 0, handle: postToSlack(`${slack.url}/hook`), log: () => undefined }),
   )
   const lastApply = { at: '', version: 'a', done: ['update primary on main'], interruptions: 1, effects: [] }
@@ -111,7 +98,7 @@ test('the GitHub recipe opens an issue for a project that needs attention, keeps
     return {}
   })
   const handle = keepIssues({ token: 'token', repository: 'team/computes', api: github.url })
-  const receiver = await urlOf(receive({ secret: SECRET, port: 0, handle }))
+  const { origin: receiver } = await listen(receive({ secret: SECRET, port: 0, handle }))
   await sendRounds(receiver, [CONFLICT, { state: 'Suspended' }])
   expect(issues).toMatchObject([{ title: 'billing: Blocked: Conflict', state: 'open' }])
   expect(issues[0]?.body).toContain('espalier agent reconcile p-1')
@@ -125,9 +112,17 @@ test('the GitHub recipe opens an issue for a project that needs attention, keeps
 // promise: forged-event
 test('the receiver rejects a request that the agent did not sign', async () => {
   const handled: unknown[] = []
-  const url = await urlOf(receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event) }))
+  const { origin, port } = await listen(
+    receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event), log: () => undefined }),
+  )
   for (const headers of [{}, { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }]) {
-    expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(401)
+    expect((await fetch(origin, { method: 'POST', headers, body: '{}' })).status).toBe(401)
   }
   expect(handled).toEqual([])
+  // A client that is killed in the middle of a request, which must not end the receiver.
+  const half = connect(port, '127.0.0.1')
+  half.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\nexpect: 100-continue\r\n\r\n')
+  await once(half, 'data')
+  half.resetAndDestroy()
+  expect((await fetch(origin, { method: 'POST', body: '{}' })).status).toBe(401)
 })

@@ -1,7 +1,6 @@
 /** A server that returns scripted responses, one per request, and records the requests. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { serve } from '../serve.ts'
 
 export interface Asked {
   readonly method: string
@@ -30,14 +29,12 @@ export const scriptedServer = async (
   answers: readonly Answer[] | ((asked: Asked) => Answer),
 ): Promise<ScriptedServer> => {
   const asked: Asked[] = []
-  const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    let body = ''
-    for await (const chunk of request) body += chunk
+  const { origin, close } = await serve(async (request, response) => {
     const one = {
       method: request.method ?? '',
       path: request.url ?? '',
       authorization: request.headers.authorization,
-      body,
+      body: await text(request),
     }
     asked.push(one)
     const answer =
@@ -48,17 +45,6 @@ export const scriptedServer = async (
     }
     response.writeHead(answer.status, answer.headers)
     response.end(answer.text ?? (answer.json === undefined ? '' : JSON.stringify(answer.json)))
-  }
-  const server = createServer((request, response) => void reply(request, response))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v2`,
-    asked,
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
+  })
+  return { url: `${origin}/api/v2`, asked, close }
 }

@@ -1,14 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gitSource } from '../../src/agent/index.ts'
 import { commitInfo, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
+import { serve } from '../serve.ts'
 
 let folder: string
 let repo: string
@@ -103,11 +101,11 @@ test.each([
 
 describe('a private repository over http', () => {
   const authorization = `Basic ${Buffer.from('reader:hunter2').toString('base64')}`
-  let server: Server
+  let origin: string
   beforeEach(async () => {
     run('update-server-info')
     // git's "dumb" HTTP protocol: the repository as files.
-    server = createServer(async (request, response) => {
+    ;({ origin } = await serve(async (request, response) => {
       if (request.headers.authorization !== authorization) {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
         return
@@ -115,19 +113,16 @@ describe('a private repository over http', () => {
       const path = new URL(request.url ?? '', 'http://git').pathname.replace('/repo.git/', '')
       const file = await readFile(join(repo, '.git', path)).catch(() => undefined)
       response.writeHead(file === undefined ? 404 : 200).end(file)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
+    }))
     // Ignores the git configuration of the user who runs the tests.
     vi.stubEnv('HOME', folder)
     vi.stubEnv('XDG_CONFIG_HOME', folder)
   })
   afterEach(() => {
     vi.unstubAllEnvs()
-    server.close()
   })
   const read = async () => {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/repo.git`
-    const opened = await openMirror(join(folder, 'mirror'), url)
+    const opened = await openMirror(join(folder, 'mirror'), `${origin}/repo.git`)
     const tip = await remoteTip(opened, 'main')
     return tip && fetchTip(opened, tip)
   }

@@ -13,7 +13,7 @@ import {
   makePartialClone,
   plantBareRepository,
 } from '../hostile/repositories.ts'
-import { serveWith } from '../hostile/servers.ts'
+import { serve } from '../serve.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -118,7 +118,7 @@ const ATTACKS: readonly Attack[] = [
   {
     name: 'credential helpers',
     plant: async (repository) => {
-      const port = await serveWith((_request, response) => {
+      const { port } = await serve((_request, response) => {
         response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       })
       repository.git('config', 'remote.origin.url', `http://127.0.0.1:${port}/x.git`)

@@ -1,24 +1,20 @@
 /** A proxy between a client and the sandbox that checks every exchange against the sandbox's OpenAPI document. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { undocumented } from '../sandbox/openapi.ts'
+import { serve } from '../serve.ts'
 
 export interface CheckingProxy {
   readonly apiUrl: string
-  /** Differences from the document so far, and the number of exchanges. */
+  /** Differences from the document so far. */
   readonly problems: readonly string[]
-  readonly exchanges: number
-  close(): Promise<void>
 }
 
 const API_ROOT = '/api/v2'
 
 export const startCheckingProxy = async (apiUrl: string): Promise<CheckingProxy> => {
   const problems: string[] = []
-  let exchanges = 0
-  const server = createServer(async (request, response) => {
-    const body = await bodyOf(request)
+  const { origin } = await serve(async (request, response) => {
+    const body = await text(request)
     const method = request.method ?? 'GET'
     const path = (request.url ?? '').slice(API_ROOT.length)
     const answer = await fetch(`${apiUrl}${path}`, {
@@ -26,31 +22,11 @@ export const startCheckingProxy = async (apiUrl: string): Promise<CheckingProxy>
       headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
       ...(body === '' ? {} : { body }),
     })
-    const text = await answer.text()
-    const answered: unknown = text === '' ? undefined : JSON.parse(text)
+    const content = await answer.text()
+    const answered: unknown = content === '' ? undefined : JSON.parse(content)
     const sent: unknown = body === '' ? undefined : JSON.parse(body)
-    exchanges += 1
     problems.push(...undocumented({ method, path, sent, status: answer.status, answered }))
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text)
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(content)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}${API_ROOT}`,
-    problems,
-    get exchanges() {
-      return exchanges
-    },
-    close: async () => {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of request) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString()
+  return { apiUrl: `${origin}${API_ROOT}`, problems }
 }

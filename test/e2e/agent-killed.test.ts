@@ -1,15 +1,13 @@
 /** `espalier agent run` as a process that is killed and immediately restarted on the same data folder. */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { part } from '../long-runs.ts'
+import { serve } from '../serve.ts'
 import { type RunningProcess, startProcess } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -30,7 +28,7 @@ const SEED = {
 
 let folder: string
 let sandbox: Sandbox
-let receiver: Server
+let receiver: string
 let agent: RunningProcess | undefined
 /** The titles of the steps that events report. */
 const reported: string[] = []
@@ -54,12 +52,11 @@ const commit = async (round: number): Promise<void> => {
   git('commit', '-qm', String(round))
 }
 const start = (): RunningProcess => {
-  const { port } = receiver.address() as AddressInfo
   return startProcess(
     [
       ...['agent', 'run', '--repo', join(folder, 'repo'), '--git-interval', '1s', '--data', join(folder, 'data')],
       ...['--listen', '127.0.0.1:0', '--max-restarts', '100'],
-      ...['--notify', `http://127.0.0.1:${port}`, '--notify-secret-file', join(folder, 'secret')],
+      ...['--notify', receiver, '--notify-secret-file', join(folder, 'secret')],
     ],
     { ESPALIER_BASE_URL: sandbox.apiUrl, ESPALIER_API_KEY: sandbox.apiKey },
     folder,
@@ -73,18 +70,17 @@ beforeEach(async () => {
   await writeFile(join(folder, 'secret'), `whsec_${Buffer.alloc(32, 7).toString('base64')}`)
   sandbox = await startSandbox({ seed: SEED, onRequest: (method, path) => onRequest(method, path) })
   sandbox.control.clock.scale = 20
-  receiver = createServer(async (request, response) => {
+  const { origin } = await serve(async (request, response) => {
     const { data } = JSON.parse(await text(request))
     reported.push(...(data.applied?.done ?? []))
     response.writeHead(204).end()
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
+  })
+  receiver = origin
 })
 afterEach(async () => {
   agent?.child.kill('SIGKILL')
   await agent?.ended
   await sandbox.close()
-  receiver.close()
   await rm(folder, { recursive: true, force: true })
 })
 

@@ -1,13 +1,11 @@
 /** The commands of `espalier agent`, on the embedded sandbox. */
 import { execFileSync } from 'node:child_process'
-import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { serve } from '../serve.ts'
 import { espalier, espalierAsProcess, type Running, start } from './espalier.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -185,21 +183,18 @@ test('agent run --once runs one round and exits with the code of agent status', 
 
 test('agent run --once sends the events of its round before it exits', async () => {
   const received: string[] = []
-  const receiver = createServer(async (request, response) => {
+  const { origin } = await serve(async (request, response) => {
     received.push(await text(request))
     response.writeHead(204).end()
-  }).listen(0, '127.0.0.1')
-  await once(receiver, 'listening')
+  })
   await writeFile(join(folder, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
   await run('--once').ended
   await commit('2')
-  const ended = await run('--once', '--notify', url, '--notify-secret-file', join(folder, 'secret')).ended
+  const ended = await run('--once', '--notify', origin, '--notify-secret-file', join(folder, 'secret')).ended
   expect(ended.code).toBe(0)
   expect(received.map((body) => JSON.parse(body))).toMatchObject([
     { type: 'dev.espalier.state', data: { state: 'Synced', applied: { done: [expect.stringMatching(/^update /)] } } },
   ])
-  receiver.close()
 })
 
 test("the operator's policies apply in addition to those of the repository", async () => {

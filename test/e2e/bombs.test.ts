@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { JSON_BOMBS, MANIFEST_BOMBS } from '../hostile/bombs.ts'
-import { serveWith } from '../hostile/servers.ts'
 import { part } from '../long-runs.ts'
+import { serve } from '../serve.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 const MOST_MB = 500
@@ -127,7 +127,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
   const names = ['objects in objects', '30 MB of empty lists', '20 MB of valid branches', '40 MB']
   test.each(part(names, 4))('is handled with little memory: %s', async (name) => {
     const body = answers[name]?.() ?? ''
-    const port = await serveWith((_request, response) => response.end(body))
+    const { port } = await serve((_request, response) => response.end(body))
     const cwd = folder()
     writeFileSync(join(cwd, 'espalier.yaml'), 'version: 1\nproject: shop\nbranches: { gone: {} }\n')
     const env = { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${port}` }
@@ -136,7 +136,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
 
   test('is rejected if its pages never end', async () => {
     let page = 0
-    const port = await serveWith(({ url = '' }, response) => {
+    const { port } = await serve(({ url = '' }, response) => {
       page += 1
       const branches = Array.from({ length: 10_000 }, (_, index) => ({
         id: `br-${page}-${index}`,

@@ -1,13 +1,12 @@
 /** The shell examples for other CI systems, run unchanged. */
 import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { KEY, manifest, open } from '../action/action-world.ts'
+import { serve } from '../serve.ts'
 
 const MAIN = resolve('dist/main.js')
 
@@ -42,7 +41,7 @@ const openShell = async () => {
 const openGitLab = async () => {
   const notes: { id: number; body: string; author: { username: string } }[] = []
   const tokens = new Set<string | undefined>()
-  const server = createServer(async (request, response) => {
+  const { origin } = await serve(async (request, response) => {
     tokens.add(request.headers['private-token']?.toString())
     const body = new URLSearchParams(await text(request)).get('body') ?? ''
     const [, id] = /notes\/(\d+)$/.exec(request.url ?? '') ?? []
@@ -51,9 +50,7 @@ const openGitLab = async () => {
     if (request.method === 'POST') notes.push({ id: notes.length + 1, body, author: { username: 'bot' } })
     response.end(JSON.stringify(request.url?.endsWith('/user') ? { username: 'bot' } : notes))
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  onTestFinished(() => void server.close())
-  return { notes, tokens, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4` }
+  return { notes, tokens, url: `${origin}/api/v4` }
 }
 
 test('plan.sh writes the plan and its problems, and gitlab-note.sh creates one note, edits it later, and does not touch other notes', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { serveWith } from '../hostile/servers.ts'
 import { UNSEEN } from '../report/names.ts'
+import { type Served, serve } from '../serve.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 
 const NAMES = [
@@ -19,8 +19,8 @@ const NAMES = [
   'constructor',
 ]
 
-const serveHostile = (): Promise<number> =>
-  serveWith(({ url = '' }, response) => {
+const serveHostile = (): Promise<Served> =>
+  serve(({ url = '' }, response) => {
     const at = '2026-01-01T00:00:00Z'
     const branches = NAMES.map((name, index) => ({ id: `br-${index}`, name, default: index === 0, protected: false }))
     const endpoints = NAMES.map((name, index) => ({
@@ -57,7 +57,7 @@ const open = async (): Promise<{ readonly cwd: string; readonly env: Readonly<Re
   writeFileSync(join(cwd, 'espalier.yaml'), text)
   return {
     cwd,
-    env: { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: `http://127.0.0.1:${await serveHostile()}`, NO_COLOR: '1' },
+    env: { ESPALIER_API_KEY: 'a-key', ESPALIER_BASE_URL: (await serveHostile()).origin, NO_COLOR: '1' },
   }
 }
 

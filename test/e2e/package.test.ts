@@ -1,9 +1,6 @@
 /** The package that `npm publish` would publish: its files, and how an application uses it, installed alone. */
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -11,6 +8,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong } from '../long-runs.ts'
+import { serve } from '../serve.ts'
 import { ROOT } from './espalier.ts'
 
 const run = promisify(execFile)
@@ -63,18 +61,11 @@ const [PLAN_AND_POST = '', APPLY = ''] = [
 
 test('the first program of docs/reference/javascript.md posts the plan', async () => {
   const posted: string[] = []
-  const server = createServer(async (request, response) => {
+  const { origin } = await serve(async (request, response) => {
     posted.push(await text(request))
     response.end()
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  try {
-    const { port } = server.address() as AddressInfo
-    await node('post.js', PLAN_AND_POST, { WEBHOOK_URL: `http://127.0.0.1:${port}/` })
-  } finally {
-    server.close()
-  }
+  await node('post.js', PLAN_AND_POST, { WEBHOOK_URL: origin })
   expect(posted.map((body) => JSON.parse(body))).toEqual([
     { text: expect.stringContaining('`size 1 → 2 CU`'), restarts: 1 },
   ])

@@ -7,7 +7,8 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { createReadApi } from '../../src/api/index.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { makeAuthority } from '../hostile/certificates.ts'
-import { openProxy, serveTls, serveWith } from '../hostile/servers.ts'
+import { openProxy, serveTls } from '../hostile/servers.ts'
+import { serve } from '../serve.ts'
 import { espalier, espalierAsProcess } from './espalier.ts'
 
 const KEY = 'napi_h0stile/key+0123456789abcdef'
@@ -125,7 +126,7 @@ test('no command leaks the key into its output, files or child processes, even w
 // promise: key-in-children
 test('psql does not receive the key', async () => {
   const scratch = folder()
-  const port = await serveWith((_request, response) => {
+  const { port } = await serve((_request, response) => {
     const address = { host: '127.0.0.1', port: 5432, sharedPort: 5433 }
     const compute = {
       id: 'ep-main',
@@ -168,7 +169,7 @@ test('no child process inherits the whole environment', () => {
 // promise: key-in-answer
 test('a key that the server returns is not printed, whatever the status', async () => {
   const plan = async (status: number) => {
-    const port = await serveWith(({ headers }, response) => {
+    const { port } = await serve(({ headers }, response) => {
       const token = headers.authorization?.replace('Bearer ', '') ?? ''
       response.writeHead(status, {
         'content-type': 'application/json',
@@ -192,12 +193,12 @@ test('a key that the server returns is not printed, whatever the status', async 
 // promise: redirect
 test('redirects are not followed, not even to the same host', async () => {
   const asked: string[] = []
-  const elsewhere = await serveWith(({ url = '' }, response) => {
+  const { port: elsewhere } = await serve(({ url = '' }, response) => {
     asked.push(url)
     response.end('{}')
   })
   for (const host of [`http://127.0.0.1:${elsewhere}/api/v2/projects/shop`, '/other']) {
-    const port = await serveWith(({ url = '' }, response) => {
+    const { port } = await serve(({ url = '' }, response) => {
       if (url.startsWith('/other')) asked.push(url)
       response.writeHead(307, { location: host }).end()
     })

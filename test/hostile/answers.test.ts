@@ -5,11 +5,11 @@ import { z } from 'zod'
 import { ApiError } from '../../src/api/index.ts'
 import { Requester } from '../../src/api/requester.ts'
 import { Transport } from '../../src/api/transport.ts'
-import { serveWith } from './servers.ts'
+import { serve } from '../serve.ts'
 
 // promise: slow-response
 test('a slow response times out', async () => {
-  const port = await serveWith((_request, response) => {
+  const { port } = await serve((_request, response) => {
     response.writeHead(200)
     const timer = setInterval(() => response.write(' '), 5)
     response.on('close', () => clearInterval(timer))

@@ -27,7 +27,7 @@ import { signed } from '../apply/sign-plan.ts'
 import { expectEnough, runs } from '../long-runs.ts'
 import { desired, planOf, world } from '../planner/world.ts'
 import { anyCharacter, UNSEEN } from '../report/names.ts'
-import { serveWith } from './servers.ts'
+import { serve } from '../serve.ts'
 
 const CORPUS = 'test/hostile/corpus'
 const CORPUS_FILES = readdirSync(CORPUS)
@@ -330,7 +330,7 @@ describe('responses of the control API', () => {
       pagination: { next: null },
     }
     let body = ''
-    const port = await serveWith((_request, response) => response.end(body))
+    const { port } = await serve((_request, response) => response.end(body))
     let now = 0
     const clock = {
       now: () => now,

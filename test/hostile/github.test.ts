@@ -1,7 +1,7 @@
 /** The GitHub token is sent only to GitHub. */
 import { expect, onTestFinished, test } from 'vitest'
 import { openGitHub } from '../../src/action/github.ts'
-import { serveWith } from './servers.ts'
+import { serve } from '../serve.ts'
 
 const TOKEN = 'ghs_0123456789abcdef'
 
@@ -21,11 +21,11 @@ test('the GitHub token is not sent over plain http to another machine', async ()
 // promise: workflow-token
 test('the GitHub token is not sent to the target of a redirect', async () => {
   const asked: string[] = []
-  const elsewhere = await serveWith(({ url = '' }, response) => {
+  const { port: elsewhere } = await serve(({ url = '' }, response) => {
     asked.push(url)
     response.end('[]')
   })
-  const port = await serveWith((_request, response) => {
+  const { port } = await serve((_request, response) => {
     response.writeHead(307, { location: `http://127.0.0.1:${elsewhere}/` }).end()
   })
   await expect(open(`http://127.0.0.1:${port}`).comments(1)).rejects.toThrow('status 307')

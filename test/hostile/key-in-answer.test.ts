@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createReadApi, createWriteApi } from '../../src/api/index.ts'
 import { keyFinder } from '../../src/api/key-in-answer.ts'
 import { quickClock } from '../quick-clock.ts'
-import { serveWith } from './servers.ts'
+import { serve } from '../serve.ts'
 
 const KEY = 'napi_S3CRET/key+0123456789=='
 
@@ -26,7 +26,7 @@ const FORMS: Readonly<Record<string, string>> = {
 }
 
 const open = async (status: number, body: string) => {
-  const port = await serveWith((_request, response) => response.writeHead(status).end(body))
+  const { port } = await serve((_request, response) => response.writeHead(status).end(body))
   const api = createWriteApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: KEY, clock: quickClock(1_000) })
   onTestFinished(() => api.close())
   return api
@@ -74,7 +74,7 @@ test('a response without the key is unchanged, including backslashes', async () 
 })
 
 test('a short key that occurs in a normal response does not count as a leak', async () => {
-  const port = await serveWith((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
+  const { port } = await serve((_request, response) => response.end('{"branches":[{"id":"br-1","name":"main"}]}'))
   const api = createReadApi({ baseUrl: `http://127.0.0.1:${port}`, apiKey: 'main' })
   onTestFinished(() => api.close())
   expect((await api.listBranches('p'))[0]?.name).toBe('main')

@@ -1,26 +1,13 @@
 /** Servers on loopback that record traffic. */
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { createServer, request } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { connect } from 'node:net'
+import { listen } from '../serve.ts'
 import type { Authority } from './certificates.ts'
-
-const listen = async (server: Server): Promise<number> => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return (server.address() as AddressInfo).port
-}
-
-/** Listens on 127.0.0.1. Returns the port. */
-export const serveWith = (answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> =>
-  listen(createServer(answer))
 
 /** Forwards TLS requests to `target` (`http://…`). Returns the origin. */
 export const serveTls = async ({ server }: Authority, target: string): Promise<string> => {
-  const port = await listen(
+  const { port } = await listen(
     createTlsServer(server, (incoming, outgoing) => {
       const { method, headers } = incoming
       const forwarded = request(`${target}${incoming.url ?? ''}`, { method, headers }, (answer) => {
@@ -60,7 +47,7 @@ export const openProxy = async (): Promise<Proxy> => {
     socket.on('close', () => upstream.destroy())
   })
   return {
-    url: `http://127.0.0.1:${await listen(server)}`,
+    url: (await listen(server)).origin,
     tunnels,
     seen: () => Buffer.concat(parts).toString('latin1'),
   }

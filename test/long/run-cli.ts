@@ -56,7 +56,6 @@ export const openCli = async (program: string, options: SandboxOptions): Promise
   })
   onTestFinished(() => sandbox.close())
   const proxy = await startCheckingProxy(sandbox.apiUrl)
-  onTestFinished(() => proxy.close())
   const folder = await mkdtemp(join(tmpdir(), 'espalier-cli-'))
   const get = async (path: string) => {
     const answer = await fetch(`${sandbox.apiUrl}${path}`, { headers: { authorization: `Bearer ${sandbox.apiKey}` } })

@@ -1,8 +1,7 @@
 /** Stores files for actions/upload-artifact and download-artifact, whose current versions act's own server does not support. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { serve } from '../serve.ts'
 
 /** @returns the environment variables that make the actions use this server. */
 export const openArtifactServer = async (): Promise<Readonly<Record<string, string>>> => {
@@ -58,12 +57,7 @@ export const openArtifactServer = async (): Promise<Readonly<Record<string, stri
     response.writeHead(201).end()
   }
 
-  const server = createServer((request, response) => {
-    void answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  root = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  root = (await serve(answer)).origin
   const claims = Buffer.from(JSON.stringify({ scp: 'Actions.Results:run:job' })).toString('base64url')
   return { ACTIONS_RESULTS_URL: `${root}/`, ACTIONS_RUNTIME_TOKEN: `e30.${claims}.x` }
 }

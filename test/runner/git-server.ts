@@ -1,22 +1,17 @@
 /** Git over HTTP on loopback for actions/checkout. Runs `git http-backend` as a CGI program. */
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { onTestFinished } from 'vitest'
+import { serve } from '../serve.ts'
 
 /** @param root the folder of `owner/name` folders. @returns the server's URL. */
 export const openGitServer = async (root: string): Promise<string> => {
-  const server = createServer((request, response) => {
-    void serve(root, request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
+  const { port } = await serve((request, response) => answer(root, request, response))
   // The artifact actions would treat any name outside of localhost as a GitHub Enterprise Server.
-  return `http://git.localhost:${(server.address() as AddressInfo).port}`
+  return `http://git.localhost:${port}`
 }
 
-const serve = async (root: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+const answer = async (root: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const backend = spawn('git', ['http-backend'], {
     env: {
