@@ -17,18 +17,18 @@ export interface Served {
  *   and the client sees the failure.
  */
 export const serve = (answer: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Served> =>
-  listen(
+  served(
     createServer((request, response) => {
       void (async () => answer(request, response))().catch(() => response.destroy())
-    }),
+    }).listen(0, '127.0.0.1'),
   )
 
-/** Listens on 127.0.0.1, unless the server listens already. */
-export const listen = async (server: Server): Promise<Served> => {
+/** @param server was told to listen on 127.0.0.1. */
+export const served = async (server: Server): Promise<Served> => {
   // On a slow machine, an idle connection would otherwise be closed while the next request is sent.
   server.keepAliveTimeout = 0
-  const opened = server.address() ?? (await once(server.listen(0, '127.0.0.1'), 'listening'), server.address())
-  const { port } = opened as AddressInfo
+  if (!server.listening) await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
   const close = async (): Promise<void> => {
     if (!server.listening) return
     server.closeAllConnections()

@@ -9,7 +9,7 @@ import { Notifier, notifyKey, sendTo } from '../../src/agent/index.ts'
 import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
 import type { ProjectView } from '../../src/model/index.ts'
 import { quickClock } from '../quick-clock.ts'
-import { listen, serve } from '../serve.ts'
+import { serve, served } from '../serve.ts'
 import { project } from './fake-control.ts'
 
 type Handle = (event: unknown) => unknown
@@ -70,7 +70,7 @@ const CONFLICT = { state: 'Blocked', reason: 'Conflict', command: 'espalier agen
 test("the Slack recipe posts the state, the project, what was done and the command, and escapes Slack's markup", async () => {
   let fails = 1
   const slack = await service(() => (fails-- > 0 ? { status: 500 } : {}))
-  const { origin: receiver } = await listen(
+  const { origin: receiver } = await served(
     receive({ secret: SECRET, port: 0, handle: postToSlack(`${slack.url}/hook`), log: () => undefined }),
   )
   const lastApply = { at: '', version: 'a', done: ['update primary on main'], interruptions: 1, effects: [] }
@@ -98,7 +98,7 @@ test('the GitHub recipe opens an issue for a project that needs attention, keeps
     return {}
   })
   const handle = keepIssues({ token: 'token', repository: 'team/computes', api: github.url })
-  const { origin: receiver } = await listen(receive({ secret: SECRET, port: 0, handle }))
+  const { origin: receiver } = await served(receive({ secret: SECRET, port: 0, handle }))
   await sendRounds(receiver, [CONFLICT, { state: 'Suspended' }])
   expect(issues).toMatchObject([{ title: 'billing: Blocked: Conflict', state: 'open' }])
   expect(issues[0]?.body).toContain('espalier agent reconcile p-1')
@@ -112,7 +112,7 @@ test('the GitHub recipe opens an issue for a project that needs attention, keeps
 // promise: forged-event
 test('the receiver rejects a request that the agent did not sign', async () => {
   const handled: unknown[] = []
-  const { origin, port } = await listen(
+  const { origin, port } = await served(
     receive({ secret: SECRET, port: 0, handle: (event: unknown) => handled.push(event), log: () => undefined }),
   )
   for (const headers of [{}, { 'webhook-id': 'a', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }]) {

@@ -2,12 +2,12 @@
 import { createServer, request } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
-import { listen } from '../serve.ts'
+import { served } from '../serve.ts'
 import type { Authority } from './certificates.ts'
 
 /** Forwards TLS requests to `target` (`http://…`). Returns the origin. */
 export const serveTls = async ({ server }: Authority, target: string): Promise<string> => {
-  const { port } = await listen(
+  const { port } = await served(
     createTlsServer(server, (incoming, outgoing) => {
       const { method, headers } = incoming
       const forwarded = request(`${target}${incoming.url ?? ''}`, { method, headers }, (answer) => {
@@ -16,7 +16,7 @@ export const serveTls = async ({ server }: Authority, target: string): Promise<s
       })
       forwarded.on('error', () => outgoing.destroy())
       incoming.pipe(forwarded)
-    }),
+    }).listen(0, '127.0.0.1'),
   )
   return `https://localhost:${port}`
 }
@@ -47,7 +47,7 @@ export const openProxy = async (): Promise<Proxy> => {
     socket.on('close', () => upstream.destroy())
   })
   return {
-    url: (await listen(server)).origin,
+    url: (await served(server.listen(0, '127.0.0.1'))).origin,
     tunnels,
     seen: () => Buffer.concat(parts).toString('latin1'),
   }
