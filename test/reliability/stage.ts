@@ -5,6 +5,7 @@ import type { Clock } from '../../src/base/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import type { Manifests } from '../../src/workflow/index.ts'
 import { type DeclaredDocument, desired } from '../planner/world.ts'
+import { virtualTime } from '../virtual-time.ts'
 
 /** The manifests of a run, without files. */
 export const manifestsOf = (declared: DeclaredDocument): Manifests => ({
@@ -53,8 +54,6 @@ const isDiskBusy = (): boolean =>
   process
     .getActiveResourcesInfo()
     .some((name) => name.startsWith('FSReq') || name === 'CloseReq' || name === 'ProcessWrap')
-/** How far time advances if a request is delayed and no one sleeps. */
-const STRIDE_MS = 50
 
 export interface StageOptions extends Omit<SandboxOptions, 'clock'> {
   /** Tests that delay requests for long are faster with a longer stride. */
@@ -63,71 +62,33 @@ export interface StageOptions extends Omit<SandboxOptions, 'clock'> {
   readonly onHandled?: (method: string, path: string, status: number) => void
 }
 
-export const openStage = async ({ onHandled, strideMs = STRIDE_MS, ...options }: StageOptions = {}): Promise<Stage> => {
+export const openStage = async ({ onHandled, strideMs, ...options }: StageOptions = {}): Promise<Stage> => {
   const time = manualClock()
-  const wakes = new Set<number>()
-  let activity = 0
+  const { clock, busy, during } = virtualTime({
+    time,
+    idleTurns: () => (requests.open > 0 ? IDLE_TURNS.requested : IDLE_TURNS.alone),
+    isRequested: () => requests.open > 0,
+    isDiskBusy,
+    ...(strideMs === undefined ? {} : { strideMs }),
+  })
   const sandbox = await startSandbox({
     background: false,
     ...options,
     clock: time,
     onRequest: (method, path, status) => {
-      activity += 1
+      busy()
       onHandled?.(method, path, status)
     },
   })
-  const clock: Clock = {
-    now: () => time.now(),
-    sleep: (ms, signal) => {
-      activity += 1
-      const wake = time.now() + ms
-      return new Promise((resolve, reject) => {
-        const end = (settle: () => void) => () => {
-          activity += 1
-          wakes.delete(wake)
-          cancel()
-          signal?.removeEventListener('abort', onAbort)
-          settle()
-        }
-        const onAbort = end(() => reject(signal?.reason))
-        const cancel = time.at(wake, end(resolve))
-        wakes.add(wake)
-        if (signal?.aborted === true) onAbort()
-        else signal?.addEventListener('abort', onAbort)
-      })
-    },
-  }
-  const advance = (): Promise<void> => {
-    // A long sleep must not end while a request is open.
-    const stride = time.now() + strideMs
-    const next = Math.min(...(wakes.size === 0 || requests.open > 0 ? [stride] : []), ...wakes)
-    return time.advance(Math.max(0, next - time.now()))
-  }
   return {
     sandbox,
     clock,
-    busy: () => {
-      activity += 1
-    },
+    busy,
     connect: (api = {}) =>
       createWriteApi({ baseUrl: sandbox.apiUrl, apiKey: sandbox.apiKey, clock, random: () => 0.5, ...api }),
     during: async (work) => {
-      let settled = false
-      const done = work.finally(() => {
-        settled = true
-      })
-      // Prevents an unhandled rejection; the error is thrown below.
-      done.catch(() => undefined)
-      for (let [idle, seen] = [0, activity]; !settled; ) {
-        await new Promise((resolve) => setImmediate(resolve))
-        idle = seen === activity ? idle + 1 : 0
-        seen = activity
-        if (idle < (requests.open > 0 ? IDLE_TURNS.requested : IDLE_TURNS.alone)) continue
-        idle = 0
-        if (isDiskBusy()) await new Promise((resolve) => setTimeout(resolve, 1))
-        else await advance()
-      }
-      return done
+      await during(work)
+      return work
     },
   }
 }

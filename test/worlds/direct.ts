@@ -3,6 +3,7 @@ import { Dispatcher } from 'undici'
 import { createWriteApi, type WriteApi } from '../../src/api/index.ts'
 import type { Clock } from '../../src/base/index.ts'
 import { manualClock, type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
+import { virtualTime } from '../virtual-time.ts'
 
 export interface Sent {
   readonly method: string
@@ -28,7 +29,6 @@ export interface Direct {
   during<T>(work: Promise<T>, stopped?: () => boolean): Promise<T | undefined>
 }
 
-/** After this many turns of the event loop without a request or a wait, everyone waits for time to pass. */
 const IDLE_TURNS = 4
 
 export const openDirect = async (): Promise<Direct> => {
@@ -43,8 +43,12 @@ export const openDirect = async (): Promise<Direct> => {
       return drawn / 2_147_483_647
     },
   })
-  const wakes = new Map<number, number>()
-  let [activity, open] = [0, 0]
+  let open = 0
+  const {
+    clock: shared,
+    busy,
+    during,
+  } = virtualTime({ time, idleTurns: () => (open > 0 ? Number.POSITIVE_INFINITY : IDLE_TURNS) })
   const { pathname } = new URL(sandbox.apiUrl)
   const send: Direct['send'] = async ({ method, path, body }) => {
     const headers = { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' }
@@ -57,32 +61,7 @@ export const openDirect = async (): Promise<Direct> => {
     return { status: response.status, text: await response.text() }
   }
   let skewMs = 0
-  const clock: Clock = {
-    now: () => time.now() + skewMs,
-    date: () => time.now() + skewMs,
-    sleep: (ms, signal) => {
-      activity += 1
-      const wake = time.now() + ms
-      wakes.set(wake, (wakes.get(wake) ?? 0) + 1)
-      return new Promise((resolve, reject) => {
-        const end = (settle: () => void) => () => {
-          activity += 1
-          const others = (wakes.get(wake) ?? 1) - 1
-          if (others === 0) wakes.delete(wake)
-          else wakes.set(wake, others)
-          cancel()
-          signal?.removeEventListener('abort', onAbort)
-          settle()
-        }
-        const onAbort = end(() => reject(signal?.reason))
-        const cancel = time.at(wake, end(resolve))
-        if (signal?.aborted === true) onAbort()
-        else signal?.addEventListener('abort', onAbort)
-      })
-    },
-  }
-  const advance = (): Promise<void> =>
-    time.advance(wakes.size === 0 ? 50 : Math.max(0, Math.min(...wakes.keys()) - time.now()))
+  const clock: Clock = { ...shared, now: () => time.now() + skewMs, date: () => time.now() + skewMs }
   return {
     sandbox,
     send,
@@ -98,12 +77,12 @@ export const openDirect = async (): Promise<Direct> => {
     },
     connect: (answer) => {
       const counted = async (sent: Sent): Promise<Answer> => {
-        activity += 1
+        busy()
         open += 1
         try {
           return await answer(sent)
         } finally {
-          activity += 1
+          busy()
           open -= 1
         }
       }
@@ -122,23 +101,7 @@ export const openDirect = async (): Promise<Direct> => {
         }),
       }
     },
-    during: async (work, stopped = () => false) => {
-      let settled = false
-      const done = work.finally(() => {
-        settled = true
-      })
-      done.catch(() => undefined)
-      for (let [idle, seen] = [0, activity]; !settled; ) {
-        await new Promise((resolve) => setImmediate(resolve))
-        if (stopped()) return undefined
-        idle = seen === activity ? idle + 1 : 0
-        seen = activity
-        if (idle < IDLE_TURNS || open > 0) continue
-        idle = 0
-        await advance()
-      }
-      return done
-    },
+    during,
   }
 }
 
