@@ -18,6 +18,7 @@ import { promisesPage, withSafety } from './promises.ts'
 import {
   actionPage,
   commandPages,
+  faultsPage,
   jsonPage,
   manifestKeysPage,
   metricsPage,
@@ -133,6 +134,7 @@ const GENERATED: Readonly<Record<string, () => string>> = {
   'docs/reference/json.md': jsonPage,
   'docs/reference/agent-metrics.md': () => metrics,
   'docs/reference/control-api-routes.md': routesPage,
+  'docs/reference/sandbox-faults.md': faultsPage,
   'src/model/generated/codes.json': () => json(explanations()),
   'src/model/generated/diagnostic-code.ts': codeType,
   'docs/promises.md': promisesPage,

@@ -1,6 +1,7 @@
 /** Generates the pages of docs/reference whose source is data: commands, the Action, JSON formats, metrics, routes. */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import { z } from 'zod'
 import { FAILURE_REASONS } from '../src/action/failure.ts'
 import { agentMetrics } from '../src/agent/tell/metrics.ts'
 import { eventSchema, planFileSchema, planSchema } from '../src/apply/index.ts'
@@ -11,6 +12,7 @@ import { isLeaf, nameOf } from '../src/cli/descriptions.ts'
 import { EXIT_WORDS } from '../src/cli/help.ts'
 import { COMMON_FLAGS, CONNECTION_FLAGS, type Flag, type Flags, valueNameOf } from '../src/cli/setup/flags.ts'
 import { type AgentView, POLICY_RULES, type PolicyRuleRow } from '../src/model/index.ts'
+import { faultShape } from '../src/sandbox/faults.ts'
 import { manifestTables } from './manifest-tables.ts'
 
 /** A page that is generated as a whole, so its first line says from what. */
@@ -285,6 +287,37 @@ export const jsonPage = (): string => {
           .map(code)
           .join(', '),
       ]),
+    ),
+  )
+}
+
+// The sandbox
+
+/** The object schemas of a choice, such as the effects of a fault. */
+const choicesOf = ({ oneOf, anyOf }: JsonSchema): readonly JsonSchema[] => (oneOf ?? anyOf ?? []) as JsonSchema[]
+
+export const faultsPage = (): string => {
+  const kinds = choicesOf(z.toJSONSchema(faultShape, { io: 'input' }) as JsonSchema)
+  const parts = (one: JsonSchema) => (one.properties ?? {}) as Readonly<Record<string, JsonSchema>>
+  const rows = kinds.flatMap((kind) =>
+    choicesOf(parts(kind).effect ?? {}).map((effect) => {
+      const { kind: name = {}, ...fields } = parts(effect)
+      return [typeOf(parts(kind).on ?? {}), typeOf(name), Object.keys(fields).map(code).join(', '), effect.description]
+    }),
+  )
+  const filters = Object.assign({}, ...kinds.map(parts)) as Readonly<Record<string, JsonSchema>>
+  return pageOf(
+    'src/sandbox/faults.ts',
+    'Faults of the sandbox',
+    '[The sandbox](sandbox.md#faults) shows how to inject them. A request is matched by `method` and `path`, an operation by `action`, `endpoint_id` and `branch_id`; what is missing matches anything. If several faults match, the first applies.',
+    '',
+    table(['on', 'kind of effect', 'with', 'what happens'], rows as string[][]),
+    '',
+    table(
+      ['key of a fault', 'default', 'meaning'],
+      Object.entries(filters)
+        .filter(([, { description }]) => description !== undefined)
+        .map(([name, { default: preset, description }]) => [code(name), String(preset ?? ''), String(description)]),
     ),
   )
 }

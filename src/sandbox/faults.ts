@@ -86,56 +86,65 @@ export class Faults {
 
 const milliseconds = z.number().min(0).max(86_400_000)
 
-/** What happens to a request. */
+/** What happens to a request. The descriptions are shown in the docs. */
 const requestEffect = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) }),
-  /** The connection is closed before or after the request is executed. */
-  z.strictObject({ kind: z.enum(['reset-before', 'reset-after']) }),
-  /** The response is cut short, is invalid JSON, or is the HTML error page of an intermediary (status 524). */
-  z.strictObject({ kind: z.enum(['truncate', 'malformed', 'html']) }),
-  z.strictObject({
-    kind: z.literal('status'),
-    status: z.int().min(400).max(599),
-    code: z.string().default(''),
-    message: z.string().default('injected fault'),
-    /** Value of the `Retry-After` header, in seconds. */
-    retryAfter: z.int().min(0).optional(),
-  }),
-  /** Rejected with 423, as if another operation were running on the project. */
-  z.strictObject({ kind: z.literal('lock') }),
-  /** Lists of computes and operations show the state from `ms` milliseconds ago. */
-  z.strictObject({ kind: z.literal('lag'), ms: milliseconds }),
-  /** An update is accepted, but does not change these attributes. Default: no attribute is changed. */
-  z.strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() }),
-  /** DELETE of a running compute starts `suspend_compute`, as the public OpenAPI document shows. */
-  z.strictObject({ kind: z.literal('suspend-on-delete') }),
-  /** Another client changes the same project just before the request is executed. */
-  z.strictObject({ kind: z.literal('rival-create'), endpoint: newEndpoint }),
-  z.strictObject({
-    kind: z.literal('rival-update'),
-    /** Default: the endpoint of the request. */
-    endpoint_id: z.string().optional(),
-    endpoint: changedEndpoint,
-  }),
-  z.strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() }),
+  z
+    .strictObject({ kind: z.literal('latency'), ms: milliseconds, jitterMs: milliseconds.default(0) })
+    .describe('delays the response by this many milliseconds of the clock of the sandbox'),
+  z
+    .strictObject({ kind: z.enum(['reset-before', 'reset-after']) })
+    .describe('closes the connection before or after the request takes effect'),
+  z
+    .strictObject({ kind: z.enum(['truncate', 'malformed', 'html']) })
+    .describe('sends only half of the response, invalid JSON, or an HTML page with status 524'),
+  z
+    .strictObject({
+      kind: z.literal('status'),
+      status: z.int().min(400).max(599),
+      code: z.string().default(''),
+      message: z.string().default('injected fault'),
+      retryAfter: z.int().min(0).optional(),
+    })
+    .describe('sends an error with these values; `retryAfter` is in seconds'),
+  z.strictObject({ kind: z.literal('lock') }).describe('returns 423, as if another operation were running'),
+  z
+    .strictObject({ kind: z.literal('lag'), ms: milliseconds })
+    .describe('lists of computes and operations show the state from `ms` milliseconds ago'),
+  z
+    .strictObject({ kind: z.literal('ignore'), attributes: z.array(z.enum(attributeNames)).min(1).optional() })
+    .describe('accepts an update, but does not change these attributes (default: all)'),
+  z
+    .strictObject({ kind: z.literal('suspend-on-delete') })
+    .describe('deleting a compute that is not idle starts `suspend_compute`, as the OpenAPI document shows'),
+  z
+    .strictObject({ kind: z.literal('rival-create'), endpoint: newEndpoint })
+    .describe('another client creates a compute just before the request takes effect'),
+  z
+    .strictObject({ kind: z.literal('rival-update'), endpoint_id: z.string().optional(), endpoint: changedEndpoint })
+    .describe('another client changes a compute (default: that of the request) just before the request takes effect'),
+  z
+    .strictObject({ kind: z.literal('rival-delete'), endpoint_id: z.string().optional() })
+    .describe('the same, but the other client deletes the compute'),
 ])
 
 /** What happens to an operation. */
 const operationEffect = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') }),
-  z.strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) }),
-  z.strictObject({ kind: z.literal('slow'), ms: milliseconds }),
-  /** An `apply_config` restarts the compute, or does not restart it, against the rules of the API. */
-  z.strictObject({ kind: z.enum(['restart', 'live']) }),
+  z
+    .strictObject({ kind: z.enum(['fail', 'error']), message: z.string().default('injected fault') })
+    .describe('`fail`: it fails, and is retried after 1 s and then 2 s. `error`: it fails for good'),
+  z
+    .strictObject({ kind: z.enum(['cancel', 'skip', 'hang']) })
+    .describe('it is cancelled or skipped, or never ends and keeps the project locked'),
+  z.strictObject({ kind: z.literal('slow'), ms: milliseconds }).describe('it takes this many milliseconds longer'),
+  z
+    .strictObject({ kind: z.enum(['restart', 'live']) })
+    .describe('an `apply_config` restarts the compute, or does not restart it, against the rules'),
 ])
 
 const how = {
-  /** How often the fault is injected. 0 means that there is no limit. */
-  times: z.int().min(0).default(1),
-  /** How many matching requests or operations to skip first. */
-  after: z.int().min(0).default(0),
-  /** The probability with which a matching request or operation is affected. */
-  chance: z.number().gt(0).max(1).default(1),
+  times: z.int().min(0).default(1).describe('how often the fault occurs; 0: without limit'),
+  after: z.int().min(0).default(0).describe('how many matching requests or operations are skipped first'),
+  chance: z.number().gt(0).max(1).default(1).describe('the probability for each match after that; 0.02: one in fifty'),
 }
 
 export const faultShape = z.union(
@@ -143,8 +152,7 @@ export const faultShape = z.union(
     z.strictObject({
       on: z.literal('request'),
       method: z.string().optional(),
-      /** A glob for the path below the API root. `*` matches within a segment, and `**` matches across segments. */
-      path: z.string().optional(),
+      path: z.string().optional().describe('a glob for the path below `/api/v2`'),
       effect: requestEffect,
       ...how,
     }),
