@@ -41,12 +41,12 @@ export interface AffectedCompute {
 type Pair<V> = readonly [before: V | undefined, after: V | undefined]
 
 interface EffectRow<V extends AttributeValue> {
-  /** Paths of the attributes that it follows from. */
+  /** Paths of the attributes that the effect depends on. */
   readonly paths: readonly string[]
   /** Explains the effect, with the source of the rule. */
   readonly rule: string
   readonly when: Effect['when']
-  /** `undefined` if the value is unknown or there is no compute. */
+  /** The values before and after the change. `undefined` if unknown, or if the compute does not exist. */
   of(compute: AffectedCompute): Pair<V>
   /** How the change is shown. */
   phrase(before: V, after: V, change: Pick<Change, 'branch' | 'from' | 'after'>): string
