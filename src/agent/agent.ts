@@ -86,7 +86,7 @@ export class Agent implements AgentControl {
       concurrency: options.concurrency,
       work: (id, cause, dueAt) => this.#runRound(id, cause, dueAt),
     })
-    const files = () => this.#projects.all.map(({ id, file }) => [id, file] as const)
+    const files = () => this.#projects.known.map(({ id, file }) => [id, file] as const)
     this.#restarts = new RestartLimit(options.maxRestarts, files)
     const host: ProjectHost = {
       ...options,
@@ -203,7 +203,7 @@ export class Agent implements AgentControl {
     const chosen = this.#projects.named(asked)
     if (accept !== undefined && !(await this.#desired.accept(accept)))
       throw notAccepted(accept, this.#desired.view().version)
-    await this.#changeEach(chosen, (project) => project.clearFailures())
+    await this.#changeEach(chosen, (project) => project.clearFailures(accept !== undefined))
   }
 
   async adopt(id: string, commit: string, shown: readonly ShownDifference[]): Promise<void> {

@@ -38,7 +38,8 @@ export interface AgentControl {
   /**
    * Refreshes the projects now, and clears their back-off, rejections and conflicts.
    *
-   * @param accept the commit to accept although the history of the branch was rewritten.
+   * @param accept the commit to accept although the history of the branch was rewritten, or although the restarts that
+   *   it causes in these projects exceed the limit of all projects.
    */
   reconcile(projects: readonly string[] | 'all', accept?: string): Promise<void>
   /**

@@ -96,6 +96,8 @@ const PROJECT_FILE = z.object({
       cause: z.enum(['suspended', 'agent-down', 'failed', 'too-little-time']),
     })
     .optional(),
+  /** The digest of the declaration whose restarts somebody accepted although they exceed the limit of all projects. */
+  overLimit: z.string().optional(),
   suspension: z.object({ until: z.number(), reason: z.string() }).optional(),
   /** The digest of the declaration whose removals were notified. */
   releasedBy: z.string().optional(),
@@ -188,6 +190,8 @@ export interface DataFolder extends Lease {
    */
   readProject(project: string): Promise<ProjectFile | undefined>
   writeProject(project: string, file: ProjectFile): Promise<void>
+  /** The ids of the projects of which something is stored, whether or not they are still declared. */
+  storedProjects(): Promise<readonly string[]>
   /** @throws {EspalierError} `E_AGENT_DATA` as for {@link readProject}. */
   readSource(): Promise<SourceFile | undefined>
   writeSource(file: SourceFile): Promise<void>
@@ -248,6 +252,10 @@ export const openDataFolder = async (
     noteError: (error) => reserve.note(error),
     readProject: (project) => read(fileOf(project), PROJECT_FILE),
     writeProject: (project, file) => write(fileOf(project), file, `The record of ${project}`),
+    storedProjects: async () =>
+      (await readdir(projects)).flatMap((name) =>
+        name.endsWith('.json') ? [decodeURIComponent(name.slice(0, -'.json'.length))] : [],
+      ),
     readSource: () => read(sourceFile, SOURCE_FILE),
     writeSource: (file) => write(sourceFile, file, "The record of the agent's source"),
     readHistory,

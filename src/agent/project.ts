@@ -122,9 +122,26 @@ export class AgentProject {
     return this.#memory.save((file) => ({ ...file, record: file.record && adopted(file.record, before) }), true)
   }
 
-  /** Clears the project's back-off, rejections and conflicts. */
-  clearFailures(): Promise<void> {
-    return this.#memory.save((file) => ({ ...file, retryAt: undefined, refusals: [], reverts: [], failures: 0 }), true)
+  /**
+   * Clears the project's back-off, rejections and conflicts.
+   *
+   * @param isAccepted whether the restarts that the commit causes, and that wait, may exceed the limit of all projects.
+   */
+  clearFailures(isAccepted: boolean): Promise<void> {
+    const isOver = isAccepted && this.view.reason === 'RestartLimit'
+    const { digest } = this.#host.desired.of(this.id) ?? {}
+    if (isOver) this.#host.log(`${this.id}  may exceed --max-restarts once`)
+    return this.#memory.save(
+      ({ overLimit, ...file }) => ({
+        ...file,
+        overLimit: isOver ? digest : overLimit,
+        retryAt: undefined,
+        refusals: [],
+        reverts: [],
+        failures: 0,
+      }),
+      true,
+    )
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {

@@ -26,6 +26,11 @@ export class Projects {
     return [...this.#declared.values()]
   }
 
+  /** Also the projects that are no longer declared, as long as something is stored of them. */
+  get known(): readonly AgentProject[] {
+    return [...this.#declared.values(), ...this.#removed.values()]
+  }
+
   get(id: string): AgentProject | undefined {
     return this.#declared.get(id)
   }
@@ -68,6 +73,9 @@ export class Projects {
       this.#removed.set(id, project)
       this.#forget(id)
     }
+    if (this.#isFirst)
+      for (const id of await this.#host.data.storedProjects())
+        if (!still.has(id)) this.#removed.set(id, await this.#open(id))
     this.#isFirst = false
     for (const id of changed) if (this.#declared.has(id) && !added.includes(id)) wake(id, now(), 'commit')
     return gone.map(([id]) => id)

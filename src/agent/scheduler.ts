@@ -2,7 +2,7 @@
 import type { Clock } from '../base/index.ts'
 import { dueWakes, timerFor, type Wake, type WakeCause } from './decide/wakes.ts'
 
-/** A timer that is late by more than this means that the clock has jumped, or that the computer was asleep. */
+/** Smaller corrections of the clock are not jumps. While the computer is asleep, only the clock goes on. */
 const JUMP_MS = 60_000
 
 interface SchedulerOptions {
@@ -68,7 +68,8 @@ export class Scheduler {
       const ms = timerFor(this.#running.size >= concurrency ? [] : idle, now())
       this.#alarmAt = now() + ms
       await clock.sleep(ms, this.#alarm.signal).catch(() => undefined)
-      if (now() < this.tickedAt || now() > this.#alarmAt + JUMP_MS) this.steadySince = now()
+      const jump = now() - this.tickedAt - this.idleMs
+      if (Math.abs(jump) > JUMP_MS) this.#follow(jump)
     }
     await Promise.all(this.#running.values())
   }
@@ -76,6 +77,13 @@ export class Scheduler {
   stop(): void {
     this.#isStopped = true
     this.#alarm.abort()
+  }
+
+  /** If the clock was set back, only windows are due when it says so: everything else was to happen after some time. */
+  #follow(jump: number): void {
+    this.steadySince = this.#options.now()
+    for (const [key, wake] of this.#wakes)
+      if (jump < 0 && wake.cause !== 'window') this.#wakes.set(key, { ...wake, at: wake.at + jump })
   }
 
   #start({ project, cause, at }: Wake): void {

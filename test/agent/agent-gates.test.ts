@@ -313,16 +313,36 @@ describe('gates', () => {
     await world.declare(manifest(2, OTHER), 'other.yaml')
     await world.pass(10 * MINUTE)
     expect(states()).toEqual(['Scheduled: RestartLimit', 'Synced'])
-    // The restarts of an earlier run count.
+    // The restarts of an earlier run count, even those of a project that is no longer declared.
     agent.stop()
     await world.pass(MINUTE)
+    const held = world.writes()[0]?.includes(PROJECT) ? OTHER : PROJECT
+    await rm(join(world.folder, 'manifests', 'other.yaml'))
+    await world.declare(manifest(2, held))
     agent = await startAll()
-    expect(states()).toEqual(['Scheduled: RestartLimit', 'Synced'])
+    expect(stateOf(agent, held)).toBe('Scheduled: RestartLimit')
+    const { requests } = world.stage.sandbox
     await world.pass(23 * HOUR)
     expect(world.writes()).toHaveLength(1)
+    // Projects that wait are read as seldom as others.
+    expect(world.stage.sandbox.requests - requests).toBeLessThan(5 * 23)
     await world.pass(2 * HOUR)
-    expect(states()).toEqual(['Synced', 'Synced'])
+    expect(stateOf(agent, held)).toBe('Synced')
     expect(world.writes()).toHaveLength(2)
+    // A person may let a commit exceed the limit, as the shown command does.
+    await world.declare(manifest(4, held))
+    await world.pass(10 * MINUTE)
+    const { reason, command = '', version = '' } = projectOf(agent, held)
+    expect([reason, command]).toEqual([
+      'RestartLimit',
+      `espalier agent reconcile ${held} --accept ${version.slice(0, 12)}`,
+    ])
+    await agent.reconcile([held], version.slice(0, 12))
+    await world.pass(MINUTE)
+    expect(stateOf(agent, held)).toBe('Synced')
+    await world.declare(manifest(1, held))
+    await world.pass(10 * MINUTE)
+    expect([stateOf(agent, held), world.writes().length]).toEqual(['Scheduled: RestartLimit', 3])
   })
 
   test('a change that the service rejects does not use up the growth of a day', async () => {

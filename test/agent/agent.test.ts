@@ -287,6 +287,63 @@ test('a restarted agent keeps waiting for the same restart window', async () => 
   expect(stateOf(second, PROJECT)).toBe('Synced')
 })
 
+describe.each([
+  ['forward', 7 * HOUR, 'agent-down'],
+  ['back', -48 * HOUR, undefined],
+])('a clock that is set %s', (_way, by, cause) => {
+  const restart = { renew: (renew: () => Promise<void>) => renew() }
+
+  test('delays no refresh and no retry, and costs the agent neither its folder nor its count of restarts', async () => {
+    await world.close()
+    world = await openWorld(SEED, restart)
+    await world.declare(manifest('{ size: 1 }'))
+    const agent = await start({ maxRestarts: 1 })
+    const { isDone } = world.endOf(agent)
+    const { control } = world.stage.sandbox
+    control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'status', status: 400 }, times: 2 })
+    await world.declare(manifest('{ size: 2 }'))
+    await world.pass(MINUTE)
+    expect(projectOf(agent, PROJECT).state).toBe('Failing')
+    world.setClock(by)
+    await world.pass(20 * MINUTE)
+    expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Synced', isFresh: true })
+    await world.declare(manifest('{ size: 4 }'))
+    await world.pass(MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Scheduled: RestartLimit')
+    expect(isDone()).toBe(false)
+    expect((await agent.historyOf(PROJECT)).map(({ done }) => done.length)).toEqual([1])
+  })
+
+  test('neither opens a window nor hides that one has passed', async () => {
+    await world.declare(manifest('{ size: 1 }', NIGHT))
+    const agent = await start()
+    await world.declare(manifest('{ size: 2 }', NIGHT))
+    await world.pass(MINUTE)
+    world.setClock(by)
+    await world.pass(3 * HOUR)
+    expect(world.writes()).toEqual([])
+    expect(projectOf(agent, PROJECT).missedWindow?.cause).toBe(cause)
+    world.setClock(-by)
+    await world.pass(10 * MINUTE)
+    expect(stateOf(agent, PROJECT)).toBe('Synced')
+    expect(world.writes()).toHaveLength(1)
+  })
+})
+
+test('two agents with folders of their own make every change of a commit once', async () => {
+  await world.declare(manifest('{ size: 1 }'))
+  const agents = [await world.start(), await world.start({}, undefined, 'other')]
+  await world.pass(MINUTE)
+  for (const size of [2, 4]) {
+    await world.declare(manifest(`{ size: ${size} }, replicas: { reporting: { size: ${size} } }`))
+    await world.pass(5 * MINUTE)
+    expect(agents.map((agent) => stateOf(agent, PROJECT))).toEqual(['Synced', 'Synced'])
+  }
+  // Both send each request at the same time: the service rejects one of them, and the agent then reads again.
+  const accepted = world.writes().filter((line) => !line.endsWith(' 423'))
+  expect(accepted.map((line) => line.split(' ')[1])).toEqual(['POST', 'PATCH', 'PATCH', 'PATCH'])
+})
+
 test('each change of state and each apply is notified once, also if the agent is restarted in between', async () => {
   const received: string[] = []
   await world.close()

@@ -164,12 +164,13 @@ describe('wakes', () => {
     expect(windowWakes(4 * MINUTE, 0, 0.5)).toHaveLength(1)
   })
 
-  const agent = { now: 200, runningSince: 0, isSuspended: false }
+  const agent = { now: 200, runningSince: 0, isSuspended: false, isStale: false }
   test.each([
     ['not missed if its work is done', undefined, false, agent, false],
     ['not missed while it is open', undefined, true, { ...agent, now: 199 }, false],
     ['missed for lack of time', 'too-little-time', true, agent, false],
     ['missed because a step failed', 'failed', true, agent, true],
+    ['missed because the manifests could not be fetched', 'failed', true, { ...agent, isStale: true }, false],
     ['missed because the project is suspended', 'suspended', true, { ...agent, isSuspended: true }, true],
     ['missed if the agent started after it', 'agent-down', true, { ...agent, runningSince: 300, now: 400 }, false],
     ['missed if the agent started during it', 'agent-down', true, { ...agent, runningSince: 150 }, false],

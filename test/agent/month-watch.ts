@@ -2,7 +2,7 @@
 import type { ProjectNews } from '../../src/agent/tell/notifier.ts'
 import type { MissedWindowView, ProjectView } from '../../src/model/index.ts'
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
-import { hourOf, indexOf, isLasting, isVictim, projectId, WINDOW_HOURS } from './month-world.ts'
+import { hourOf, indexOf, isLasting, isVictim, PREVIEW_SIZE, projectId, WINDOW_HOURS } from './month-world.ts'
 import { HOUR, MINUTE } from './running.ts'
 
 const DAY = 24 * HOUR
@@ -34,7 +34,7 @@ interface Received {
 }
 
 const isByHand = (path: string, body: string): boolean =>
-  /\/(re)?start$/.test(path) || body.includes('"suspend_timeout_seconds":600')
+  /\/(re)?start$|\/branches(\/|$)/.test(path) || body.includes('"suspend_timeout_seconds":600')
 
 export class MonthWatch {
   readonly problems: string[] = []
@@ -50,6 +50,7 @@ export class MonthWatch {
   readonly #faults = new Map<number, { passing: number; lasting: number }>()
   #spans: Span[] = []
   #misses: Miss[] = []
+  #without: readonly number[] = []
   #ids = new Map<string, number>()
   #facts = new Map<string, number>()
   readonly #sizes: { readonly at: number; readonly size: number }[][]
@@ -107,8 +108,16 @@ export class MonthWatch {
     if (previous.state === state && (previous.reason ?? '') === reason) this.#problem(`${subject}: not news: ${state}`)
   }
 
-  /** Called every hour, on the hour. @param live the size of each project's compute, for projects that have one. */
-  hour(live: ReadonlyMap<string, number>, requests: readonly RecordedRequest[], shown: readonly ProjectView[]): void {
+  /**
+   * Called every hour, on the hour.
+   *
+   * @param live the size of each project's main compute, if it has one, and the projects with a branch that has none.
+   */
+  hour(
+    { sizes, without }: { readonly sizes: readonly (number | undefined)[]; readonly without: readonly number[] },
+    requests: readonly RecordedRequest[],
+    shown: readonly ProjectView[],
+  ): void {
     const now = Math.round(this.#now() / HOUR) * HOUR
     for (const { id, state, missedWindow } of shown) {
       if (['Invalid', 'Failing', 'Blocked', 'OutOfSync'].includes(state)) this.#facts.set(`${id} raised`, this.#now())
@@ -117,11 +126,17 @@ export class MonthWatch {
     for (const request of requests) this.#check(request)
     for (const [index, known] of this.#sizes.entries()) {
       const hour = hourOf(index)
-      if (hour === undefined || live.get(projectId(index)) === known.at(-1)?.size) continue
+      if (hour === undefined || sizes[index] === known.at(-1)?.size) continue
       const at = new Date(now).getUTCHours()
       if (at === hour) this.windows += 1
       if (at === hour + WINDOW_HOURS) this.#misses.push({ index, opensAt: now - WINDOW_HOURS * HOUR, closesAt: now })
     }
+    for (const index of without) {
+      const causes = this.#causes({ index, opensAt: now - HOUR, closesAt: now }).filter((one) => one !== 'suspended')
+      if (this.#without.includes(index) && causes.length === 0)
+        this.#problem(`${projectId(index)}: a branch has had no primary for an hour`)
+    }
+    this.#without = without
     const due = this.#misses.filter(({ closesAt }) => closesAt === now - REPORTED_AFTER)
     for (const miss of due) this.#explain(miss)
     const old = now - 2 * DAY
@@ -189,7 +204,8 @@ export class MonthWatch {
     this.changes += 1
     const { endpoint } = JSON.parse(body === '' ? '{}' : body) as { endpoint?: Record<string, unknown> }
     const size = endpoint?.autoscaling_limit_max_cu
-    const isDeclared = size === undefined || this.#sizes[index]?.some((one) => one.size === size) === true
+    const isDeclared =
+      size === undefined || [{ size: PREVIEW_SIZE }, ...(this.#sizes[index] ?? [])].some((one) => one.size === size)
     const isNever = [undefined, -1].includes(endpoint?.suspend_timeout_seconds as number | undefined)
     const isAllowed = method === 'PATCH' || (method === 'POST' && path.endsWith('/endpoints') && isVictim(index))
     if (!isAllowed || !isDeclared || !isNever) this.#problem(`not allowed: ${method} ${path} ${body}`)

@@ -7,21 +7,35 @@ export const WINDOW_HOURS = 2
 export const projectId = (index: number): string => `month-${String(index).padStart(8, '0')}`
 export const indexOf = (path: string): number => Number(/month-(\d+)/.exec(path)?.[1] ?? Number.NaN)
 export const computeId = (index: number): string => `ep-${projectId(index)}`
-const branchId = (index: number): string => `br-${projectId(index)}`
+export const branchId = (index: number): string => `br-${projectId(index)}`
 
 /** Two of three projects have a nightly window, each at its own hour. */
 export const hourOf = (index: number): number | undefined => (index % 3 === 2 ? undefined : (index * 5) % 22)
 /** In every fiftieth project, the compute is deleted manually once. */
 export const isVictim = (index: number): boolean => index % 50 === 7
+/** In every fiftieth project, the primaries of two branches change places from time to time. */
+export const isSwapper = (index: number): boolean => index % 50 === 2
+export const SWAPPED = ['one', 'two'] as const
+export const PREVIEW_SIZE = 0.25
 const two = (hour: number): string => String(hour).padStart(2, '0')
 
-export const manifestOf = (index: number, size: number): string => {
+export const manifestOf = (index: number, size: number, isSwapped = false): string => {
   const hour = hourOf(index)
   const window =
     hour === undefined
       ? ''
       : `restartWindow: { days: [mon, tue, wed, thu, fri, sat, sun], from: "${two(hour)}:00", to: "${two(hour + WINDOW_HOURS)}:00", timezone: UTC }\n`
-  return `version: 1\nproject: ${projectId(index)}\n${window}branches:\n  main: { primary: { size: ${size}, scaleToZero: never } }\n`
+  const swapped = SWAPPED.map((name) => {
+    const other = SWAPPED.find((one) => one !== name)
+    const from = isSwapped ? other : name
+    return `  ${name}: { primary: { id: ${computeId(index)}-${from}, scaleToZero: never } }\n`
+  })
+  const preview = `rules: [{ match: "preview/*", primary: { size: ${PREVIEW_SIZE}, scaleToZero: never } }]\n`
+  return `version: 1
+project: ${projectId(index)}
+${isSwapper(index) ? 'parkOn: park\n' : ''}${window}${preview}branches:
+  main: { primary: { size: ${size}, scaleToZero: never } }
+${isSwapper(index) ? swapped.join('') : ''}`
 }
 
 export const seedOf = (count: number): Seed => ({
@@ -33,6 +47,16 @@ export const seedOf = (count: number): Seed => ({
         name: 'main',
         computes: [{ id: computeId(index), size: 1, scaleToZero: 'never' as const }],
       },
+      ...(isSwapper(index)
+        ? [
+            ...SWAPPED.map((name) => ({
+              id: `${branchId(index)}-${name}`,
+              name,
+              computes: [{ id: `${computeId(index)}-${name}`, size: 1, scaleToZero: 'never' as const }],
+            })),
+            { id: `${branchId(index)}-park`, name: 'park', computes: [] },
+          ]
+        : []),
     ],
   })),
 })

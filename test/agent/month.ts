@@ -1,9 +1,21 @@
 /** Simulates days of an agent: commits, manual changes, windows, API and git faults, restarts and kills. */
 import type { Agent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
-import { Life } from './life.ts'
+import { disk, Life } from './life.ts'
 import { MonthWatch } from './month-watch.ts'
-import { computeId, faultsOf, manifestOf, projectId, SIZES, seedOf } from './month-world.ts'
+import {
+  branchId,
+  computeId,
+  faultsOf,
+  indexOf,
+  isSwapper,
+  manifestOf,
+  PREVIEW_SIZE,
+  projectId,
+  SIZES,
+  SWAPPED,
+  seedOf,
+} from './month-world.ts'
 import { HOUR, MINUTE, openWorld, type World } from './running.ts'
 
 export interface MonthOptions {
@@ -28,6 +40,11 @@ export interface Month {
   /** How often a project left the manifests, and joined them again. */
   readonly absences: number
   readonly keyFaults: number
+  readonly fullDisks: number
+  readonly previews: number
+  readonly swaps: number
+  /** How often a project was suspended while two of its primaries were changing places. */
+  readonly suspendedSwaps: number
 }
 
 const GIT_FAULTS = ['unreachable', 'gone', 'broken', 'empty', 'rewritten'] as const
@@ -38,7 +55,12 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
   const watch = new MonthWatch(() => world.stage.clock.now(), sizes)
   const world: World = await openWorld(seedOf(count), {
     random,
-    onHandled: (_method, path) => watch.handled(path, world.stage.sandbox.control.faults()),
+    renew: (renew) => renew(),
+    renewEveryMs: 10 * MINUTE,
+    onHandled: (method, path, status) => {
+      watch.handled(path, world.stage.sandbox.control.faults())
+      if (method === 'PATCH' && status < 300 && /-(one|two)$/.test(path) && chance(0.2)) suspendNow(indexOf(path))
+    },
     send: async (body) => {
       const luck = random()
       if (luck < 0.1) return 503
@@ -60,12 +82,18 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     suspensions: 0,
     absences: 0,
     keyFaults: 0,
+    fullDisks: 0,
+    previews: 0,
+    swaps: 0,
+    suspendedSwaps: 0,
   }
   const chance = (probability: number): boolean => random() < probability
   /** The projects that have left the manifests, with what ends their absence. */
   const away = new Map<number, () => void>()
+  /** The projects whose primaries have changed places. */
+  const swapped = new Set<number>()
   const texts = (): (string | undefined)[] =>
-    sizes.map((size, index) => (away.has(index) ? undefined : manifestOf(index, size)))
+    sizes.map((size, index) => (away.has(index) ? undefined : manifestOf(index, size, swapped.has(index))))
   /** While it is set, the file of the key holds this instead. */
   let wrongKey: string | undefined
   const until = (time: number): Promise<void> => world.pass(Math.max(0, time - stage.clock.now()))
@@ -78,7 +106,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
         gitInterval: 10 * MINUTE,
         random,
         keys: [{ name: 'sandbox', read: async () => wrongKey ?? stage.sandbox.apiKey }],
-        policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart']) },
+        policy: { onGit: 'apply', onDrift: 'revert', allow: new Set(['restart', 'move']) },
         log: () => undefined,
       },
       life,
@@ -91,6 +119,11 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       sizes[index] = SIZES[Math.floor(random() * SIZES.length)] ?? 1
       watch.committed(index, sizes[index])
       counts.commits += 1
+    }
+    for (const index of sizes.keys()) {
+      if (!isSwapper(index) || away.has(index) || !chance(0.5)) continue
+      counts.swaps += 1
+      if (!swapped.delete(index)) swapped.add(index)
     }
     await world.declareAll(texts())
   }
@@ -124,6 +157,41 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       watch.begin('suspended', index, until)
       await running.agent.suspend([projectId(index)], until, 'a migration')
     }
+  }
+  /** Called while the primaries of a project change places. */
+  const suspendNow = (index: number): void => {
+    const known = running.agent.view().projects.find(({ id }) => id === projectId(index))
+    if (known === undefined || known.state === 'Suspended') return
+    counts.suspendedSwaps += 1
+    const until = stage.clock.now() + 3 * HOUR
+    watch.begin('suspended', index, until)
+    void running.agent.suspend([known.id], until, 'a migration')
+  }
+  /** Previews are created and deleted by a program that does not know of the agent. */
+  const preview = async (): Promise<void> => {
+    for (const index of sizes.keys()) {
+      if (!chance(Math.max(0.01, 0.2 / count))) continue
+      const path = `/projects/${projectId(index)}/branches`
+      const known = previewsIn().find((branch) => branch.projectId === projectId(index))
+      const body = {
+        branch: { name: `preview/${counts.previews}` },
+        endpoints: [{ type: 'read_write', autoscaling_limit_min_cu: 1, autoscaling_limit_max_cu: 1 }],
+      }
+      counts.previews += 1
+      const done =
+        known === undefined ? world.byHand('POST', path, body) : world.byHand('DELETE', `${path}/${known.id}`)
+      // A fault may reject the request.
+      await done.catch(() => undefined)
+    }
+  }
+  const fillDisk = async (): Promise<void> => {
+    counts.fullDisks += 1
+    const ended = watch.begin('disk')
+    disk.isFull = true
+    await world.pass(40 * MINUTE)
+    disk.isFull = false
+    await world.pass(15 * MINUTE)
+    ended()
   }
   /** The key is replaced by an empty file or by a wrong key, and some minutes later by the right one. */
   const rotateKey = async (): Promise<void> => {
@@ -187,16 +255,26 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     }
     await running.agent.reconcile(projects.filter(({ state }) => state === 'Blocked').map(({ id }) => id))
   }
-  const live = (): ReadonlyMap<string, number> =>
+  const records = () => control.dump().changes.flatMap((change) => ('put' in change ? [change.put] : []))
+  const previewsIn = () =>
+    records().flatMap((one) => (one.kind === 'branch' && one.name.startsWith('preview/') ? [one] : []))
+  /** The primary of each branch, by the id of the branch. */
+  const primaries = () =>
     new Map(
-      control
-        .dump()
-        .changes.flatMap((change) =>
-          'put' in change && change.put.kind === 'compute' && change.put.type === 'read_write'
-            ? [[change.put.projectId, change.put.max] as const]
-            : [],
-        ),
+      records().flatMap((one) =>
+        one.kind === 'compute' && one.type === 'read_write' ? [[one.branchId, one] as const] : [],
+      ),
     )
+  const live = () => {
+    const found = primaries()
+    const indexes = [...sizes.keys()]
+    return {
+      sizes: indexes.map((index) => found.get(branchId(index))?.max),
+      without: indexes.filter(
+        (index) => isSwapper(index) && SWAPPED.some((name) => !found.has(`${branchId(index)}-${name}`)),
+      ),
+    }
+  }
 
   await world.declareAll(texts())
   const began = stage.clock.now() + 2 * HOUR
@@ -215,6 +293,8 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
       if (hour < days * 16 && chance(0.02)) await restart()
       if (mend === undefined && chance(0.1)) await comeAndGo()
       if (chance(0.02)) await rotateKey()
+      if (chance(0.02)) await fillDisk()
+      await preview()
       await suspendSome()
       await editSome()
       if (hour % 24 === 9) await tidy()
@@ -230,14 +310,22 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     await world.pass(24 * HOUR)
     await tidy()
     await world.pass(24 * HOUR)
-    const sizesNow = live()
+    const found = primaries()
     for (const { id, state, reason = '', message = '' } of running.agent.view().projects)
       if (state !== 'Synced') watch.problems.push(`at the end: ${id} ${state} ${reason} ${message}`)
-    for (const [index, size] of sizes.entries())
-      if (sizesNow.get(projectId(index)) !== size)
+    for (const [index, size] of sizes.entries()) {
+      const isInPlace = SWAPPED.every((name, at) => {
+        const expected = swapped.has(index) ? SWAPPED[1 - at] : name
+        return found.get(`${branchId(index)}-${name}`)?.id === `${computeId(index)}-${expected}`
+      })
+      if (found.get(branchId(index))?.max !== size || (isSwapper(index) && !isInPlace))
         watch.problems.push(`at the end: ${projectId(index)} is not as declared`)
+    }
+    for (const { id, projectId } of previewsIn())
+      if (found.get(id)?.max !== PREVIEW_SIZE) watch.problems.push(`at the end: a preview of ${projectId} is too large`)
     return { watch, requests: stage.sandbox.requests, ...counts }
   } finally {
+    disk.isFull = false
     await world.close()
   }
 }

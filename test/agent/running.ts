@@ -19,6 +19,7 @@ export const HOUR = 60 * MINUTE
 export interface WorldOptions extends StageOptions {
   /** Called when the lease of an agent is due for renewal. By default, leases are not renewed, as virtual time passes fast. */
   readonly renew?: (renew: () => Promise<void>) => Promise<void>
+  readonly renewEveryMs?: number
   /** Receives the events of all agents. */
   readonly send?: Send
 }
@@ -35,20 +36,25 @@ export interface World {
   breakGit(error: Error | undefined): void
   /** Removes the ref, or rewrites its history. */
   moveGit(how: { readonly isGone?: boolean; readonly isRewritten?: boolean }): void
-  /** @param life of its process. */
-  start(options?: Partial<AgentOptions>, life?: Life): Promise<Agent>
+  /** @param life of its process. @param data the name of its data folder, for a second agent. */
+  start(options?: Partial<AgentOptions>, life?: Life, data?: string): Promise<Agent>
   /** Whether an agent that was started here has ended. */
   endOf(agent: Agent): { readonly isDone: () => boolean }
+  /** Sets the calendar, which the agents read, by so many milliseconds. */
+  setClock(by: number): void
   /** Lets time pass. */
   pass(ms: number): Promise<void>
   /** Sends a request to the service, bypassing the agent. */
-  byHand(method: 'PATCH' | 'POST', path: string, body?: Readonly<Record<string, unknown>>): Promise<void>
+  byHand(method: 'PATCH' | 'POST' | 'DELETE', path: string, body?: Readonly<Record<string, unknown>>): Promise<void>
   edit(project: string, compute: string, body: Readonly<Record<string, unknown>>): Promise<void>
   writes(): readonly string[]
   close(): Promise<void>
 }
 
-export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOptions = {}): Promise<World> => {
+export const openWorld = async (
+  seed: Seed,
+  { send, renew, renewEveryMs = MINUTE, ...options }: WorldOptions = {},
+): Promise<World> => {
   const folder = await mkdtemp(join(tmpdir(), 'espalier-agent-'))
   const writes: string[] = []
   const stage = await openStage({
@@ -61,7 +67,6 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
   })
   const manifests = join(folder, 'manifests')
   await mkdir(manifests)
-  await mkdir(join(folder, 'data'))
   /** Contains only running agents: a simulated month starts dozens, and each holds every project in memory. */
   const agents = new Map<Agent, { readonly life: Life; readonly ended: Promise<void> }>()
   let started = 0
@@ -77,6 +82,7 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
   }
   let moved: Parameters<World['moveGit']>[0] = {}
   let broken: Error | undefined
+  let skew = 0
   const bury = async (agent: Agent, life: Life): Promise<void> => {
     agents.delete(agent)
     await life.end()
@@ -98,18 +104,22 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
       )
       await readVersion()
     },
+    setClock: (by) => {
+      skew += by
+    },
     breakGit: (error) => {
       broken = error
     },
     moveGit: (how) => {
       moved = how
     },
-    start: async (more = {}, life = new Life()) => {
+    start: async (more = {}, life = new Life(), folderName = 'data') => {
       for (const [agent, { life }] of agents) if (life.isDead) await bury(agent, life)
       started += 1
-      const path = await life.begin(join(folder, 'data'), join(folder, `process-${started}`))
-      const clock = life.clock(stage.clock)
-      const data = await openDataFolder(path, { holder: randomUUID(), now: clock.now })
+      await mkdir(join(folder, folderName), { recursive: true })
+      const path = await life.begin(join(folder, folderName), join(folder, `process-${started}`))
+      const clock = { ...life.clock(stage.clock), date: () => stage.clock.now() + skew }
+      const data = await openDataFolder(path, { holder: randomUUID(), now: clock.date })
       const notifier = send && notifierOf(life, clock, send)
       const agent = await stage.during(
         openAgent({
@@ -126,7 +136,7 @@ export const openWorld = async (seed: Seed, { send, renew, ...options }: WorldOp
           data:
             renew === undefined
               ? { ...data, renewEveryMs: 24 * HOUR, renew: async () => undefined }
-              : { ...data, renewEveryMs: MINUTE, renew: () => renew(data.renew) },
+              : { ...data, renewEveryMs, renew: () => renew(data.renew) },
           ...(notifier === undefined ? {} : { notifier }),
           keys: [{ name: 'sandbox', read: async () => stage.sandbox.apiKey }],
           api: { baseUrl: stage.sandbox.apiUrl, clock, random: () => 0.5 },

@@ -9,6 +9,8 @@ export interface Wish {
   readonly restarts: number
   /** A smaller number goes first. */
   readonly wave: number
+  /** Whether somebody has accepted that these restarts exceed the limit. They count nevertheless. */
+  readonly isAccepted?: boolean
 }
 
 interface Waiting extends Wish {
@@ -55,7 +57,7 @@ export class RestartLimit {
     const used = [...ids].reduce((sum, id) => sum + Math.max(usedBy(id), this.#reserved.get(id) ?? 0), 0)
     const ahead = [...this.#waiting.values()].filter((one) => compareWaiting(one, own) <= 0)
     const excess = used + ahead.reduce((sum, { restarts }) => sum + restarts, 0) - this.#limit
-    if (excess <= 0) {
+    if (excess <= 0 || wish.isAccepted === true) {
       this.#waiting.delete(project)
       this.#reserved.set(project, own.used + wish.restarts)
       return { isFree: true }

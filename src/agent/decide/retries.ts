@@ -17,6 +17,10 @@ const LONGEST_WAIT = 15 * MINUTE
  */
 export const waitAfter = (failures: number): number => Math.min(FIRST_WAIT * 2 ** (failures - 1), LONGEST_WAIT)
 
+/** A time that is further away than any wait means that the clock was set back since. */
+export const mayRetry = ({ retryAt }: Pick<ProjectFile, 'retryAt'>, now: number): boolean =>
+  retryAt === undefined || now >= retryAt || retryAt > now + LONGEST_WAIT
+
 /** The consecutive rounds that could not read a project. */
 export interface Unread {
   /** When the first of them began. */

@@ -85,12 +85,14 @@ interface Times {
   readonly now: number
   readonly runningSince: number
   readonly isSuspended: boolean
+  /** Whether the manifests were fetched too long ago. */
+  readonly isStale: boolean
 }
 
 /**
  * The window that the steps wait for or run in, and the window that they missed, if any.
  *
- * @param round the round as it would be if the project were not suspended.
+ * @param round the round as it would be if the project were not suspended, and the manifests were fetched just now.
  * @param known the window that they waited for before.
  */
 export const afterWindows = (
@@ -139,9 +141,9 @@ export const missedWindow = (known: Wait | undefined, isWorkLeft: boolean, agent
   }
 }
 
-const causeOf = ({ opensAt, closesAt, failed }: Wait, { runningSince, isSuspended }: Times): MissCause => {
+const causeOf = ({ opensAt, closesAt, failed }: Wait, { runningSince, isSuspended, isStale }: Times): MissCause => {
   if (isSuspended) return 'suspended'
   if (runningSince >= closesAt) return 'agent-down'
-  if (failed) return 'failed'
+  if (failed || isStale) return 'failed'
   return runningSince > opensAt ? 'agent-down' : 'too-little-time'
 }

@@ -7,6 +7,7 @@ import { apply } from '../../workflow/index.ts'
 import { afterApply, applied, beforeStep, withApplied, withGap } from '../act/progress.ts'
 import { closesGap, openedGap } from '../act/recovery.ts'
 import { isSuspended } from '../control.ts'
+import { mayRetry } from '../decide/retries.ts'
 import type { Basis, Decided, ProjectMemory } from '../memory.ts'
 import { decideChain } from './decide.ts'
 
@@ -15,18 +16,19 @@ const MAX_APPLIES = 3
 
 const canRun = ({ round: { steps } }: Decided): boolean => [...steps.values()].some(({ action }) => action === 'run')
 
-export const mayRun = ({ host, file: { retryAt = 0 } }: ProjectMemory, decided: Decided, applies: number): boolean =>
-  !host.isStopping() && !host.data.isFull() && applies < MAX_APPLIES && host.now() >= retryAt && canRun(decided)
+export const mayRun = ({ host, file }: ProjectMemory, decided: Decided, applies: number): boolean =>
+  !host.isStopping() && !host.data.isFull() && applies < MAX_APPLIES && mayRetry(file, host.now()) && canRun(decided)
 
 /** Reserves the restarts of a round. @returns when there may be room for them, or `undefined` if they are reserved. */
 export const heldUntil = (
-  { id, host }: ProjectMemory,
+  { id, host, file }: ProjectMemory,
   { round: { plan, steps }, declaration }: Decided,
 ): { readonly freesAt: number | undefined } | undefined => {
   const running = new Set(plan.steps.flatMap((step) => (steps.get(step.id)?.action === 'run' ? [step.change] : [])))
   const changes = plan.changes.filter((change) => running.has(change.id))
   const restarts = changes.reduce((sum, change) => sum + (planUseOf({ change, cost: undefined }).maxRestarts ?? 0), 0)
-  const { isFree, freesAt } = host.restarts.take(id, { restarts, wave: declaration.waitsFor().length }, host.now())
+  const wish = { restarts, wave: declaration.waitsFor().length, isAccepted: file.overLimit === declaration.digest }
+  const { isFree, freesAt } = host.restarts.take(id, wish, host.now())
   return isFree ? undefined : { freesAt }
 }
 
@@ -100,7 +102,7 @@ const onEvent = async (memory: ProjectMemory, event: ApplyEvent, plan: Plan): Pr
  */
 export const finishChain = async (memory: ProjectMemory, current: Basis, api: WriteApi): Promise<void> => {
   const { host, file, live } = memory
-  const { chain, gap, retryAt = 0 } = file
+  const { chain, gap } = file
   const { observed } = live
   if (chain === undefined || gap === undefined || observed === undefined) return
   const begun = await host.desired.earlier(memory.id, chain.version)
@@ -110,5 +112,5 @@ export const finishChain = async (memory: ProjectMemory, current: Basis, api: Wr
     .find(({ round }) => closesGap(round.whole.steps, gap))
   if (decided === undefined) return
   await memory.save((known) => ({ ...known, gap: { ...gap, steps: decided.round.whole.steps.length } }))
-  if (!host.isAborting() && host.now() >= retryAt && canRun(decided)) await act(memory, decided, api, true)
+  if (!host.isAborting() && mayRetry(file, host.now()) && canRun(decided)) await act(memory, decided, api, true)
 }

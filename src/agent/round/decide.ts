@@ -7,6 +7,7 @@ import { afterRefresh, usedIn, withGap } from '../act/progress.ts'
 import { remainingGap } from '../act/recovery.ts'
 import { isSuspended } from '../control.ts'
 import { chainRound, type Round, roundOf } from '../decide/round.ts'
+import type { Situation } from '../decide/table.ts'
 import { afterWindows } from '../decide/wakes.ts'
 import type { Basis, Decided, ProjectMemory } from '../memory.ts'
 import { show } from './tell.ts'
@@ -18,7 +19,7 @@ export const decide = async (
   read: Observed,
   api: ReadApi,
 ): Promise<Decided | undefined> => {
-  const { now, desired, startedAt, policy, isSettled } = memory.host
+  const { now, desired, steadySince, policy, isSettled } = memory.host
   const review = {
     ...declared.review,
     used: usedIn(memory.file, now()),
@@ -50,22 +51,25 @@ export const decide = async (
     return withGap(afterRefresh(file, refresh), remaining, now())
   })
   const isHeld = isSuspended(memory.file.suspension, now())
-  const roundIf = (isSuspended: boolean): Round =>
+  const { history } = declaration
+  const isStale = history === 'stale'
+  const roundIf = (situation: Pick<Situation, 'isSuspended' | 'history'>): Round =>
     roundOf({
       observed,
       manifests,
       whole: result.plan,
       file: memory.file,
-      situation: { policy, isSuspended, history: declaration.history },
+      situation: { policy, ...situation },
       isWaveHeld: declaration.waitsFor().some((id) => !isSettled(id)),
       now: now(),
     })
-  const round = roundIf(isHeld)
-  const unheld = isHeld ? roundIf(false) : round
+  const round = roundIf({ isSuspended: isHeld, history })
+  const unheld = isHeld || isStale ? roundIf({ isSuspended: false, history: isStale ? 'known' : history }) : round
   const { wait, missed } = afterWindows(unheld, memory.file.wait, {
     now: now(),
-    runningSince: startedAt,
+    runningSince: steadySince(),
     isSuspended: isHeld,
+    isStale,
   })
   await memory.save((file) => ({ ...file, wait, missed: missed ?? file.missed }))
   if (missed !== undefined) {

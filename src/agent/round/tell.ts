@@ -30,7 +30,8 @@ export const conclude = async (
     memory.change((file) => ({ ...file, failedOperations }))
   }
   const isDue = memory.file.chain !== undefined || [...round.steps.values()].some(({ action }) => action === 'run')
-  if (!isDue) memory.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0 }))
+  if (!isDue)
+    memory.change((file) => ({ ...file, retryAt: undefined, failure: undefined, failures: 0, overLimit: undefined }))
   memory.isUnsettled = unsettledIn(observed.projects, round.whole).length > 0
   memory.shownRecord = memory.file.record
   const released = await releasedBy(memory, declaration, manifests, observed)
@@ -50,7 +51,9 @@ export const conclude = async (
   // This is set last, because until now the displayed state was that of the previous declaration.
   memory.concluded = declaration.digest
   const times = { now: now(), interval: intervalOf(memory.id), random }
-  for (const { at, cause } of wakesAfterRound(memory.file, round, isDue, times)) wake(memory.id, at, cause)
+  // A project that the limit of restarts holds is woken when the limit frees.
+  const isTriedSoon = isDue && held === undefined
+  for (const { at, cause } of wakesAfterRound(memory.file, round, isTriedSoon, times)) wake(memory.id, at, cause)
 }
 
 const releasedBy = async (

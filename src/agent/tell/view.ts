@@ -80,6 +80,7 @@ const commandFor = (
 ): string | undefined => {
   switch (reason) {
     case 'HistoryRewritten':
+    case 'RestartLimit':
       return `espalier agent reconcile ${project} --accept ${version?.slice(0, 12) ?? 'COMMIT'}`
     case 'Unrecorded':
       return `espalier agent adopt ${project}`
@@ -88,7 +89,6 @@ const commandFor = (
       return `espalier agent reconcile ${project}`
     case 'GitStale':
     case 'Wave':
-    case 'RestartLimit':
     case 'DriftUnconfirmed':
       return undefined
     case 'PlanError':

@@ -52,7 +52,11 @@ const RECONCILE = {
   flags: {
     ...CHOICE_FLAGS,
     timeout: duration('', 'How long to wait for the projects', { default: '15m' }),
-    accept: text('', 'Continue after a force push, if the followed branch is now at this commit', { value: 'COMMIT' }),
+    accept: text(
+      '',
+      'Continue after a force push, or beyond --max-restarts, if the followed branch is at this commit',
+      { value: 'COMMIT' },
+    ),
   },
   examples: [['$0 agent reconcile quiet-river-12345678', 'Read one project immediately, and show its state']],
   notes: `Restart windows, required consents and suspensions still apply.
