@@ -34,14 +34,12 @@ export type FailureReason = keyof typeof FAILURE_REASONS
 /** The reason that each error code means. Codes that are not listed mean `input`. */
 const OF_CODE: Readonly<Record<string, FailureReason>> = {
   E_STALE: 'plan-stale',
-  E_PLAN_EDITED: 'plan-stale',
   E_KEY: 'auth',
   E_NETWORK: 'network',
   E_TLS: 'network',
   E_PROXY: 'network',
   E_REDIRECT: 'network',
   E_ANSWER: 'service',
-  E_ANSWER_SIZE: 'service',
   E_GIT: 'git',
   E_BASE: 'refused',
   E_NO_MANIFESTS: 'validation-failed',

@@ -9,6 +9,8 @@ export interface ApiErrorDetails {
   readonly requestId?: string | undefined
   /** The request may have taken effect: read the state before sending it again. */
   readonly ambiguous?: boolean
+  /** A retry would only repeat the error. */
+  readonly isFinal?: boolean
   /** Overrides the default hint for the status. */
   readonly hint?: string | undefined
   readonly cause?: unknown
@@ -24,6 +26,7 @@ export class ApiError extends EspalierError {
   readonly apiCode: string | undefined
   readonly requestId: string | undefined
   readonly ambiguous: boolean
+  readonly isFinal: boolean
 
   constructor(code: string, message: string, details: ApiErrorDetails) {
     const hint = details.hint ?? hintOf(code, details)
@@ -36,6 +39,7 @@ export class ApiError extends EspalierError {
     this.apiCode = details.apiCode
     this.requestId = details.requestId
     this.ambiguous = details.ambiguous ?? false
+    this.isFinal = details.isFinal ?? false
   }
 }
 

@@ -48,8 +48,6 @@ const FIRST_DELAY_MS = 500
 /** `Retry-After: 0` must not lead to a busy loop. */
 const SHORTEST_DELAY_MS = 250
 const LONGEST_DELAY_MS = 10_000
-/** Errors that a retry would only repeat. */
-const FINAL = new Set(['E_TLS', 'E_ANSWER_SIZE'])
 /** As long as the service has never responded, a refused connection more likely means that the address is wrong. */
 const FIRST_REPEATS = 2
 /** A GET changes nothing, so it is retried after connection errors and 5xx. */
@@ -207,7 +205,7 @@ export class Requester {
       this.#aheadMs = Date.parse(answer.date ?? '') - this.#today() || 0
       return repeatsLeft > 0 && answer.status >= 500 && BUSY[answer.status] === undefined ? undefined : answer
     } catch (error) {
-      const canHelp = error instanceof ApiError && !FINAL.has(error.code) && clock.now() - sentAt < leftMs
+      const canHelp = error instanceof ApiError && !error.isFinal && clock.now() - sentAt < leftMs
       if (repeatsLeft === 0 || !canHelp) throw error
       if (!isRefused(error) || this.#hasResponded || repeatsLeft > GET_REPEATS - this.#firstRepeats) return undefined
       this.#giveUp(error)

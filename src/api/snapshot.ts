@@ -88,9 +88,7 @@ export const projectsNamed = async (api: ReadApi, name: string): Promise<readonl
 const ACCOUNT_STATUSES = new Set([401, 429])
 
 const affectsOneProject = ({ code, status }: ApiError): boolean =>
-  code === 'E_ANSWER' ||
-  code === 'E_ANSWER_SIZE' ||
-  (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
+  code === 'E_ANSWER' || (code === 'E_API' && status !== undefined && !ACCOUNT_STATUSES.has(status))
 
 const readProject = async (api: ReadApi, id: string, refresh: boolean): Promise<ObservedProject | undefined> => {
   try {

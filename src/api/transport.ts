@@ -134,12 +134,19 @@ export class Transport {
         throw new ApiError('E_TLS', `The control API's certificate is not trusted: ${describeCause(cause)}`, {
           method,
           path,
+          isFinal: true,
           cause,
         })
       }
       if (cause instanceof errors.ResponseExceededMaxSizeError) {
         const words = `The control API's response cannot be read: it is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB.`
-        throw new ApiError('E_ANSWER_SIZE', words, { method, path, ambiguous: method !== 'GET' })
+        throw new ApiError('E_ANSWER', words, {
+          method,
+          path,
+          ambiguous: method !== 'GET',
+          isFinal: true,
+          hint: TOO_LARGE_HINT,
+        })
       }
       const request = { method, path, ambiguous: method !== 'GET', cause }
       throw codeOf(cause) === 'ECONNREFUSED'
@@ -237,21 +244,21 @@ export const isRefused = (error: unknown): boolean =>
 
 const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value)
 
+const TOO_LARGE_HINT = 'Check that --base-url is the address of the control API.'
+
 /** The error page of a proxy may be HTML, so only its status is used. */
 const parse = (text: string, status: number, request: { method: string; path: string }): unknown => {
   if (text === '') return undefined
   const parsed = parseJson(text)
   if (parsed.ok) return parsed.value
   if (status >= 300) return undefined
-  throw new ApiError(
-    parsed.isTooMuch ? 'E_ANSWER_SIZE' : 'E_ANSWER',
-    `The control API's response cannot be read: ${parsed.why}.`,
-    {
-      ...request,
-      status,
-      ambiguous: request.method !== 'GET',
-    },
-  )
+  throw new ApiError('E_ANSWER', `The control API's response cannot be read: ${parsed.why}.`, {
+    ...request,
+    status,
+    ambiguous: request.method !== 'GET',
+    isFinal: parsed.isTooMuch,
+    hint: parsed.isTooMuch ? TOO_LARGE_HINT : undefined,
+  })
 }
 
 // Checks the base URL, the certificate settings and the key itself before the key is sent.

@@ -31,7 +31,7 @@ export type Applied =
 /**
  * Applies exactly this plan, or nothing: the projects are read and planned again first.
  *
- * @throws {EspalierError} `E_STALE` if the new plan differs; `E_JOURNAL`.
+ * @throws {EspalierError} `E_STALE` if the new plan differs; `E_OUT`.
  */
 export const apply = async (
   client: WriteClient,

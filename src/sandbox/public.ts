@@ -160,7 +160,7 @@ export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbo
       if (uri !== undefined) return uri
       if (found === undefined) throw new EspalierError('E_NO_COMPUTE', `There is no compute ${compute}.`)
       if (found.uri !== undefined) throw new EspalierError('E_USAGE', `The sandbox cannot make one: ${POOLER_MISSING}.`)
-      throw new EspalierError('E_SIMULATED', `${found.id} is simulated, so it has no connection string.`, {
+      throw new EspalierError('E_NO_SANDBOX', `${found.id} is simulated, so it has no connection string.`, {
         hint: "Start the sandbox with computes: 'postgres'.",
       })
     },

@@ -84,7 +84,7 @@ export interface Sandbox {
  * Starts a control plane on 127.0.0.1.
  *
  * @throws {EspalierError} `E_SANDBOX_STATE` if the state folder cannot be used, `E_LISTEN` if the port is
- *   taken, `E_SEED` if the seed is invalid, `E_POSTGRES…` if Postgres cannot run.
+ *   taken, `E_SEED` if the seed is invalid, `E_POSTGRES` if Postgres cannot run.
  */
 export const startSandbox = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   const opened = options.stateDir === undefined ? undefined : openFileStore(options.stateDir)

@@ -90,8 +90,8 @@ export type Applied =
 const MOST_QUESTIONS = 3
 
 /**
- * @throws {EspalierError} `E_STALE` or `E_PLAN_EDITED` for a saved plan that must not run, `E_STALE` if the project
- *   changed each time that the user was asked, `E_JOURNAL`, and errors from the control API.
+ * @throws {EspalierError} `E_STALE` for a saved plan that must not run, `E_STALE` if the project
+ *   changed each time that the user was asked, `E_OUT`, and errors from the control API.
  */
 export const apply = async (request: ApplyRequest): Promise<Applied> => {
   const { diagnostics } = request.manifests.loaded

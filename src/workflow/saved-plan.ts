@@ -70,8 +70,8 @@ export const manifestPaths = (
 }
 
 /**
- * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since the plan was saved,
- *   `E_PLAN_EDITED` if nothing has changed and yet the plan does not match what Espalier plans.
+ * @throws {EspalierError} `E_STALE` if the project or the manifests have changed since the plan was saved, or if
+ *   nothing has changed and yet the plan does not match what Espalier plans.
  */
 export const checkSavedPlan = ({ file, path }: SavedPlan, planned: Planned): void => {
   const { observed } = planned
@@ -84,11 +84,11 @@ export const checkSavedPlan = ({ file, path }: SavedPlan, planned: Planned): voi
     rewound: planSnapshot(withActivityOf(file.seen, observed), manifests).result,
   })
   if (verdict.kind === 'current') return
-  const [code, message, hint, lines] =
+  const [message, hint, lines] =
     verdict.kind === 'stale'
-      ? (['E_STALE', 'is stale', 'Plan again and review', verdict.moved] as const)
-      : (['E_PLAN_EDITED', 'does not match what Espalier plans', EDITED, verdict.where] as const)
-  throw new EspalierError(code, `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
+      ? (['is stale', 'Plan again and review', verdict.moved] as const)
+      : (['does not match what Espalier plans', EDITED, verdict.where] as const)
+  throw new EspalierError('E_STALE', `The saved plan ${path} ${message}; nothing was changed.\n${listed(lines)}`, {
     hint: `${hint}: \`espalier plan --out ${path.endsWith('.json') ? shellWord(path) : 'FILE'}\`.`,
     exitCode: EXIT.stale,
   })

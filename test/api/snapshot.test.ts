@@ -13,7 +13,7 @@ test.each([
   ['access denied', refused(403)],
   ['a server error', refused(500)],
   ['an undocumented response', refused(200, 'E_ANSWER')],
-  ['a response that is too large', new ApiError('E_ANSWER_SIZE', 'too large', { method: 'GET', path: '/' })],
+  ['a response that is too large', new ApiError('E_ANSWER', 'too large', { method: 'GET', path: '/' })],
 ])('%s for one project leaves that project out and records why', async (_why, error) => {
   const seen = await read({ b: error })
   expect(seen.projects.map(({ id }) => id)).toEqual(['a', 'c'])

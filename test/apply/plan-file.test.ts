@@ -100,12 +100,12 @@ describe('the journal', () => {
     expect(readFileSync(file, 'utf8')).toContain('last')
     await expect(
       journal.write({ time: '2026-01-01T00:00:00.000Z', type: 'interrupt', message: 'too late' }),
-    ).rejects.toMatchObject({ code: 'E_JOURNAL' })
+    ).rejects.toMatchObject({ code: 'E_OUT' })
   })
 
   test('fails with a hint if it cannot be opened', async () => {
     await expect(openJournal('/nowhere/journal.jsonl')).rejects.toMatchObject({
-      code: 'E_JOURNAL',
+      code: 'E_OUT',
       hint: expect.stringContaining('--journal'),
     })
   })

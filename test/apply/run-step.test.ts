@@ -244,7 +244,7 @@ describe('repeating a request', () => {
     })
     const { result } = await applying(step('s'), api, {
       onEvent: (event) => {
-        if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_JOURNAL', 'The disk is full.')
+        if (event.type === 'call' && event.attempt === 2) throw new EspalierError('E_OUT', 'The disk is full.')
       },
     })
     expect(result).toMatchObject({

@@ -133,7 +133,7 @@ describe('an edited saved plan', () => {
     const accepted = tried.filter((path) => {
       const edited = JSON.stringify(withLeaf(saved, path, other))
       expect(edited).not.toBe(JSON.stringify(saved))
-      return !['E_PLAN_EDITED', 'E_PLAN_FILE'].includes(refusalOf(edited) ?? '')
+      return !['E_STALE', 'E_PLAN_FILE'].includes(refusalOf(edited) ?? '')
     })
     expect(accepted.map(nameOf)).toEqual([])
   })

@@ -20,7 +20,7 @@ test('data of a Postgres version that is not installed is reported, and its fold
   await mkdir(branch, { recursive: true })
   await writeFile(join(branch, 'PG_VERSION'), '9\n')
   await expect(openHome({ folder, bin: POSTGRES_BIN })).rejects.toMatchObject({
-    code: 'E_POSTGRES_VERSION',
+    code: 'E_SANDBOX_STATE',
     hint: expect.stringContaining(`or delete ${folder} to`),
   })
   await rm(folder, { recursive: true })

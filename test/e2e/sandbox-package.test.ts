@@ -22,7 +22,7 @@ test('a simulated sandbox creates branches on a manual clock, but has no connect
   onTestFinished(() => sandbox.close())
   const branch = await sandbox.createBranch()
   expect(branch.name).toMatch(/^test-/)
-  await expect(sandbox.connectionString('main')).rejects.toMatchObject({ code: 'E_SIMULATED' })
+  await expect(sandbox.connectionString('main')).rejects.toMatchObject({ code: 'E_NO_SANDBOX' })
   await expect(sandbox.connectionString('nobody')).rejects.toMatchObject({ code: 'E_NO_COMPUTE' })
   await branch.delete()
 })

@@ -65,7 +65,7 @@ const RUNS: readonly (readonly [args: string, says: RegExp, code?: number])[] = 
   // No agent is running.
   ['agent status', /E_AGENT_UNREACHABLE/, 1],
   // The sandbox's computes are simulated.
-  ['sandbox connect main', /E_SIMULATED/, 1],
+  ['sandbox connect main', /E_NO_SANDBOX/, 1],
 ]
 
 test('the runs in this file include every command', () => {

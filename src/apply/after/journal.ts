@@ -4,7 +4,7 @@ import { EspalierError, plainJson, rejectLink } from '../../base/index.ts'
 import type { ApplyEvent } from '../../model/index.ts'
 
 export interface Journal {
-  /** @throws {EspalierError} `E_JOURNAL` if the event cannot be written, for example because the disk is full. */
+  /** @throws {EspalierError} `E_OUT` if the event cannot be written, for example because the disk is full. */
   write(event: ApplyEvent): Promise<void>
   close(): Promise<void>
 }
@@ -12,11 +12,11 @@ export interface Journal {
 /**
  * Opens a journal, and appends to it if it already exists. A new file is readable only by its owner.
  *
- * @throws {EspalierError} `E_JOURNAL` if the file cannot be opened.
+ * @throws {EspalierError} `E_OUT` if the file cannot be opened.
  */
 export const openJournal = async (path: string): Promise<Journal> => {
   const failed = (doing: string) => (cause: unknown) => {
-    throw new EspalierError('E_JOURNAL', `The journal ${path} cannot be ${doing}: ${wordsOf(cause)}.`, {
+    throw new EspalierError('E_OUT', `The journal ${path} cannot be ${doing}: ${wordsOf(cause)}.`, {
       hint: 'Make room or choose another file with --journal, then run the same command again.',
       cause,
     })

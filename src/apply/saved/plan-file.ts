@@ -40,8 +40,8 @@ const digestOf = (document: unknown): string => createHash('sha256').update(cano
 
 /**
  * @param name the file's name, for messages.
- * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan or has another format version. `E_PLAN_EDITED` if it
- *   was changed after it was saved.
+ * @throws {EspalierError} `E_PLAN_FILE` if it is not a saved plan or has another format version. `E_STALE` if it was
+ *   changed after it was saved.
  */
 export const decodePlanFile = (text: string, name: string): PlanFile => {
   const value = valueIn(text, name)
@@ -59,7 +59,7 @@ export const decodePlanFile = (text: string, name: string): PlanFile => {
   }
   if (!isIntact(value)) {
     throw new EspalierError(
-      'E_PLAN_EDITED',
+      'E_STALE',
       `${name} was edited after espalier wrote it: its digest does not match its contents.`,
       { hint: 'Plan again. To change a plan, change its manifests.', exitCode: EXIT.stale },
     )

@@ -45,7 +45,7 @@ export const connectCommand = commandOf(DESCRIPTION, async (flags, io) => {
     throw usageError('Pooled connections need PgBouncer, which is not installed.', 'Install it, or omit --pooled.')
   }
   if (target === undefined) {
-    throw new EspalierError('E_SIMULATED', `${compute.id} has no Postgres: this sandbox simulates computes.`, {
+    throw new EspalierError('E_NO_SANDBOX', `${compute.id} has no Postgres: this sandbox simulates computes.`, {
       hint: 'To use real computes, run: espalier sandbox serve --computes postgres',
     })
   }

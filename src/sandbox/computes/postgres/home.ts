@@ -146,7 +146,7 @@ const checkVersions = (root: string, versions: ReadonlyMap<number, Binaries>): v
     const kept = versionIn(join(branches, name))
     if (kept === undefined || versions.has(kept)) continue
     throw new EspalierError(
-      'E_POSTGRES_VERSION',
+      'E_SANDBOX_STATE',
       `The data in ${root} needs Postgres ${kept}, but only ${[...versions.keys()].join(', ')} was found.`,
       { hint: `Set the folder of Postgres ${kept} with --pg-bin, or delete ${root} to start with empty databases.` },
     )

@@ -50,7 +50,7 @@ const ACTIVITY = `
   FROM pg_stat_activity
   WHERE backend_type IN ('client backend', 'parallel worker') AND usename <> '${SUPERVISOR}'`
 
-/** @throws {EspalierError} `E_POSTGRES` or `E_POSTGRES_VERSION` if Postgres cannot run here, `E_LISTEN` if the port is taken. */
+/** @throws {EspalierError} `E_POSTGRES` if Postgres cannot run here, `E_SANDBOX_STATE` if it cannot read the data, `E_LISTEN` if the port is taken. */
 export const postgresComputes = async (options: PostgresOptions): Promise<Computes> => {
   const home = await openHome(options)
   try {
