@@ -48,7 +48,7 @@ export const terminalOf = (columns: number, rows: number) =>
 
 /**
  * @param watch called each time the command has written output.
- * @param isLive whether progress is shown, which depends on how fast the machine is.
+ * @param isLive whether stderr is shown too: progress and what is waited for, which depend on how fast the machine is.
  */
 export const runOn = async (
   terminal: InstanceType<typeof xterm.Terminal>,
@@ -57,18 +57,19 @@ export const runOn = async (
   watch: () => void = () => undefined,
   isLive = true,
 ): Promise<void> => {
-  const stream = (isTTY = true) =>
+  const stream = (isShown = true) =>
     Object.assign(
       new Writable({
         decodeStrings: false,
         write: (chunk: string | Buffer, _encoding, done) => {
+          if (!isShown) return done()
           terminal.write(String(chunk), () => {
             watch()
             done()
           })
         },
       }),
-      { isTTY, columns: terminal.cols, rows: terminal.rows },
+      { isTTY: isShown, columns: terminal.cols, rows: terminal.rows },
     )
   const io: Io = {
     stdout: stream(),
