@@ -1,28 +1,36 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { basename, dirname } from 'node:path'
+import { afterEach, expect, test, vi } from 'vitest'
 import { gitLogin } from '../../src/action/git-login.ts'
+import { remoteCommit } from '../../src/base/index.ts'
+import { openGitServer } from '../git-server.ts'
+import { makeRepository } from './run-action.ts'
 
-test('git sends the token of the step to the GitHub server, in place of a stored one, and to no other server', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'espalier-login-'))
-  const git = (args: readonly string[], env: NodeJS.ProcessEnv = {}): string =>
-    execFileSync('git', args, { cwd: folder, encoding: 'utf8', env: { ...process.env, ...env } })
-  git(['init', '-q'])
-  git(['config', 'http.https://github.com/.extraheader', 'AUTHORIZATION: basic c3RvcmVk'])
-  const login = gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: 'https://github.com' })
-  const headersFor = (url: string) => git(['config', '--get-urlmatch', 'http.extraheader', url], login).trim()
-  expect(headersFor('https://github.com/acme/shop')).toBe(
-    `AUTHORIZATION: basic ${Buffer.from('x-access-token:gh-token').toString('base64')}`,
-  )
-  // An empty value removes the headers before it.
-  const all = git(['config', '--get-all', 'http.https://github.com/.extraheader'], login).split('\n')
-  expect(all.indexOf('')).toBe(1)
-  for (const url of ['https://github.com.evil.example/x', 'http://github.com/x', 'https://evil.example/x']) {
-    expect(() => headersFor(url)).toThrow()
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+test('git sends the token of the step to the GitHub server, in place of a stored one, and to no other server', async () => {
+  const { folder, git, commit } = makeRepository()
+  const head = commit('private')
+  const server = await openGitServer(dirname(folder), 'gh-token')
+  git('remote', 'add', 'origin', `${server}/${basename(folder)}`)
+  git('config', `http.${server}/.extraheader`, `AUTHORIZATION: basic ${btoa('x-access-token:expired')}`)
+  await expect(remoteCommit(folder, 'refs/heads/main')).rejects.toMatchObject({ code: 'E_GIT' })
+  const login = gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: server })
+  for (const [name, value] of Object.entries(login)) vi.stubEnv(name, value)
+  expect(await remoteCommit(folder, 'refs/heads/main')).toBe(head)
+  const headersFor = (url: string) =>
+    execFileSync('git', ['config', '--get-urlmatch', 'http.extraheader', url], { cwd: folder, stdio: 'pipe' })
+  for (const url of [
+    server.replace('127.0.0.1', 'evil.example'),
+    server.replace('http:', 'https:'),
+    `${server}.evil.example`,
+  ]) {
+    expect(() => headersFor(`${url}/acme/shop`)).toThrow()
   }
-  for (const server of ['http://ghe.example', 'not a URL', '']) {
-    expect(gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: server })).toEqual({})
+  expect(headersFor(`${server}/acme/shop`).toString()).toContain(btoa('x-access-token:gh-token'))
+  for (const other of ['http://ghe.example', 'not a URL', '']) {
+    expect(gitLogin({ 'INPUT_GITHUB-TOKEN': 'gh-token', GITHUB_SERVER_URL: other })).toEqual({})
   }
 })

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { gitSource } from '../../src/agent/index.ts'
 import { commitInfo, fetchTip, isDescendant, openMirror, remoteTip, withoutCredentials } from '../../src/base/index.ts'
-import { serve } from '../serve.ts'
+import { openGitServer } from '../git-server.ts'
 
 let folder: string
 let repo: string
@@ -100,20 +100,9 @@ test.each([
 })
 
 describe('a private repository over http', () => {
-  const authorization = `Basic ${Buffer.from('reader:hunter2').toString('base64')}`
-  let origin: string
+  let server: string
   beforeEach(async () => {
-    run('update-server-info')
-    // git's "dumb" HTTP protocol: the repository as files.
-    ;({ origin } = await serve(async (request, response) => {
-      if (request.headers.authorization !== authorization) {
-        response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
-        return
-      }
-      const path = new URL(request.url ?? '', 'http://git').pathname.replace('/repo.git/', '')
-      const file = await readFile(join(repo, '.git', path)).catch(() => undefined)
-      response.writeHead(file === undefined ? 404 : 200).end(file)
-    }))
+    server = await openGitServer(folder, 'hunter2')
     // Ignores the git configuration of the user who runs the tests.
     vi.stubEnv('HOME', folder)
     vi.stubEnv('XDG_CONFIG_HOME', folder)
@@ -122,14 +111,13 @@ describe('a private repository over http', () => {
     vi.unstubAllEnvs()
   })
   const read = async () => {
-    const opened = await openMirror(join(folder, 'mirror'), `${origin}/repo.git`)
+    const opened = await openMirror(join(folder, 'mirror'), `${server}/repo`)
     const tip = await remoteTip(opened, 'main')
     return tip && fetchTip(opened, tip)
   }
 
   test("is fetched with the user's credential helper", async () => {
     const first = await commit('one')
-    run('update-server-info')
     await writeFile(
       join(folder, '.gitconfig'),
       '[credential]\n\thelper = "!f() { echo username=reader; echo password=hunter2; }; f"\n',
@@ -139,7 +127,6 @@ describe('a private repository over http', () => {
 
   test('is rejected without a prompt if there is no credential helper', async () => {
     await commit('one')
-    run('update-server-info')
     await expect(read()).rejects.toMatchObject({
       code: 'E_GIT',
       message: expect.stringContaining('terminal prompts disabled'),

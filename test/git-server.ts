@@ -1,14 +1,19 @@
-/** Git over HTTP on loopback for actions/checkout. Runs `git http-backend` as a CGI program. */
+/** A private repository: git over HTTP on loopback, as GitHub serves it. Runs `git http-backend` as a CGI program. */
 import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { serve } from '../serve.ts'
+import { serve } from './serve.ts'
 
-/** @param root the folder of `owner/name` folders. @returns the server's URL. */
-export const openGitServer = async (root: string): Promise<string> => {
-  const { port } = await serve((request, response) => answer(root, request, response))
-  // The artifact actions would treat any name outside of localhost as a GitHub Enterprise Server.
-  return `http://git.localhost:${port}`
+/** @param root the folder of `owner/name` folders. @param password for any user name. @returns the server's URL. */
+export const openGitServer = async (root: string, password: string): Promise<string> => {
+  const { origin } = await serve((request, response) => {
+    // GitHub rejects a request with two tokens, even if one of them is valid.
+    const [given = '', ...others] = request.headersDistinct.authorization ?? []
+    const login = Buffer.from(/^basic (.*)$/i.exec(given)?.[1] ?? '', 'base64').toString()
+    if (others.length === 0 && login.endsWith(`:${password}`)) return answer(root, request, response)
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
+  })
+  return origin
 }
 
 const answer = async (root: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
