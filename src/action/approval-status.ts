@@ -13,7 +13,7 @@ const LONGEST = 140
 /**
  * Judges the introduced changes as `apply` will after the merge. Does nothing without `require-approval`, or on a push.
  *
- * @param changes `undefined` if no plan was made, because there is no key.
+ * @param changes `undefined` if the manifests were only validated.
  */
 export const reportApproval = async (
   job: Job,
@@ -37,7 +37,7 @@ export const reportApproval = async (
 
 type Verdict = readonly [state: CommitStatus['state'], words: string]
 
-const NOT_JUDGED: Verdict = ['pending', 'not judged: this event has no access to the live project']
+const NOT_JUDGED: Verdict = ['pending', 'not judged: the manifests are valid, but were not planned']
 
 const verdictOf = (introduced: readonly Change[], approvals: readonly Approval[]): Verdict => {
   const { lacking } = judge(introduced, () => true, approvals)

@@ -71,7 +71,6 @@ export const runPlan = async (job: Job): Promise<Ending> => {
   if (hasErrors(diagnostics)) return reportProblems(job, diagnostics)
   if (!hasLive(job) && event.pullRequest?.isFork === true) {
     runner.notice(OFFLINE)
-    await reportApproval(job, undefined)
     return reportProblems(job, diagnostics, [OFFLINE])
   }
   const manifests = hasBase ? all : await withPoliciesBefore(job, all)

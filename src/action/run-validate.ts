@@ -1,6 +1,7 @@
 /** Validates manifests. Does not need an API key. */
 import { hasErrors } from '../model/index.ts'
 import { checkOffline, fileNotes, type Manifests, readManifests, withReview } from '../workflow/index.ts'
+import { reportApproval } from './approval-status.ts'
 import { isSameContent } from './base.ts'
 import type { Ending, Job } from './job.ts'
 import { reportProblems } from './report-failure.ts'
@@ -21,7 +22,11 @@ export const runValidate = async (job: Job): Promise<Ending> => {
   const checked = isRead ? checkOffline(reviewed, base).diagnostics : []
   const ending = await reportProblems(job, [...loaded.diagnostics, ...checked, ...(untrusted?.refused ?? [])])
   if (isRead) setProjects(job, manifests, base)
-  if (base !== undefined) job.runner.output('has-changes', !isSameContent(base, manifests))
+  if (base !== undefined) {
+    const isSame = isSameContent(base, manifests)
+    job.runner.output('has-changes', !isSame)
+    if (ending === '') await reportApproval(job, isSame ? [] : undefined)
+  }
   if (ending === '') job.runner.print(`Valid: ${loaded.files.length} files.`)
   return ending
 }

@@ -102,10 +102,12 @@ test('a project that only a renamed manifest in the head names is rejected', asy
   expect(world.requests()).toEqual([])
 })
 
-test('without a key, validate tells whether a pull request changes a manifest or a policy', async () => {
+test('without a key, validate tells whether a pull request changes a manifest or a policy, also in the status of the approval', async () => {
   const policy = 'version: 1\npolicies: []\n'
   const world = await openForkWorld(seed, { 'espalier.yaml': manifest(), 'espalier.policy.yaml': policy })
-  const { fork, run, requests } = world
+  const { fork, run, requests, github } = world
+  const withStatus = { 'require-approval': 'true' }
+  const statuses = (): readonly unknown[] => github.statuses.splice(0).map(({ description }) => description)
   const results: unknown[] = []
   for (const [file, text] of [
     ['README.md', 'hello'],
@@ -115,17 +117,23 @@ test('without a key, validate tells whether a pull request changes a manifest or
   ] as const) {
     fork.write(file, text)
     fork.commit('head')
-    world.open()
-    const { outputs } = await run({ command: 'validate', 'api-key': '' })
-    results.push([outputs['failure-reason'], outputs['has-changes']])
+    github.history.set(7, { head: world.open(), author: 'mallory', reviews: [], commits: [] })
+    const { outputs } = await run({ command: 'validate', 'api-key': '', ...withStatus })
+    results.push([outputs['failure-reason'], outputs['has-changes'], ...statuses()])
   }
+  const [same, changed] = ['no change needs an approval', 'not judged: the manifests are valid, but were not planned']
   expect(results).toEqual([
-    ['', 'false'],
-    ['', 'true'],
-    ['', 'false'],
-    ['', 'true'],
+    ['', 'false', same],
+    ['', 'true', changed],
+    ['', 'false', same],
+    ['', 'true', changed],
   ])
   expect(requests()).toEqual([])
+  // GitHub lets no workflow for `pull_request` or `pull_request_review` of a fork set a status.
+  expect((await run({ 'api-key': '', ...withStatus }, { name: 'pull_request' })).outputs['failure-reason']).toBe('')
+  expect(statuses()).toEqual([])
+  await run(withStatus)
+  expect(statuses()).toEqual(['not yet: #7: nobody has approved it'])
 })
 
 // promise: base-protection
