@@ -7,11 +7,12 @@ import { onTestFinished } from 'vitest'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { KEY, manifest } from '../action/action-world.ts'
 import { openGitHubServer } from '../action/github-server.ts'
+import { openGitServer } from '../git-server.ts'
 import { runWorkflow, type WorkflowEnded } from './act.ts'
 import { openArtifactServer } from './artifact-server.ts'
-import { openGitServer } from './git-server.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
+const TOKEN = 'gh-token-123'
 const NAMES = ['main', 'a', 'b', 'c'] as const
 
 export type RunnerWorld = Awaited<ReturnType<typeof openRunnerWorld>>
@@ -33,7 +34,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
   onTestFinished(() => sandbox.close())
   const github = await openGitHubServer()
   const root = mkdtempSync(join(tmpdir(), 'espalier-runner-'))
-  const server = await openGitServer(root)
+  const server = await openGitServer(root, TOKEN)
   const artifacts = await openArtifactServer()
   const remote = join(root, 'acme/shop')
   const folder = join(root, 'clone')
@@ -56,6 +57,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
     git('commit', '-q', '-m', message)
     return git('rev-parse', 'HEAD')
   }
+  const historyOf = () => github.history.get(7) ?? { head: '', author: 'ann', reviews: [], commits: [] }
   const pathOf = (name: string): string => `.github/workflows/${name}`
   for (const name of [workflow, ...others]) {
     write(pathOf(name), forHere(readFileSync(join(PROJECT, 'examples/workflows', name), 'utf8'), sandbox.apiUrl))
@@ -81,11 +83,12 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
         env: {
           ...artifacts,
           GITHUB_REPOSITORY: 'acme/shop',
-          GITHUB_SERVER_URL: server,
+          // The artifact actions, which only such runs use, take any other name for a GitHub Enterprise Server.
+          GITHUB_SERVER_URL: event.name === 'workflow_dispatch' ? server.replace('127.0.0.1', 'git.localhost') : server,
           GITHUB_API_URL: github.url,
           GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
         },
-        secrets: { GITHUB_TOKEN: 'gh-token-123', ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
+        secrets: { GITHUB_TOKEN: TOKEN, ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
         project: PROJECT,
       }),
     /** Commits to a branch, merges it like GitHub does for a pull request, and checks out the merge. */
@@ -111,7 +114,9 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
         },
       }
     },
-    /** Approves the same pull request, and merges it into `main`. */
+    /** Approves the same pull request. */
+    approve: () => github.history.set(7, { ...historyOf(), reviews: [{ login: 'rob', at: Date.now() + 120_000 }] }),
+    /** Merges the same pull request into `main`. */
     merge: () => {
       const [before, head] = [git('rev-parse', 'origin/main'), git('rev-parse', 'feature')]
       const sha = git('rev-parse', 'HEAD')
@@ -119,9 +124,7 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
       git('push', '-q', 'origin', 'main')
       github.merged.set(sha, 7)
       github.main = sha
-      const at = Date.now() + 120_000
-      const reviews = [{ login: 'rob', at }]
-      github.history.set(7, { head, author: 'ann', reviews, commits: [], merged: { commit: sha, at } })
+      github.history.set(7, { ...historyOf(), merged: { commit: sha, at: Date.now() + 180_000 } })
       return { ref: 'refs/heads/main', before, after: sha, commits: [{ id: head }, { id: sha }] }
     },
   }

@@ -51,20 +51,34 @@ onRunner('pull-request.yml plans a merge group', async () => {
   expect(ended.log).toContain('update primary on main')
 })
 
-onRunner('apply.yml applies the reviewed changes and comments the outcome', async () => {
-  const reviewing = await openRunnerWorld('apply.yml', 'pull-request.yml')
-  const payload = reviewing.openPull(RESIZED)
-  expect(succeeded(await reviewing.run({ name: 'pull_request', payload }, undefined, 'pull-request.yml'))).toBe(true)
-  const ended = await reviewing.run({ name: 'push', payload: reviewing.merge() })
-  expect(succeeded(ended)).toBe(true)
-  expect(reviewing.github.problems).toEqual([])
-  expect(reviewing.github.comments[1]?.body).toContain('apply complete: 1 done')
-  expect(await sizeOf(reviewing, 'ep-main')).toBe(4)
+onRunner.for(['apply.yml', 'restart-window.yml'])(
+  '%s applies what was approved, and comments the outcome',
+  async (file) => {
+    const world = await openRunnerWorld(file, 'pull-request.yml')
+    const payload = world.openPull(RESIZED)
+    expect(succeeded(await world.run({ name: 'pull_request', payload }, undefined, 'pull-request.yml'))).toBe(true)
+    world.approve()
+    const push = { name: 'push', payload: world.merge() }
+    expect(succeeded(await world.run(file === 'apply.yml' ? push : { name: 'schedule', payload: {} }))).toBe(true)
+    expect(world.github.problems).toEqual([])
+    expect(world.github.comments[1]?.body).toContain('apply complete: 1 done')
+    expect(await sizeOf(world, 'ep-main')).toBe(4)
+  },
+)
+
+onRunner('apply.yml, started by hand, saves a plan and applies exactly that', async () => {
+  const world = await openRunnerWorld('apply.yml')
+  world.write('espalier.yaml', RESIZED['espalier.yaml'])
+  world.commit('drift')
+  world.git('push', '-q', 'origin', 'main')
+  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
 
 onRunner('apply.yml rejects changes that the pull request did not show', async () => {
   const world = await openRunnerWorld('apply.yml')
   world.openPull(RESIZED)
+  world.approve()
   const ended = await world.run({ name: 'push', payload: world.merge() })
   expect(ended.code).not.toBe(0)
   expect(ended.log).toContain('E_NOT_APPROVED')
@@ -87,34 +101,46 @@ onRunner('drift.yml opens an issue, keeps it open while the service is down, and
   expect(world.github.problems).toEqual([])
 })
 
-onRunner("forks.yml plans a pull request from a fork within the base's limits", async () => {
-  const world = await openRunnerWorld('forks.yml')
+onRunner('forks.yml sets the status of a fork, plans it, and judges it again after its approval', async () => {
+  const world = await openRunnerWorld('forks.yml', 'apply.yml')
   const payload = world.openPull(RESIZED, true)
+  const merge = world.git('rev-parse', 'HEAD')
   world.git('checkout', '-q', 'main')
-  const ended = await world.run({ name: 'pull_request_target', payload })
-  expect(succeeded(ended)).toBe(true)
+  const plan = async () => expect(succeeded(await world.run({ name: 'pull_request_target', payload }))).toBe(true)
+  await plan()
   expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
+  world.approve()
+  await plan()
+  expect(world.github.statuses.map(({ description }) => description)).toEqual([
+    'not judged: the manifests are valid, but were not planned',
+    'not yet: #7: nobody has approved it',
+    'not judged: the manifests are valid, but were not planned',
+    'approved',
+  ])
+  world.git('checkout', '-q', merge)
+  expect(succeeded(await world.run({ name: 'push', payload: world.merge() }, undefined, 'apply.yml'))).toBe(true)
+  expect(world.github.problems).toEqual([])
+  expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
 
-onRunner('fleet.yml plans each folder in a job with its own comment', async () => {
+onRunner('fleet.yml plans and applies each folder in a job with its own comment', async () => {
   const world = await openRunnerWorld('fleet.yml')
   world.git('rm', '-q', 'espalier.yaml')
   const payload = world.openPull({
-    'espalier/storefront/shop.yaml': RESIZED['espalier.yaml'],
-    'espalier/payments/billing.yaml': manifest(AS_LIVE),
+    'espalier/storefront/shop.yaml': manifest({ main: 4 }),
+    'espalier/payments/billing.yaml': manifest({ b: 1 }),
   })
-  const ended = await world.run({ name: 'pull_request', payload })
-  expect(succeeded(ended)).toBe(true)
-  expect(world.github.problems).toEqual([])
+  expect(succeeded(await world.run({ name: 'pull_request', payload }))).toBe(true)
   expect(world.github.comments).toMatchObject([{ body: expect.stringContaining('1 compute restarts') }])
-})
-
-onRunner('restart-window.yml applies the steps whose restart window is open', async () => {
-  const world = await openRunnerWorld('restart-window.yml')
-  world.write('espalier.yaml', RESIZED['espalier.yaml'])
-  world.commit('merged')
-  world.git('push', '-q', 'origin', 'main')
-  expect(succeeded(await world.run({ name: 'schedule', payload: {} }))).toBe(true)
+  expect(new Map(world.github.statuses.map(({ context, state }) => [context, state]))).toEqual(
+    new Map([
+      ['espalier/approval payments', 'success'],
+      ['espalier/approval storefront', 'pending'],
+    ]),
+  )
+  world.approve()
+  expect(succeeded(await world.run({ name: 'push', payload: world.merge() }))).toBe(true)
+  expect(world.github.problems).toEqual([])
   expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
 
