@@ -148,6 +148,25 @@ test('the release attests its files before it drafts the release, and the image 
   expect(permissions).toMatchObject({ 'id-token': 'write', attestations: 'write' })
 })
 
+test('Renovate reads every file with the commit of an action', () => {
+  const config = JSON.parse(readFileSync('.github/renovate.json', 'utf8'))
+  // This preset of `config:recommended` ignores the folder `examples`.
+  expect(config.ignorePresets).toContain(':ignoreModulesAndTests')
+  const patterns: readonly string[] = [
+    '/^\\.github/workflows/[^/]+\\.yml$/', // the default
+    ...config['github-actions'].managerFilePatterns,
+    ...config.customManagers[0].managerFilePatterns,
+  ]
+  const isRead = (file: string) => patterns.some((one) => new RegExp(one.slice(1, -1)).test(file))
+  const pinned = execFileSync('git', ['grep', '-lE', 'uses: [a-z/-]+@[0-9a-f]{40}'], { encoding: 'utf8' })
+  const files = pinned
+    .trim()
+    .split('\n')
+    .filter((file) => !file.includes('/generated/'))
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.filter((file) => !isRead(file))).toEqual([])
+})
+
 test('the release notes are the changelog section for that version', () => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-notes-'))
   mkdirSync(folder, { recursive: true })
