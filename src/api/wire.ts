@@ -54,6 +54,8 @@ const settings = openObject({
   return { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
 })
 
+type Text = string | null | undefined
+
 /** A field that is only displayed, so an invalid value is ignored. */
 const displayed = text.nullish().catch(undefined)
 
@@ -85,7 +87,8 @@ const endpoint = object({
   error: 'at most `autoscaling_limit_max_cu`',
 })
 
-const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
+/** @param shared returns an equal text that other computes have too, because each text of a response takes memory. */
+const toCompute = (wire: z.infer<typeof endpoint>, shared = (text: Text): Text => text): ObservedCompute => ({
   id: wire.id,
   branchId: wire.branch_id,
   type: wire.type,
@@ -95,22 +98,27 @@ const toCompute = (wire: z.infer<typeof endpoint>): ObservedCompute => ({
   ...(wire.settings && Object.keys(wire.settings).length > 0 ? { settings: wire.settings } : {}),
   ...present({
     pendingState: wire.pending_state,
-    createdAt: wire.created_at,
-    lastActive: wire.last_active,
-    startedAt: wire.started_at,
-    updatedAt: wire.updated_at,
-    suspendedAt: wire.suspended_at,
-    proxyHost: wire.proxy_host,
-    regionId: wire.region_id,
-    provisioner: wire.provisioner,
-    creationSource: wire.creation_source,
+    createdAt: shared(wire.created_at),
+    lastActive: shared(wire.last_active),
+    startedAt: shared(wire.started_at),
+    updatedAt: shared(wire.updated_at),
+    suspendedAt: shared(wire.suspended_at),
+    proxyHost: shared(wire.proxy_host),
+    regionId: shared(wire.region_id),
+    provisioner: shared(wire.provisioner),
+    creationSource: shared(wire.creation_source),
   }),
 })
 
 export const computeAnswer = object({ endpoint }).transform(({ endpoint: one }) => toCompute(one))
-export const computesAnswer = z
-  .object({ endpoints: list(endpoint) })
-  .transform(({ endpoints }) => onceEach(endpoints.map(toCompute)))
+export const computesAnswer = z.object({ endpoints: list(endpoint) }).transform(({ endpoints }) => {
+  const texts = new Map<Text, Text>()
+  const shared = (text: Text): Text => {
+    if (!texts.has(text)) texts.set(text, text)
+    return texts.get(text)
+  }
+  return onceEach(endpoints.map((one) => toCompute(one, shared)))
+})
 
 /** Only cost estimates use counters, so an invalid one is ignored. */
 const counter = z.number().nonnegative().nullish().catch(undefined)

@@ -4,8 +4,12 @@ export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]:
 }
 
 /** The properties that are not `undefined`, since an optional property must be absent (`exactOptionalPropertyTypes`). */
-export const defined = <T extends object>(properties: T): Defined<T> =>
-  Object.fromEntries(Object.entries(properties).filter(([, value]) => value !== undefined)) as Defined<T>
+export const defined = <T extends object>(properties: T): Defined<T> => {
+  const kept: Record<string, unknown> = {}
+  // A loop for speed: this runs several times for every compute.
+  for (const [key, value] of Object.entries(properties)) if (value !== undefined) kept[key] = value
+  return kept as Defined<T>
+}
 
 /** Compares by code unit, independently of the locale. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -44,9 +44,11 @@ const crowdedBranches = (
   { computes }: ObservedProject,
   { branches, claims }: Declarations,
 ): ReadonlyMap<string, Diagnostic> => {
-  const targets = new Map(claims.map(({ observed, branch }) => [observed?.id, branch.id]))
+  const leaving = new Set(
+    claims.flatMap(({ observed, branch }) => (observed?.branchId === branch.id ? [] : observed?.id)),
+  )
   const primariesOn = groupBy(
-    computes.filter(({ id, type, branchId }) => type === 'read_write' && (targets.get(id) ?? branchId) === branchId),
+    computes.filter(({ id, type }) => type === 'read_write' && !leaving.has(id)),
     ({ branchId }) => branchId,
   )
   return new Map(
@@ -103,17 +105,19 @@ const checkPrimaries = (
  */
 const checkNames = (claims: readonly Claim[], staying: readonly ObservedCompute[]): readonly Diagnostic[] => {
   const names = new Map<string, { readonly who: string; readonly unmanaged?: ComputeType }>()
-  const keyOf = (branchId: string, name: string | undefined): string => JSON.stringify([branchId, name])
+  const keyOf = (branchId: string, name: string): string => `${branchId}/${name}`
   for (const { branch, desired, observed, type } of claims) {
-    if (observed?.type !== type || desired.attributes.name !== undefined) continue
-    names.set(keyOf(branch.id, observed.attributes.name), { who: `${observed.id} (whose name is not declared)` })
+    const { name } = observed?.attributes ?? {}
+    if (observed?.type !== type || desired.attributes.name !== undefined || name === undefined) continue
+    names.set(keyOf(branch.id, name), { who: `${observed.id} (whose name is not declared)` })
   }
   for (const { id, branchId, attributes, type } of staying) {
+    if (attributes.name === undefined) continue
     names.set(keyOf(branchId, attributes.name), { who: `the unmanaged compute ${id}`, unmanaged: type })
   }
   return claims.flatMap(({ branch, desired, observed, type }) => {
     const { name } = desired.attributes
-    const namesake = name === undefined ? undefined : names.get(keyOf(branch.id, name))
+    const namesake = name === undefined || names.size === 0 ? undefined : names.get(keyOf(branch.id, name))
     if (namesake === undefined) return []
     const message = `On branch \`${branch.name}\`, ${namesake.who} is also named \`${name}\`.`
     // If both have the name already, a pin would only exchange them.

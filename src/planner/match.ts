@@ -69,8 +69,8 @@ export const match = (
     free.delete(compute.id)
     claimed.set(slot, compute)
   }
-  const declared = branches.map((resolved) => ({ ...resolved, slots: slotsOf(resolved) }))
-  const slots = declared.flatMap((branch) => branch.slots)
+  const declared = branches.map((resolved) => ({ resolved, own: slotsOf(resolved) }))
+  const slots = declared.flatMap(({ own }) => own)
 
   for (const slot of slots) {
     const { id: pin, sources, source } = slot.desired
@@ -85,6 +85,7 @@ export const match = (
 
   /** Among computes with the same name, claims the one that needs the fewest changes. */
   const claimByName = (open: readonly Slot[], replicas: readonly ObservedCompute[], name: 'key' | 'renamedFrom') => {
+    if (open.length === 0 || replicas.length === 0) return
     const named = groupBy(replicas, ({ attributes }) => attributes.name)
     const namesakes = ({ desired }: Slot) => (desired[name] === undefined ? [] : (named.get(desired[name]) ?? []))
     for (const { slot, compute } of pairsOf(open, namesakes)) {
@@ -111,15 +112,20 @@ export const match = (
     }
   }
 
-  const freeOn = groupBy([...free.values()], ({ branchId, type }) => `${branchId} ${type}`)
-  for (const { branch, shape, slots: own, prune } of declared) {
+  const freeOn = (wanted: ComputeType) =>
+    groupBy(
+      [...free.values()].filter(({ type }) => type === wanted),
+      ({ branchId }) => branchId,
+    )
+  const [primariesOn, replicasOn] = [freeOn('read_write'), freeOn('read_only')]
+  for (const { resolved, own } of declared) {
+    const { branch, shape, prune } = resolved
     const open = own.filter((slot) => !claimed.has(slot) && slot.desired.id === undefined)
     const [first] = open
-    const [primary] = freeOn.get(`${branch.id} read_write`) ?? []
+    const [primary] = primariesOn.get(branch.id) ?? []
     if (first?.type === 'read_write' && primary !== undefined) claim(first, primary)
     const openReplicas = () => open.filter((slot) => slot.type === 'read_only' && !claimed.has(slot))
-    const replicas = () =>
-      (freeOn.get(`${branch.id} read_only`) ?? []).filter(({ id }) => free.has(id) && !ambiguous.has(id))
+    const replicas = () => (replicasOn.get(branch.id) ?? []).filter(({ id }) => free.has(id) && !ambiguous.has(id))
     claimByName(openReplicas(), replicas(), 'key')
     claimByName(openReplicas(), replicas(), 'renamedFrom')
     // A replica with an undeclared name was named deliberately, so it is renamed only where `prune` would delete it.
@@ -191,9 +197,9 @@ const adopted = ({ desired, branch }: Slot, { id, attributes: { name } }: Observ
 
 /** The service does not allow a compute above 16 CU to scale to zero, so no change may lead to one. */
 export const canBecome = (desired: ComputeAttributes, live: ComputeAttributes): boolean => {
-  const changed = differingKeys(desired, live)
-  if (!changed.includes('size') && !changed.includes('scaleToZero')) return true
   const size = desired.size ?? live.size
   const scaleToZero = desired.scaleToZero ?? live.scaleToZero
-  return size === undefined || canScaleToZero(size) || scaleToZero === SCALE_TO_ZERO_NEVER
+  if (size === undefined || canScaleToZero(size) || scaleToZero === SCALE_TO_ZERO_NEVER) return true
+  const changed = differingKeys(desired, live)
+  return !changed.includes('size') && !changed.includes('scaleToZero')
 }

@@ -45,7 +45,9 @@ export const safeguardsOf = ({ branches: all, claims, prune, serviceWindow }: De
   for (const { branch, restartWindow } of all) {
     if (restartWindow !== undefined) windows.set(branch.id, restartWindow)
   }
+  const hasDefaults = windows.size > 0
   for (const { slot, observed, desired } of claims) {
+    if (desired.restartWindow === undefined && !hasDefaults) continue
     const window = desired.restartWindow ?? 'always'
     windows.set(slot, window)
     if (observed !== undefined) windows.set(observed.id, window)
