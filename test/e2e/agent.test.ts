@@ -109,14 +109,12 @@ test('a suspended project is not applied until it is resumed', async () => {
 test('agent status works once the agent is started', async () => {
   const suggested = `\`espalier agent run --data ${join(folder, 'data')}\``
   expect((await agent('status')).stderr).toContain(`or start an agent with ${suggested}`)
-  for (const _ of [1, 2]) {
-    running = run()
-    await running.says(`${PROJECT}  Synced`)
-    expect(await agent('status')).toMatchObject({ code: 0, stderr: '' })
-    running.interrupt('SIGTERM')
-    await running.ended
-    expect((await agent('status')).stderr).toContain(`Start it with ${suggested}`)
-  }
+  running = run()
+  await running.says(`${PROJECT}  Synced`)
+  expect(await agent('status')).toMatchObject({ code: 0, stderr: '' })
+  running.interrupt('SIGTERM')
+  await running.ended
+  expect((await agent('status')).stderr).toContain(`Start it with ${suggested}`)
 })
 
 // hint: To follow a folder that is not a repository, remove the word `--repo` from the command
@@ -174,62 +172,44 @@ test('a second agent on the same data folder is rejected', async () => {
   expect((await second('other-data')).stderr).not.toContain('Another agent')
 })
 
-test('agent run --once runs one round and exits with the code of agent status', async () => {
-  const first = await run('--once').ended
-  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
-  await commit('2')
-  expect(await run('--once').ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
-})
-
-test('agent run --once sends the events of its round before it exits', async () => {
+test('agent run --once runs one round, sends its events, and exits with the code of agent status', async () => {
   const received: string[] = []
   const { origin } = await serve(async (request, response) => {
     received.push(await text(request))
     response.writeHead(204).end()
   })
   await writeFile(join(folder, 'secret'), `whsec_${Buffer.alloc(32, 1).toString('base64')}\n`)
-  await run('--once').ended
+  const first = await run('--once').ended
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining('Synced') })
   await commit('2')
-  const ended = await run('--once', '--notify', origin, '--notify-secret-file', join(folder, 'secret')).ended
-  expect(ended.code).toBe(0)
+  const second = await run('--once', '--notify', origin, '--notify-secret-file', join(folder, 'secret')).ended
+  expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('done: update') })
   expect(received.map((body) => JSON.parse(body))).toMatchObject([
     { type: 'dev.espalier.state', data: { state: 'Synced', applied: { done: [expect.stringMatching(/^update /)] } } },
   ])
-})
 
-test("the operator's policies apply in addition to those of the repository", async () => {
-  const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
-  await writeFile(join(folder, 'operator.yaml'), policy)
-  await run('--once').ended
-  await commit('2')
-  const denied = await run('--once', '--policy', join(folder, 'operator.yaml')).ended
-  expect(denied).toMatchObject({ code: 3, stdout: expect.stringContaining('Blocked: Policy') })
-})
-
-test("a relative --repo is resolved against the current folder, not against git's folder", async () => {
-  const ended = await espalierAsProcess(
-    ['agent', 'run', '--repo', 'repo', '--data', 'data', '--sandbox=seed.yaml', '--once'],
-    {},
-    folder,
-  )
-  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
-})
-
-test('the data folder is readable by its owner only and does not contain the key', async () => {
-  const { stdout } = await run('--once').ended
-  const key = /Key {2}(\S+)/.exec(stdout)?.[1] ?? 'none'
+  // The data folder is readable by its owner only and does not contain the key.
+  const key = /Key {2}(\S+)/.exec(second.stdout)?.[1] ?? 'none'
   const data = join(folder, 'data')
   expect((await stat(data)).mode & 0o077).toBe(0)
   for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
     if (entry.isFile()) expect(await readFile(join(entry.parentPath, entry.name), 'utf8')).not.toContain(key)
   }
+
+  // The operator's policies apply in addition to those of the repository.
+  const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 2 } }\n'
+  await writeFile(join(folder, 'operator.yaml'), policy)
+  await commit('3')
+  const denied = await run('--once', '--policy', join(folder, 'operator.yaml')).ended
+  expect(denied).toMatchObject({ code: 3, stdout: expect.stringContaining('Blocked: Policy') })
 })
 
 // promise: committed-token
-test('git ignores the data folder inside the repository that the agent follows', async () => {
+test('git ignores the data folder inside the followed repository, which --repo names relative to the current folder', async () => {
+  // In a process, because git runs in another folder.
   const flags = ['--data', '.espalier/agent', '--sandbox=../seed.yaml', '--once']
-  const ended = await espalier(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
-  expect(ended.code).toBe(0)
+  const ended = await espalierAsProcess(['agent', 'run', '--repo', '.', ...flags], {}, join(folder, 'repo'))
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PROJECT}  Synced`) })
   git('add', '-A')
   expect(git('status', '--porcelain')).toBe('')
 })

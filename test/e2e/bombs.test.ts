@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { JSON_BOMBS, MANIFEST_BOMBS } from '../hostile/bombs.ts'
-import { part } from '../long-runs.ts'
+import { isLong, part } from '../long-runs.ts'
 import { serve } from '../serve.ts'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
@@ -134,7 +134,7 @@ describe.concurrent('a huge or deeply nested response of the control API', () =>
     expectCalm(await run(['plan'], cwd, { env }), /control API|E_BRANCH_UNKNOWN/)
   })
 
-  test('is rejected if its pages never end', async () => {
+  test.runIf(isLong)('is rejected if its pages never end', async () => {
     let page = 0
     const { port } = await serve(({ url = '' }, response) => {
       page += 1

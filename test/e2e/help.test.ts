@@ -20,30 +20,23 @@ describe.each(EVERY_COMMAND)('the help of espalier $name', ({ name, flags, posit
   const described = (text: string): readonly string[] =>
     entries(text).flatMap(([one, entry]) => (/^ +(?:-\w, )?--/.test(entry) ? [one] : []))
 
-  test('describes the flags of the command, and only names the common ones', async () => {
+  test('describes its flags, marks what is required, names the common flags, and fits on a screen', async () => {
     const text = await help()
     expect(described(text).toSorted()).toEqual(own.toSorted())
     for (const flag of common) expect(text.replaceAll('\n', ' ')).toMatch(new RegExp(`Common flags.*--${flag}\\b`))
-  })
-
-  test('describes all flags with --help all, those of the command first', async () => {
-    const all = described(await help('all'))
-    expect(all.toSorted()).toEqual([...new Set([...own, ...common, 'help', 'version'])].toSorted())
-    expect(all.slice(0, own.length).toSorted()).toEqual(own.toSorted())
-  })
-
-  test('fits on a screen', async () => {
-    expect((await help()).trimEnd().split('\n').length).toBeLessThanOrEqual(64)
-  })
-
-  test('marks what is required', async () => {
-    const text = await help()
     const required = [
       ...Object.keys(flags).filter((flag) => flags[flag]?.demandOption === true),
       ...Object.keys(positionals).filter((one) => new RegExp(`<${one}\\b`).test(text)),
     ]
     const marked = entries(text).flatMap(([one, entry]) => (entry.includes('[required]') ? [one] : []))
     expect(marked.toSorted()).toEqual(required.toSorted())
+    expect(text.trimEnd().split('\n').length).toBeLessThanOrEqual(64)
+  })
+
+  test('describes all flags with --help all, those of the command first', async () => {
+    const all = described(await help('all'))
+    expect(all.toSorted()).toEqual([...new Set([...own, ...common, 'help', 'version'])].toSorted())
+    expect(all.slice(0, own.length).toSorted()).toEqual(own.toSorted())
   })
 })
 

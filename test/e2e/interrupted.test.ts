@@ -69,11 +69,9 @@ const interruptAt = async (
   return { ten, ended, operations }
 }
 
-/** During a create, an update and the final delete. */
+/** During a create and the final delete. */
 const someBoundaries: typeof everyBoundary = [
-  [2, 'the request has taken effect but its response has not been sent'],
   [2, 'operations of the step are running'],
-  [7, 'operations of the step are running'],
   [10, 'the request has taken effect but its response has not been sent'],
 ]
 

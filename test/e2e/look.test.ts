@@ -22,7 +22,7 @@ beforeAll(async () => {
       projects: [
         {
           id: 'shop',
-          operations: 10_000,
+          operations: 2_500,
           branches: [
             {
               id: 'br-main',
@@ -195,10 +195,10 @@ test.each([
   for (const line of found) expect(line).toMatch(each)
 })
 
-test('operations list --limit 0 prints ten thousand operations once, newest first, and survives a closed pipe', async () => {
+test('operations list --limit 0 prints all operations once, newest first, and survives a closed pipe', async () => {
   const { stdout } = await run('operations', 'list', '--limit', '0', '--format', 'json')
   const all = lines(stdout).map((line): { id: string; createdAt: string } => JSON.parse(line))
-  expect(all.length).toBeGreaterThanOrEqual(10_000)
+  expect(all.length).toBeGreaterThanOrEqual(2_500)
   expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
   const times = all.map(({ createdAt }) => createdAt)
   expect(times).toEqual(times.toSorted().reverse())
