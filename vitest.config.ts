@@ -5,9 +5,9 @@ const common = {
   // Files share a worker and its loaded modules. Reloading them for each file would take a quarter of the total time.
   isolate: false,
   // Long enough for a busy machine, and short enough to detect a hang.
-  testTimeout: 60_000,
-  hookTimeout: 60_000,
-  expect: { poll: { timeout: 20_000 } },
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 60_000 } },
   // Tests keep all cores busy, so garbage collection in several threads only adds overhead.
   execArgv: ['--single-threaded-gc'],
   setupFiles: ['test/check-answers.ts'],
@@ -18,7 +18,7 @@ const common = {
 export default defineConfig({
   test: {
     // More than cores, because tests spend much time waiting for processes that they start.
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 1,
     globalSetup: ['test/temporary-folder.ts', 'test/plain-git.ts', 'test/clients/compile-official.ts'],
     coverage: {
       provider: 'v8',

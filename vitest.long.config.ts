@@ -18,7 +18,7 @@ export default defineConfig({
     include: ['test/long/**/*.test.ts', ...inPart],
     env: { ESPALIER_LONG_TESTS: '1' },
     testTimeout: 900_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 })

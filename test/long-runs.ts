@@ -7,8 +7,8 @@ export const isLong = process.env.ESPALIER_LONG_TESTS === '1'
 export const part = <T>(all: readonly T[], n: number): readonly T[] =>
   all.filter((_, index) => isLong || index % n === 0)
 
-/** The number of runs of a property test: by default 5% of `all`, but at least 20. */
-export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(20, Math.round(all * 0.05))))
+/** The number of runs of a property test: by default 2% of `all`, but at least 10. */
+export const runs = (all: number): number => (isLong ? all : Math.min(all, Math.max(10, Math.round(all * 0.02))))
 
 /**
  * Verifies that a property test is not vacuous: more than `least` of its random cases must have been relevant. Checked

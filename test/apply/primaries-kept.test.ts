@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Consent, Plan } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
-import { expectEnough, runs } from '../long-runs.ts'
+import { expectEnough, isLong, runs } from '../long-runs.ts'
 import {
   type DeclaredDocument,
   type DeclaredShape,
@@ -76,7 +76,7 @@ const planning = ({ document, branches }: Case) => {
   return { observed, of: (options = {}) => plan(desired(document), observed, options) }
 }
 
-test('enough of the random plans hand over primaries for the property to be meaningful', () => {
+test.runIf(isLong)('enough of the random plans hand over primaries for the property to be meaningful', () => {
   const plans = fc
     .sample(cases, { numRuns: 300, seed: 7 })
     .map((one) => planning(one).of())

@@ -7,7 +7,7 @@ import { fakeIo } from '../in-process.ts'
 import { PLAN } from '../report/fixtures.ts'
 import { screenOf } from '../terminal/screen.ts'
 
-const PROJECTS = 40
+const PROJECTS = 10
 const EACH = 75
 
 const planOf = (): Plan => {
@@ -51,9 +51,7 @@ const onScreen = (columns: number, rows: number) => {
   }
 }
 
-test('an apply of 3,000 steps prints each outcome once and never draws more rows than the terminal has', {
-  timeout: 20_000,
-}, async () => {
+test('an apply of many steps prints each outcome once and never draws more rows than the terminal has', async () => {
   const plan = planOf()
   const { io, lines, resize } = onScreen(100, 30)
   const list = liveList(plan, {}, io)
@@ -66,13 +64,13 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
     if (at === 40) await resize(120, 40)
     if (at % 20 === 5) {
       // The next tick of the spinner draws the new state.
-      const ended = String(at * PROJECTS).replace(/\B(?=(\d{3})+$)/, ',')
+      const ended = at * PROJECTS
       let shown: readonly string[] = []
       const screen = async (): Promise<string> => {
         shown = await lines()
         return shown.join('\n')
       }
-      await expect.poll(screen, { timeout: 5_000 }).toContain(`Applying ${ended}/3,000`)
+      await expect.poll(screen).toContain(`Applying ${ended}/750`)
       seen.push(shown)
     }
     for (const { id } of round) {
@@ -82,14 +80,14 @@ test('an apply of 3,000 steps prints each outcome once and never draws more rows
   }
   list.end()
   const log = (await lines()).join('\n').replace(/\n {2}/g, ' ')
-  expect(log.match(/^done {2}/gm)).toHaveLength(3_000)
-  expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(3_000)
+  expect(log.match(/^done {2}/gm)).toHaveLength(750)
+  expect(new Set(log.match(/^done.*preview\/feature-\d+ in project-\d+ /gm)).size).toBe(750)
   // A drawing that is written during one of the two resizes cannot be erased. Everything else is.
   expect(log.match(/Applying/g)?.length ?? 0).toBeLessThanOrEqual(2)
   for (const [index, tall] of [30, 12, 40, 40].entries()) {
     const view = (seen[index] ?? []).slice(-tall)
-    const header = view.findLastIndex((line) => /Applying [\d,]+\/3,000/.test(line))
+    const header = view.findLastIndex((line) => /Applying \d+\/750/.test(line))
     expect(header, view.join('\n')).toBeGreaterThanOrEqual(0)
-    expect(view.slice(header).join('\n')).toMatch(/and \d+ more running|in project|project-39/)
+    expect(view.slice(header).join('\n')).toMatch(/and \d+ more running|in project|project-9/)
   }
 })

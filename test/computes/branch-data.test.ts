@@ -4,25 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Sandbox } from '../../src/sandbox/index.ts'
-import { clientOf, openReal, serversIn, withReal } from '../e2e/real-computes.ts'
-import { caller } from '../sandbox/open-sandbox.ts'
+import { clientOf, openPatient, type Patient, serversIn } from '../e2e/real-computes.ts'
 
 /** The tests share a sandbox, because starting one takes longer than most tests. Each has a project of its own. */
 let sandbox: Sandbox
+let call: Patient['call']
 beforeAll(async () => {
-  sandbox = await openReal({ background: false })
+  ;({ sandbox, call } = await openPatient({ background: false }))
 })
 afterAll(() => sandbox.close())
 
 const open = async () => {
-  const send = caller(sandbox)
-  /** Retries while the project is locked. */
-  const call: typeof send = async (...request) => {
-    for (;;) {
-      const answer = await send(...request)
-      if (answer.status !== 423) return answer
-    }
-  }
   const run = async (computeId: string, ...statements: readonly string[]) => {
     const client = await clientOf(sandbox, computeId)
     let rows: readonly Record<string, unknown>[] = []
@@ -185,21 +177,18 @@ test('a restore that the deletion of the project interrupts is completed when th
   expect(await run(dev.endpoints[0].id, 'SELECT name FROM origin')).toEqual([{ name: 'main' }])
 })
 
-test('projects that are deleted while their computes start and a branch is copied leave no process and, after a week, no data', async () => {
+test('a project that is deleted while its computes start and a branch is copied leaves no process and, after a week, no data', async () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'espalier-deleted-'))
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }))
-  const own = await withReal({ stateDir, background: false })
-  const call = caller(own)
-  for (const hasBranch of [false, true]) {
-    const { project } = (await call('POST', '/projects', { project: {} })).body
-    const path = `/projects/${project.id}`
-    const dev = () => call('POST', `${path}/branches`, { endpoints: [newPrimary, { type: 'read_only' }] })
-    if (hasBranch) await expect.poll(async () => (await dev()).status, { interval: 20, timeout: 20_000 }).toBe(201)
-    expect((await call('DELETE', path)).status).toBe(200)
-  }
+  const { sandbox: own, call } = await openPatient({ stateDir, background: false })
+  onTestFinished(() => own.close())
+  const path = `/projects/${(await call('POST', '/projects', { project: {} })).body.project.id}`
+  const dev = { endpoints: [newPrimary, { type: 'read_only' }] }
+  expect((await call('POST', `${path}/branches`, dev)).status).toBe(201)
+  expect((await call('DELETE', path)).status).toBe(200)
   await own.clock.advance(8 * 86_400_000)
   const branches = () => readdirSync(join(stateDir, 'postgres', 'branches'))
-  await expect.poll(() => [...branches(), ...serversIn(stateDir)], { timeout: 20_000 }).toEqual([])
+  await expect.poll(() => [...branches(), ...serversIn(stateDir)]).toEqual([])
   // Closing waits for all work that is still in progress.
   await own.close()
   expect(branches()).toEqual([])

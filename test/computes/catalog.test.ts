@@ -2,54 +2,47 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { findBinaries, findPgDump } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { makeSocketFolder } from '../../src/sandbox/computes/postgres/home.ts'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
-import type { Sandbox } from '../../src/sandbox/index.ts'
-import { clientAt, openReal } from '../e2e/real-computes.ts'
+import { clientAt, openPatient, type Patient } from '../e2e/real-computes.ts'
 
 const all = await findBinaries(undefined, makeSocketFolder())
 const dumpers = await Promise.all(all.map(({ major }) => findPgDump(major, all)))
 const dumping = all.find((_, index) => dumpers[index] !== undefined)?.major
 
 const stateDir = mkdtempSync(join(tmpdir(), 'espalier-catalog-'))
-let sandbox: Sandbox
+let opened: Patient
 /** Most tests use the same project, because creating one takes longer than the test. They use different names. */
 let shop: Project
 beforeAll(async () => {
-  sandbox = await open()
+  opened = await open()
   shop = await newProject()
 })
 afterAll(async () => {
-  await sandbox.close()
+  await opened.sandbox.close()
   rmSync(stateDir, { recursive: true, force: true })
 })
 /** With all installed versions of Postgres. */
-const open = () => openReal({ stateDir, background: false, computes: { kind: 'postgres' } })
+const open = () => openPatient({ stateDir, background: false, computes: { kind: 'postgres' } })
 
-/** Retries while the project is locked, and waits for operations, like any API client. */
+/** Waits for the operations of a request, like any API client. */
 const send = async (method: string, path: string, body?: object) => {
-  for (;;) {
-    const answer = await fetch(`${sandbox.apiUrl}/projects${path}`, {
-      method,
-      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    if (answer.status === 423) {
-      await setTimeout(10)
-      continue
+  const { status, body: said } = await opened.call(method, `/projects${path}`, body)
+  for (const { id, project_id } of method === 'GET' ? [] : (said?.operations ?? [])) {
+    for (let isDone = false; !isDone; ) {
+      const next = opened.change()
+      isDone = (await send('GET', `/${project_id}/operations/${id}`)).operation.status === 'finished'
+      if (!isDone) await next
     }
-    const text = await answer.text()
-    // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
-    const said: any = text === '' ? {} : JSON.parse(text)
-    for (const { id, project_id } of method === 'GET' ? [] : (said.operations ?? [])) {
-      const status = async () => (await send('GET', `/${project_id}/operations/${id}`)).operation.status
-      await vi.waitUntil(async () => (await status()) === 'finished', { interval: 25, timeout: 50_000 })
-    }
-    return { status: answer.status, ...said }
   }
+  return { status, ...said }
+}
+
+const sendOnce = (path: string, method = 'GET'): Promise<Response> => {
+  const { apiUrl, apiKey } = opened.sandbox
+  return fetch(`${apiUrl}/projects${path}`, { method, headers: { authorization: `Bearer ${apiKey}` } })
 }
 
 type Project = Awaited<ReturnType<typeof newProject>>
@@ -86,10 +79,10 @@ const namesOf = async (what: 'roles' | 'databases'): Promise<readonly string[]> 
 test('after a sandbox restart, data that a connection begins to use can be copied, roles can be created before the first connection, and the data of deleted replicas is removed', async () => {
   await query(await uriOf('neondb_owner', 'neondb'), 'CREATE TABLE restarted AS SELECT 1 AS n')
   const { branch } = await newBranch(shop)
-  await sandbox.close()
+  await opened.sandbox.close()
   const replicas = join(stateDir, 'postgres/replicas')
   mkdirSync(join(replicas, 'ep-deleted'))
-  sandbox = await open()
+  opened = await open()
   const uri = await uriOf('neondb_owner', 'neondb')
   const [rows, copy] = await Promise.all([query(uri, 'TABLE restarted'), newBranch(shop)])
   expect(await query(await uriOf('neondb_owner', 'neondb', shop, copy.branch), 'TABLE restarted')).toEqual(rows)
@@ -184,9 +177,9 @@ test('while the compute restarts, is resized, is suspended and is deleted, reads
   let isOver = false
   const poll = async (method: string, path: string) => {
     while (!isOver) {
-      await setTimeout(5)
-      const headers = { authorization: `Bearer ${sandbox.apiKey}` }
-      const { status } = await fetch(`${sandbox.apiUrl}/projects/${shop.id}${path}`, { method, headers })
+      const next = opened.change()
+      const { status } = await sendOnce(`/${shop.id}${path}`, method)
+      await next
       statuses.add(`${method} ${status}`)
     }
   }
@@ -224,7 +217,7 @@ test('a branch inherits roles, databases and passwords from its parent, and late
 
 test("a replica that starts before its primary has the branch's roles", async () => {
   const { compute } = await newBranch(shop, 'read_only')
-  const replica = (await sandbox.control.computes()).find(({ id }) => id === compute)
+  const replica = (await opened.sandbox.control.computes()).find(({ id }) => id === compute)
   expect(await query(replica?.uri ?? '', 'SELECT pg_is_in_recovery() AS replica')).toEqual([{ replica: true }])
 })
 
@@ -290,9 +283,7 @@ describe.skipIf(dumping === undefined)('with pg_dump (skipped without it)', () =
     const client = await clientAt(uri)
     await client.query('CREATE TABLE locked (n int)')
     await client.query('BEGIN; LOCK TABLE locked')
-    const schema = fetch(`${sandbox.apiUrl}/projects/${old.id}/branches/${old.main}/schema?db_name=neondb`, {
-      headers: { authorization: `Bearer ${sandbox.apiKey}` },
-    })
+    const schema = sendOnce(`/${old.id}/branches/${old.main}/schema?db_name=neondb`)
     await expect.poll(() => query(uri, 'SELECT 1 FROM pg_locks WHERE NOT granted')).toHaveLength(1)
     await old.call('POST', `/endpoints/${old.compute}/suspend`)
     expect((await schema).status).toBe(423)

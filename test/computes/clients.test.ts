@@ -7,12 +7,13 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findPgBouncer } from '../../src/sandbox/computes/postgres/pooler.ts'
 import type { ReachableCompute, Sandbox } from '../../src/sandbox/index.ts'
-import { clientAt, clientOf, openReal, POSTGRES_BIN } from '../e2e/real-computes.ts'
+import { clientAt, clientOf, openPatient, type Patient, POSTGRES_BIN } from '../e2e/real-computes.ts'
 
 const P = '/projects/shop'
 let sandbox: Sandbox
+let send: Patient['call']
 beforeAll(async () => {
-  sandbox = await openReal({
+  ;({ sandbox, call: send } = await openPatient({
     computes: { kind: 'postgres', bin: POSTGRES_BIN, tempDiskScale: 0.0005 },
     seed: {
       projects: [
@@ -35,23 +36,11 @@ beforeAll(async () => {
         },
       ],
     },
-  })
+  }))
 })
 afterAll(() => sandbox.close())
 
-/** Retries while the project is locked, like any API client. */
-const call = async (method: string, path: string, body?: object) => {
-  for (;;) {
-    const answer = await fetch(`${sandbox.apiUrl}${P}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${sandbox.apiKey}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    // biome-ignore lint/suspicious/noExplicitAny: a response body can have any shape.
-    const said = (await answer.json()) as any
-    if (answer.status !== 423) return said
-  }
-}
+const call = async (method: string, path: string, body?: object) => (await send(method, `${P}${path}`, body)).body
 const computeOf = async (id: string): Promise<ReachableCompute> => {
   const found = (await sandbox.control.computes()).find((compute) => compute.id === id)
   if (found === undefined) throw new Error(`no ${id}`)
@@ -85,13 +74,13 @@ const settled = (id: string) =>
   expect.poll(async () => (await call('GET', `/endpoints/${id}`)).endpoint.pending_state).toBeUndefined()
 
 // control-api (postgres): runs-postgres
-test('fifty concurrent connections to an idle compute start it once', async () => {
-  const clients = await Promise.all(Array.from({ length: 50 }, () => clientOf(sandbox, 'ep-sleepy')))
+test('ten concurrent connections to an idle compute start it once', async () => {
+  const clients = await Promise.all(Array.from({ length: 10 }, () => clientOf(sandbox, 'ep-sleepy')))
   expect(await Promise.all(clients.map((client) => client.query('SELECT 1 AS one')))).toEqual(
-    Array.from({ length: 50 }, () => [{ one: 1 }]),
+    Array.from({ length: 10 }, () => [{ one: 1 }]),
   )
   expect(await operationsOn('ep-sleepy')).toEqual(['start_compute'])
-  expect((await computeOf('ep-sleepy')).connections).toBe(50)
+  expect((await computeOf('ep-sleepy')).connections).toBe(10)
   await Promise.all(clients.map((client) => client.close()))
 })
 
@@ -247,7 +236,12 @@ test('a long-running query prevents scale to zero, but an idle connection does n
   const canceller = await clientOf(sandbox, 'ep-main')
   await canceller.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)'`)
   expect(await long).toMatchObject({ code: '57014' })
-  await sandbox.clock.advance(310_000)
+  const sleeps = async () => {
+    // A check that ran before the queries had ended counts them as activity.
+    await sandbox.clock.advance(310_000)
+    return (await shown()).current_state
+  }
+  await expect.poll(sleeps).toBe('idle')
   await client.dropped
   expect(client.endedWith).toBe('57P01')
   await settled('ep-main')

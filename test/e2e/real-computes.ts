@@ -1,9 +1,11 @@
 /** A sandbox with real Postgres computes, and clients that record when their connection ends. */
 import { execFileSync } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { packageFolder } from '../../src/sandbox/computes/postgres/binaries.ts'
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
+import { type Call, caller } from '../sandbox/open-sandbox.ts'
 
 /** The binaries that `npm ci` installs, so that they are the same on every machine. */
 export const POSTGRES_BIN = packageFolder()
@@ -11,6 +13,45 @@ export const POSTGRES_BIN = packageFolder()
 export const openReal = async (options: SandboxOptions = {}): Promise<Sandbox> => {
   if (POSTGRES_BIN === undefined) throw new Error('npm ci did not install the Postgres of this platform')
   return startSandbox({ computes: { kind: 'postgres', bin: POSTGRES_BIN }, ...options })
+}
+
+export interface Patient {
+  readonly sandbox: Sandbox
+  /** Like any client, sends a request again while its project is locked. */
+  readonly call: Call
+  /** Resolves when an operation changes its status. */
+  change(): Promise<unknown>
+}
+
+export const openPatient = async (options: SandboxOptions = {}): Promise<Patient> => {
+  let wake: () => void = () => undefined
+  let changed = Promise.resolve()
+  const wait = (): void => {
+    wake()
+    changed = new Promise((resolve) => {
+      wake = resolve
+    })
+  }
+  wait()
+  const sandbox = await openReal({
+    ...options,
+    log: (line) => {
+      options.log?.(line)
+      if (line.startsWith('operation  ')) wait()
+    },
+  })
+  const send = caller(sandbox)
+  // A project is also locked, without an operation, while its computes start for a request.
+  const change = (): Promise<unknown> => Promise.race([changed, setTimeout(500)])
+  const call: Call = async (...request) => {
+    for (;;) {
+      const next = change()
+      const answer = await send(...request)
+      if (answer.status !== 423) return answer
+      await next
+    }
+  }
+  return { sandbox, call, change }
 }
 
 /** The sandbox runs until the end of the test. */

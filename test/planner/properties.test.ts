@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plan } from '../../src/planner/index.ts'
-import { runs } from '../long-runs.ts'
+import { isLong, runs } from '../long-runs.ts'
 import { liveWorld, manifest, planned } from './arbitraries.ts'
 import { observe, perform, shuffled, start } from './simulator.ts'
 import { desired } from './world.ts'
 
 const RUNS = { numRuns: runs(2_000) }
 
-test('enough random manifests can be planned for these properties to be meaningful', () => {
+test.runIf(isLong)('enough random manifests can be planned for these properties to be meaningful', () => {
   const results = fc
     .sample(fc.tuple(manifest, liveWorld), { numRuns: 100, seed: 7 })
     .map(([document, live]) => planned(document, live))

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isLong } from '../long-runs.ts'
+import { afterAll, beforeAll, test } from 'vitest'
+import { expectEnough, isLong } from '../long-runs.ts'
 import { liveWorld } from '../planner/arbitraries.ts'
 import { type DeclaredDocument, world } from '../planner/world.ts'
 import { openStage, type Stage } from './stage.ts'
@@ -39,7 +39,7 @@ const passing = (ms: number): Command => ({
 
 const { ESPALIER_MODEL_RUNS, ESPALIER_MODEL_SEED, ESPALIER_MODEL_PATH, ESPALIER_MODEL_REPLAY } = process.env
 /** A run takes about 100 ms. */
-const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 25))
+const RUNS = Number(ESPALIER_MODEL_RUNS ?? (isLong ? 2_000 : 8))
 
 const commands = fc.commands(
   [application.map(applying), manifest.map(declaring), fc.integer({ min: 1, max: 60_000 }).map(passing)],
@@ -95,5 +95,5 @@ test('under random faults, nothing is created twice or deleted without consent, 
     throw new Error(`${howToReplay(details)}\n\n${fc.defaultReportMessage(details)}\n\n${details.errorInstance}`)
   process.stdout.write(`${tried} runs, ${done} steps done, ${stage.sandbox.requests} requests\n`)
   // If most random inputs had no plan, the runs would prove nothing.
-  if (ESPALIER_MODEL_PATH === undefined) expect(done).toBeGreaterThan(tried)
+  if (ESPALIER_MODEL_PATH === undefined) expectEnough(done, tried)
 }, 3_600_000)

@@ -5,6 +5,7 @@ import { SIZE_TABLE } from '../../src/model/index.ts'
 import { manualClock, type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.ts'
 import { isOver } from '../../src/sandbox/world/records.ts'
 import { POSTGRES_BIN } from '../e2e/real-computes.ts'
+import { part } from '../long-runs.ts'
 import { type Answer, type Call, caller, operationsOf } from './open-sandbox.ts'
 
 const MINUTE = 60_000
@@ -33,7 +34,8 @@ const SEED: SandboxOptions['seed'] = {
   ],
 }
 
-describe.each(['simulated', 'postgres'] as const)('%s', (kind) => {
+// By default with simulated computes only, because the tests of real computes rely on the same rules.
+describe.each(part(['simulated', 'postgres'] as const, 2))('%s', (kind) => {
   let sandbox: Sandbox
   let call: Call
   beforeAll(async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   })
 })
 const PROJECTS = 16
-const [ROUNDS, CHANGES] = isLong ? [2, 150] : [1, 80]
+const [ROUNDS, CHANGES] = isLong ? [2, 150] : [1, 40]
 
 const serve = async (directory: string) => {
   const child = spawn(process.execPath, [PROGRAM, directory, String(PROJECTS)], {

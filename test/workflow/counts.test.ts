@@ -104,9 +104,9 @@ test('apply without a prompt reads each project once before its first step', asy
 })
 
 test('the size of the printed plan grows with the changes, not with the fleet', async () => {
-  const { api } = await open(range(20, (at) => project(`p${at}`, 10)))
+  const { api } = await open(range(10, (at) => project(`p${at}`, 4)))
   const plan = async (changing: number): Promise<Plan> =>
-    (await planFor(api, manifestsOf(range(20, (at) => document(`p${at}`, ...sized(10, at < changing ? 2 : 1)))))).plan
+    (await planFor(api, manifestsOf(range(10, (at) => document(`p${at}`, ...sized(4, at < changing ? 2 : 1)))))).plan
   const bytes = (one: Plan) => ({
     terminal: Buffer.byteLength(terminalPlan(one, { color: false, width: 100 })),
     markdown: Buffer.byteLength(markdownPlan(one)),
@@ -114,23 +114,23 @@ test('the size of the printed plan grows with the changes, not with the fleet', 
   })
   expect(bytes(await plan(0))).toMatchInlineSnapshot(`
     {
-      "json": 1501,
+      "json": 1204,
       "markdown": 66,
       "terminal": 52,
     }
   `)
   expect(bytes(await plan(1))).toMatchInlineSnapshot(`
     {
-      "json": 35555,
-      "markdown": 4624,
-      "terminal": 765,
+      "json": 14997,
+      "markdown": 2268,
+      "terminal": 373,
     }
   `)
-  expect(bytes(await plan(10))).toMatchInlineSnapshot(`
+  expect(bytes(await plan(5))).toMatchInlineSnapshot(`
     {
-      "json": 342283,
-      "markdown": 31859,
-      "terminal": 7007,
+      "json": 70143,
+      "markdown": 8804,
+      "terminal": 1485,
     }
   `)
 })

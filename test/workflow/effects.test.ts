@@ -8,6 +8,7 @@ import { EFFECT_KINDS, type Effect, maxConnections, type Plan, SIZE_TABLE } from
 import { planPage } from '../../src/report/html/index.ts'
 import { planComment, terminalPlan } from '../../src/report/index.ts'
 import { planSnapshot } from '../../src/workflow/index.ts'
+import { runs } from '../long-runs.ts'
 import { type LiveCompute, PROJECT, planOf, world } from '../planner/world.ts'
 
 interface Case {
@@ -242,7 +243,7 @@ test('between any two sizes, exactly the values that differ are shown, and a los
       expect(effects.has('autoscaling')).toBe(before.min < before.max !== after.min < after.max)
       expect(effects.has('shared-compute')).toBe(before.min < 1 !== after.min < 1)
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   )
 })
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { parseManifests } from '../../src/manifest/index.ts'
 import { releasedSince } from '../../src/planner/index.ts'
+import { runs } from '../long-runs.ts'
 import { PROJECT, world } from '../planner/world.ts'
 
 const LIVE = world({
@@ -90,7 +91,7 @@ test.each(Object.entries(REWRITTEN))('declarations that are rewritten, %s, list 
       expect(releasedSince(before, after, LIVE)).toEqual([])
       expect(releasedSince(after, before, LIVE)).toEqual([])
     }),
-    { numRuns: 40 },
+    { numRuns: runs(200) },
   )
 })
 
@@ -105,6 +106,6 @@ test('exactly the attributes that are left out are listed', () => {
         listed.map((found) => (found.kind === 'attribute' ? `${found.compute.id} ${found.path}` : '')).sort(),
       ).toEqual(expected.sort())
     }),
-    { numRuns: 60 },
+    { numRuns: runs(300) },
   )
 })
