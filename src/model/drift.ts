@@ -46,7 +46,7 @@ export interface ReleasedAttribute extends Pick<UnmanagedCompute, 'project' | 'b
   readonly kind: 'attribute'
   /** Each entry of a map has its own path, as in a change. */
   readonly path: string
-  /** `another value` for an entry of a map whose live value the base does not declare either. */
+  /** `another value` for a Postgres setting or library whose live value the base does not declare either. */
   readonly live: AttributeValue
   readonly liveText: string
   /** The lines that set the default of the service or the project: `disabled: false`. Absent if it is unknown. */

@@ -7,6 +7,7 @@ import {
   type Origin,
   type Plan,
   type Released,
+  type ReleasedAttribute,
   worstImpact,
 } from '../model/index.ts'
 
@@ -42,7 +43,7 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
     ...head.changes.map(keyOf),
     ...released.flatMap((one) => (one.kind === 'compute' ? [keyOf({ ...one, id: '' })] : [])),
   ])
-  const settled = [...before].filter(([key]) => !after.has(key)).map(([, change]) => change)
+  const settled = [...before].filter(([key]) => !after.has(key)).map(([, change]) => withReleased(change, released))
   return { introduced, drift, settled, released }
 }
 
@@ -85,6 +86,17 @@ const isSameAction = (a: Change, b: Change): boolean => a.kind === b.kind && a.b
 
 const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>
   others.some(({ path, afterText }) => path === attribute.path && afterText === attribute.afterText)
+
+/** With the live values of attributes that the head does not declare as far as they may be shown. */
+const withReleased = (change: Change, released: readonly Released[]): Change => ({
+  ...change,
+  attributes: change.attributes.map((attribute) => {
+    const isSame = (one: Released): one is ReleasedAttribute =>
+      one.kind === 'attribute' && one.compute.id === change.compute.id && one.path === attribute.path
+    const shown = released.find(isSame)
+    return shown === undefined ? attribute : { ...attribute, before: shown.live, beforeText: shown.liveText }
+  }),
+})
 
 const withOnly = (change: Change, attributes: readonly AttributeChange[]): Change => ({
   ...change,

@@ -1,4 +1,5 @@
 /** What the manifests on the base branch declare and those of the head do not, compared as in force per compute. */
+import { isDeepStrictEqual } from 'node:util'
 import { compare, defined } from '../base/index.ts'
 import {
   type AttributeKey,
@@ -117,8 +118,9 @@ const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }:
     return [...valuesOf(key, base.desired.attributes)].flatMap(([path, was]) => {
       const value = now.get(path)
       if (is.has(path) || value === undefined) return []
-      // An entry of a map that is in no manifest may be secret.
-      const shown = type !== 'map' || value === was ? value : 'another value'
+      // Settings and libraries that are in no manifest may be secret.
+      const isHidden = (type === 'map' || type === 'list') && !isDeepStrictEqual(value, was)
+      const shown = isHidden ? 'another value' : value
       return [
         {
           kind: 'attribute',
@@ -127,7 +129,7 @@ const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }:
           compute: livePlanned(live),
           path,
           live: shown,
-          liveText: type === 'map' ? String(shown) : format(shown),
+          liveText: type === 'map' || isHidden ? String(shown) : format(shown),
           ...(type === 'map' ? {} : defaultOf(key, live, project)),
           source: sources[path] ?? sources[attribute] ?? source,
         },

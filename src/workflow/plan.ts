@@ -66,9 +66,8 @@ export interface PlanOptions {
 export const planLive = async (api: ReadApi, all: Manifests, options: PlanOptions = {}): Promise<Planned> => {
   requirePolicies(options.base)
   const { head: manifests, base } = await selectProjects(all, options.base, (ids) => namesOf(api, ids, options))
-  const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading, publicPart = (observed) => observed } = options
-  const isUntrusted = options.publicPart !== undefined
-  const readsOperations = options.readsOperations !== false && !isUntrusted
+  const { concurrency = DEFAULT_CONCURRENCY, read = [], onReading } = options
+  const readsOperations = options.readsOperations !== false && options.publicPart === undefined
   const projects = projectIds(manifests.loaded.desired)
   // The plan does not depend on these projects, so it does not matter if one of them has been deleted.
   const alsoRead = base === undefined ? [] : removedProjects(base, manifests)
@@ -77,11 +76,9 @@ export const planLive = async (api: ReadApi, all: Manifests, options: PlanOption
   const isEarly = readsOperations && options.reader === undefined && projects.length <= concurrency
   const early = new Map(isEarly ? projects.map((id) => [id, newestOperations(api, id)]) : [])
   for (const reading of early.values()) reading.catch(() => undefined)
-  const observed = publicPart(
-    withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read),
-  )
+  const observed = withRead(await snapshot(api, [...projects, ...alsoRead], { concurrency, onReading }), read)
+  if (!readsOperations) return planSnapshot(observed, manifests, { ...options, base })
   const planned = planUnreviewed(observed, manifests, { ...options, base })
-  if (!readsOperations) return reviewed(planned, base, isUntrusted)
   const changing = new Set(planned.result.plan.steps.map(({ project }) => project))
   const { reader = operationsReader() } = options
   const now = api.serviceTime()
@@ -180,8 +177,11 @@ const requirePolicies = (base: Manifests | undefined): void => {
 }
 
 /** Plans the changes to the selected projects, from a snapshot of these projects. */
-export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned =>
-  reviewed(planUnreviewed(observed, manifests, options), options.base)
+export const planSnapshot = (observed: Observed, manifests: Manifests, options: PlanOptions = {}): Planned => {
+  const { base, publicPart } = options
+  const part = publicPart === undefined ? observed : publicPart(observed)
+  return reviewed(planUnreviewed(part, manifests, options), base, publicPart !== undefined)
+}
 
 const planUnreviewed = (
   observed: Observed,

@@ -201,6 +201,9 @@ test('each attribute that is no longer set is listed with its live value and the
     ['postgres.settings.work_mem', 'another value', undefined],
     ['postgres.preload', 'a', 'postgres: { preload: [] }'],
   ])
+  expect(attributes(primary({ preload: ['b'] }), primary({}))).toEqual([
+    ['postgres.preload', 'another value', 'postgres: { preload: [] }'],
+  ])
   const [project] = busy.projects
   const known = {
     ...busy,
