@@ -5,6 +5,7 @@
 import { commitOf, EspalierError, EXIT, mapConcurrently, plainText } from '../base/index.ts'
 import { type Change, changeTitle, hasErrors, type Outcome, type Plan } from '../model/index.ts'
 import { originOf } from '../planner/index.ts'
+import { HOW_TO_APPROVE } from '../report/index.ts'
 import { type Manifests, planLive, planOfBase, select, withEarlier } from '../workflow/index.ts'
 import { type Approval, approvalOf, approversOf, type Judgement, judge, type Unapproved } from './approval.ts'
 import { type Base, fetchIfMissing, readBase } from './base.ts'
@@ -184,18 +185,14 @@ const changeWords = (change: Change): string => {
   return `${changeTitle(change)} in ${change.project}${values.length === 0 ? '' : ` (${values.join(', ')})`}`
 }
 
-const HOW_TO_APPROVE = 'Have a pull request approved whose plan shows the changes, and run the job again.'
-
-/** One sentence for each change without approval, and what to do. */
+/** One sentence for each change without approval. */
 export const unapprovedLines = (lacking: readonly Unapproved[]): readonly string[] => {
-  if (lacking.length === 0) return []
   const more = lacking.length - MOST_LISTED
   return [
     ...lacking
       .slice(0, MOST_LISTED)
       .map(({ change, why }) => plainText(`Not approved: ${changeWords(change)}: ${why}.`)),
     ...(more > 0 ? [`${more} more changes are not approved.`] : []),
-    HOW_TO_APPROVE,
   ]
 }
 
@@ -204,6 +201,7 @@ export const refuseUnapproved = (changes: readonly Change[], { approvals }: Appr
   const { lacking } = judge(changes, () => true, approvals)
   if (lacking.length === 0) return
   throw new EspalierError('E_NOT_APPROVED', `${unapprovedLines(lacking).join(' ')} Nothing was changed.`, {
+    hint: HOW_TO_APPROVE,
     exitCode: EXIT.stale,
   })
 }

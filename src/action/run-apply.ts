@@ -5,6 +5,7 @@ import { hasErrors, isEmptyPlan, leftOutIds, type Plan } from '../model/index.ts
 import {
   applyLog,
   diagnosticAnnotations,
+  HOW_TO_APPROVE,
   type Limit,
   openSteps,
   outcomeComment,
@@ -181,7 +182,7 @@ const report = async (
       ? '### Espalier: nothing to apply\n\nThe live projects match the manifests.\n'
       : outcomeComment(view, SUMMARY_LIMIT),
   )
-  if (lacking.length > 0) job.runner.error('E_NOT_APPROVED', lacking.join(' '))
+  if (lacking.length > 0) job.runner.error('E_NOT_APPROVED', [...lacking, HOW_TO_APPROVE].join(' '))
   const text = { kind: 'outcome', body: (limit: Limit) => outcomeComment(view, limit) } as const
   if (approved !== undefined) {
     for (const pull of approved.approvals) {

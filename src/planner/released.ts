@@ -1,5 +1,4 @@
 /** What the manifests on the base branch declare and those of the head do not, compared as in force per compute. */
-import { isDeepStrictEqual } from 'node:util'
 import { compare, defined } from '../base/index.ts'
 import {
   type AttributeKey,
@@ -119,7 +118,7 @@ const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }:
       const value = now.get(path)
       if (is.has(path) || value === undefined) return []
       // Settings and libraries that are in no manifest may be secret.
-      const isHidden = (type === 'map' || type === 'list') && !isDeepStrictEqual(value, was)
+      const isHidden = (type === 'map' || type === 'list') && String(value) !== String(was)
       const shown = isHidden ? 'another value' : value
       return [
         {

@@ -6,7 +6,7 @@ export {
   jsonDrift,
   sarifDiagnostics,
 } from './data.ts'
-export { failureComment, outcomeComment, problemComment } from './markdown/comments.ts'
+export { failureComment, HOW_TO_APPROVE, outcomeComment, problemComment } from './markdown/comments.ts'
 export { costMarkdown } from './markdown/cost.ts'
 export { markdownPlan, planComment } from './markdown/plan.ts'
 export { COMMENT_LIMIT, type Limit, type PlanView, SUMMARY_LIMIT } from './markdown/text.ts'

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { approvalOf, judge } from '../../src/action/approval.ts'
 import { openGitHub } from '../../src/action/github.ts'
-import { readQueued, readReviews } from '../../src/action/pull-requests.ts'
+import { readMerged, readQueued, readReviews } from '../../src/action/pull-requests.ts'
 import { nextRecord } from '../../src/action/record.ts'
 import { world as liveOf, planOf } from '../planner/world.ts'
 import { openGitHubServer, type StoredCommit, type StoredReview } from './github-server.ts'
@@ -94,6 +94,22 @@ test.each<[what: string, reviews: readonly StoredReview[], commits: readonly Sto
   const judged = judge(changes, () => true, [approvalOf(await readReviews(client, 7), RECORD)])
   expect(judged.lacking.map((one) => one.why)).toEqual(why === '' ? [] : [why])
   expect(judged.approved).toEqual(why === '' ? changes : [])
+  expect(server.problems).toEqual([])
+})
+
+test('of many merged pull requests, the 100 that were updated last are read', async () => {
+  const { server, client } = await openClient()
+  for (let number = 1; number <= 130; number += 1) {
+    const merged = { commit: HEAD, at: number * 1_000 }
+    server.history.set(number, { head: HEAD, author: 'ann', reviews: [], commits: [], merged })
+  }
+  const read = async (since: number) => {
+    const { pulls, isCut } = await readMerged(client, 'main', since)
+    return { numbers: pulls.map(({ number }) => number), isCut }
+  }
+  expect(await read(0)).toEqual({ numbers: many(100, (index) => 130 - index), isCut: true })
+  // What was updated before is no longer open, so it does not matter that it is not read.
+  expect(await read(40_000)).toMatchObject({ isCut: false })
   expect(server.problems).toEqual([])
 })
 

@@ -57,11 +57,11 @@ test('import is rejected for a pull request and for a project that is declared i
 })
 
 /** The merge of pull request 7 is checked out, in a workflow that runs for a push. */
-const withNamed = async (full_name = 'acme/shop') => {
+const withNamed = async (full_name = 'acme/shop', text = manifest({ main: 4, a: 2, b: 2, c: 2 })) => {
   const world: World = await open()
   const { repository, github } = world
   repository.git('checkout', '-q', '-b', 'feature')
-  repository.write('espalier.yaml', manifest({ main: 4, a: 2, b: 2, c: 2 }))
+  repository.write('espalier.yaml', text)
   const sha = repository.commit('head')
   repository.git('checkout', '-q', 'main')
   repository.git('merge', '-q', '--no-ff', '-m', 'merge', 'feature')
@@ -83,6 +83,13 @@ test('the input `pull-request` plans a pull request as if it had triggered the w
     'introduces 1 change. The merge also corrects existing drift of 3 computes.',
   )
   expect(github.comments[0]?.body).toContain(`<!-- espalier record 1 ${github.pulls[0]?.head.sha} `)
+})
+
+test('the input `pull-request` creates no comment if only drift would be corrected', async () => {
+  const { run, push, github } = await withNamed('acme/shop', `${manifest({ main: 1, a: 2, b: 2, c: 2 })}# a comment\n`)
+  const { log, outputs } = await run({ command: 'plan', 'pull-request': '7' }, push)
+  expect(outputs, log).toMatchObject({ 'failure-reason': '', introduced: '0', drifted: '3' })
+  expect(github.comments).toEqual([])
 })
 
 // promise: named-pull-request

@@ -1,8 +1,9 @@
 /** With `require-approval`, only what a pull request showed before it was approved is applied after the merge. */
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { WEEKDAYS } from '../../src/model/index.ts'
 import { KEY, manifest, open } from './action-world.ts'
-import type { StoredReview } from './github-server.ts'
+import type { GitHubServer, StoredReview } from './github-server.ts'
 
 type Sizes = Readonly<Record<string, number>>
 type Files = Readonly<Record<string, string>>
@@ -171,26 +172,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await team.resize('main', 2)
       team.pass(-1)
       await team.plan(7)
+      expect(team.status()).toMatchObject({
+        state: 'pending',
+        description: expect.stringMatching(/^not yet: #7: shown on .*, less than a minute before the approval/),
+      })
       return team.apply({ before: team.merge(7) })
     },
     code: 1,
     main: 2,
     log: /#7: shown on .*, less than a minute before the approval of/,
-  },
-  'a re-plan after the approval shows something else': {
-    act: async (team) => {
-      await team.resize('main', 8)
-      team.pass(7)
-      await team.plan(7)
-      expect(team.status()).toMatchObject({
-        state: 'pending',
-        description: expect.stringMatching(/^not yet: #7: shown on .*, after the approval/),
-      })
-      return team.apply({ before: team.merge(7) })
-    },
-    code: 1,
-    main: 8,
-    log: /#7: shown on .*, after the approval of/,
   },
   'the live value changes after the last plan': {
     act: async (team) => {
@@ -200,44 +190,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     code: 1,
     main: 8,
     log: 'no comment on a pull request shows it',
-  },
-  'a person edits the comment': {
-    act: async (team) => {
-      Object.assign(team.github.comments[0] ?? {}, { editor: 'mallory' })
-      return team.apply({ before: team.merge(7) })
-    },
-    code: 1,
-    main: 1,
-    log: '#issuecomment-1 was edited by mallory, so it does not count',
-  },
-  'a person deletes the comment': {
-    act: async (team) => {
-      team.github.comments.length = 0
-      return team.apply({ before: team.merge(7) })
-    },
-    code: 1,
-    main: 1,
-    log: 'no comment on a pull request shows it',
-  },
-  'somebody with the name of the app wrote the comment': {
-    act: async (team) => {
-      const [own] = team.github.comments.splice(0, 1)
-      team.github.add(7, 'github-actions', own?.body ?? '')
-      return team.apply({ before: team.merge(7) })
-    },
-    code: 1,
-    main: 1,
-  },
-  'the last commit was pushed after the plan': {
-    act: async (team) => {
-      const history = team.github.history.get(7)
-      if (history) history.head = 'f'.repeat(40)
-      team.approve(7)
-      return team.apply({ before: team.merge(7) })
-    },
-    code: 1,
-    main: 1,
-    log: '#7: no plan of its last commit is recorded',
   },
   '"Update branch" moves the head, and the approval is not renewed': {
     act: async (team) => {
@@ -386,6 +338,41 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     // What was denied when it was shown cannot be approved.
     log: 'no comment on a pull request shows it',
   },
+  'the manifests at the base have errors': {
+    act: async (team) => {
+      team.github.main = team.commit({ 'espalier.yaml': 'version: 1\nproject: [\n' }, team.github.main)
+      await team.propose(8, { main: 4 })
+      team.approve(8)
+      return team.apply({ before: team.merge(8) })
+    },
+    main: 4,
+    log: 'have errors, so every change counts as introduced',
+  },
+  'a step fails, and the job is run again': {
+    act: async (team) => {
+      const effect = { kind: 'status', status: 403, message: 'not now' } as const
+      team.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect, times: 1 })
+      const before = team.merge(7)
+      expect((await team.apply({ before })).code).toBe(1)
+      expect(await team.size('main')).toBe(1)
+      return team.apply({ before })
+    },
+    main: 4,
+  },
+  'a step waits for its restart window, whose run comes later': {
+    act: async (team) => {
+      // The day after tomorrow, so that the window stays closed even if the tests run past midnight.
+      const day = WEEKDAYS[(new Date().getUTCDay() + 2) % 7]
+      const window = `restartWindow: { days: [${day}], from: "02:00", to: "04:00", timezone: UTC }\n`
+      await team.propose(8, { main: 2 }, { 'espalier.yaml': manifest({ ...AS_LIVE, main: 2 }) + window })
+      team.approve(8)
+      const scheduled = await team.apply({ before: team.merge(8) })
+      expect(scheduled.outputs, scheduled.log).toMatchObject({ scheduled: '1', 'failure-reason': '' })
+      expect(await team.size('main')).toBe(1)
+      return team.apply({ name: 'schedule' }, { now: 'true' })
+    },
+    main: 2,
+  },
   'the same without approvals, after a push': {
     act: async (team) => {
       const before = team.commit(
@@ -413,6 +400,43 @@ test.each(Object.entries(SCENARIOS))('%s', async (_name, { act, code = 0, main, 
   if (log !== undefined) expect(ended.log).toMatch(log)
   expect(await team.size('main')).toBe(main)
   expect(team.github.problems).toEqual([])
+})
+
+/** Each replaces what a run of `apply` reads about the approved pull request 7, and lets nothing run. */
+const FORGED: Readonly<Record<string, (github: GitHubServer) => void>> = {
+  '#issuecomment-1 was edited by mallory, so it does not count': ({ comments: [own] }) =>
+    Object.assign(own ?? {}, { editor: 'mallory' }),
+  // A person deletes the comment.
+  'no comment on a pull request shows it': ({ comments }) => comments.splice(0),
+  // A user can have the name of the app, and a job on another branch can write with its token.
+  'no comment on a pull request shows it.': ({ comments: [own] }) =>
+    Object.assign(own ?? {}, { login: 'github-actions' }),
+  'no comment on a pull request shows it. ': (github) => Object.assign(github, { login: 'our-app[bot]' }),
+  '#7: no plan of its last commit is recorded': ({ history }) =>
+    Object.assign(history.get(7) ?? {}, { head: 'f'.repeat(40) }),
+  'Merged more than 30 days ago, so their approvals no longer count: #7.': (github) => {
+    const merged = github.history.get(7)?.merged
+    Object.assign(merged ?? {}, { at: (merged?.at ?? 0) - 31 * 24 * 60 * MINUTE })
+  },
+}
+
+// promise: forged-plan
+test('nothing is applied if the comment, its author or the merge is not what was approved', async () => {
+  const team = await approved()
+  const { github, size } = team
+  const before = team.merge(7)
+  const known = structuredClone({ comment: github.comments[0], history: github.history.get(7), login: github.login })
+  for (const [why, forge] of Object.entries(FORGED)) {
+    const { comment, history, login } = structuredClone(known)
+    if (comment === undefined || history === undefined) throw new Error('nothing was planned')
+    github.comments.splice(0, github.comments.length, comment)
+    github.history.set(7, history)
+    github.login = login
+    forge(github)
+    const { code, log } = await team.apply({ before })
+    expect({ code, size: await size('main') }, `${why}\n${log}`).toEqual({ code: 1, size: 1 })
+    expect(log).toContain(why.trim())
+  }
 })
 
 test('a merge group of three is approved only if each pull request in it is', async () => {

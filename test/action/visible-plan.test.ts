@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { publicSnapshot } from '../../src/action/public-snapshot.ts'
-import { nextRecord, writeRecord } from '../../src/action/record.ts'
+import { digestsOf, nextRecord, writeRecord } from '../../src/action/record.ts'
 import { visibleOrigin, visiblePlan } from '../../src/action/visible-plan.ts'
 import { jsonPlan } from '../../src/apply/index.ts'
 import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
-import type { Observed, ObservedBranch, ObservedCompute } from '../../src/model/index.ts'
+import type { Observed, ObservedBranch, ObservedCompute, Plan } from '../../src/model/index.ts'
 import { changeAnnotations, diagnosticAnnotations, planComment, terminalPlan } from '../../src/report/index.ts'
 import { encodeSavedPlan, type Manifests, planSnapshot } from '../../src/workflow/index.ts'
 import { runs } from '../long-runs.ts'
@@ -92,6 +92,7 @@ const live = ({ word, value, number, branches, replicas }: Hidden): Observed => 
           subscription: 'scale_v3',
           quota: { computeSeconds: number, activeSeconds: number },
           maintenanceScheduledFor: LATER,
+          period: { start: '2026-11-01T00:00:00Z', end: '2026-12-01T00:00:00Z' },
         },
         pastOperations: [{ action: word, durationMs: number, computeId: 'ep-main', at: TAKEN_AT }],
         operationsSince: TAKEN_AT,
@@ -205,7 +206,7 @@ const word = fc.stringMatching(/^hid[a-z]{3,9}$/)
 const hidden: fc.Arbitrary<Hidden> = fc.record({
   word,
   value: fc.stringMatching(/^S3CRET_[A-Z]{2,9}$/),
-  number: fc.integer({ min: 1, max: 999_999_999 }),
+  number: fc.integer({ min: 1, max: 999_999 }),
   branches: fc.uniqueArray(
     fc.record({
       // Some names are like those that the manifests declare.
@@ -223,7 +224,7 @@ const hidden: fc.Arbitrary<Hidden> = fc.record({
 const SECRET: Hidden = {
   word: 'hidden',
   value: 'S3CRET',
-  number: 7,
+  number: 700_007,
   branches: [{ name: 'hidden-too', isProtected: false, types: ['read_write'] }],
   replicas: [''],
 }
@@ -241,6 +242,16 @@ test('the same is published, whatever is hidden', () => {
     }),
     { numRuns: runs(600) },
   )
+})
+
+test('an approval of what an untrusted pull request shows counts for the plan after its merge', () => {
+  for (const sides of PULL_REQUESTS.filter(([, head]) => /name: mine|preload: \[x\]/.test(`${head}`))) {
+    const [seen, merged] = [false, true].map((isTrusted) => {
+      const { changes } = JSON.parse(published(sides, live(SECRET), isTrusted).json) as Plan
+      return changes.flatMap(digestsOf)
+    })
+    expect(seen).toEqual(merged)
+  }
 })
 
 /** The paths of the fields that a JSON Schema names. */

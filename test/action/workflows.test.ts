@@ -118,26 +118,30 @@ interface Issue {
   readonly title?: string
 }
 
-/** Runs the script of drift.yml like actions/github-script, with or without an open issue. */
-const runDriftScript = async (env: Readonly<Record<string, string>>, isOpen: boolean) => {
-  const workflow = parse(readFileSync('examples/workflows/drift.yml', 'utf8'))
-  const { script } = workflow.jobs.drift.steps.at(-1).with as { readonly script: string }
+/** Runs the last script of the workflow like actions/github-script, with or without an open issue or pull request. */
+const runScript = async (file: string, env: Readonly<Record<string, string>>, isOpen: boolean) => {
+  const workflow = parse(readFileSync(join(FOLDER, file), 'utf8'))
+  const [job] = Object.values(workflow.jobs) as { readonly steps: readonly { readonly with: { script: string } }[] }[]
   const calls: (readonly [string, Issue])[] = []
   const failures: string[] = []
   const call = (name: string) => async (issue: Issue) => void calls.push([name, issue])
-  const issues = {
-    listForRepo: async () => ({ data: isOpen ? [{ number: 101 }] : [] }),
-    update: call('update'),
-    create: call('create'),
-  }
+  const list = async () => ({ data: isOpen ? [{ number: 101 }] : [] })
+  const rest = { listForRepo: list, list, update: call('update'), create: call('create') }
   const context = { serverUrl: 'https://github.com', repo: { owner: 'acme', repo: 'shop' }, runId: 1 }
   const AsyncFunction = (async () => undefined).constructor as new (
     ...parts: readonly string[]
   ) => (...given: readonly unknown[]) => Promise<void>
-  const run = new AsyncFunction('github', 'context', 'core', 'process', script)
-  await run({ rest: { issues } }, context, { setFailed: (words: string) => failures.push(words) }, { env })
+  const run = new AsyncFunction('github', 'context', 'core', 'process', job?.steps.at(-1)?.with.script ?? '')
+  const core = { setFailed: (words: string) => failures.push(words) }
+  await run({ rest: { issues: rest, pulls: rest } }, context, core, { env })
   return { calls: calls.map(([name, issue]) => [name, issue.state ?? issue.body]), failures }
 }
+
+test('drift-pull-request.yml closes its pull request if the drift is gone', async () => {
+  const { calls } = await runScript('drift-pull-request.yml', {}, true)
+  expect(calls).toEqual([['update', 'closed']])
+  expect((await runScript('drift-pull-request.yml', {}, false)).calls).toEqual([])
+})
 
 // promise: honest-failures
 test.each([
@@ -173,10 +177,10 @@ test.each([
     1,
   ],
 ])('drift.yml creates, updates or closes its issue correctly if %s', async (_what, env, calls, failures) => {
-  const ended = await runDriftScript(env, true)
+  const ended = await runScript('drift.yml', env, true)
   expect(ended.calls).toEqual(calls)
   expect(ended.failures).toHaveLength(failures)
   // Without an open issue, one is created for the same reasons.
-  const fresh = await runDriftScript(env, false)
+  const fresh = await runScript('drift.yml', env, false)
   expect(fresh.calls.map(([name]) => name)).toEqual(env.DRIFTED === '0' ? [] : ['create'])
 })

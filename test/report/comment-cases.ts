@@ -1,4 +1,6 @@
 /** The situations that a comment on a pull request has to explain, each from manifests and a live project. */
+import { judge } from '../../src/action/approval.ts'
+import { unapprovedLines } from '../../src/action/require-approval.ts'
 import { declaredPolicies, parseManifests } from '../../src/manifest/index.ts'
 import type { Observed, StepOutcome } from '../../src/model/index.ts'
 import { failureComment, outcomeComment, planComment, problemComment } from '../../src/report/index.ts'
@@ -23,7 +25,15 @@ const manifests = (body: string): Manifests => {
 }
 
 const compare = (live: Observed, base: string, head: string): Planned =>
-  planSnapshot({ ...live, takenAt: TAKEN_AT }, manifests(head), { base: manifests(base) })
+  planSnapshot(
+    {
+      ...live,
+      takenAt: TAKEN_AT,
+      projects: live.projects.map((one) => ({ ...one, settings: { subscription: 'scale_v3' } })),
+    },
+    manifests(head),
+    { base: manifests(base) },
+  )
 
 const commentOf = ({ result: { plan }, comparison }: Planned): string =>
   planComment({
@@ -62,11 +72,16 @@ const many = (count: number, busy: number): Planned => {
 const resized = (window = ''): Planned =>
   compare(shop, window + SIZES, (window + SIZES).replaceAll('size: 1', 'size: 2'))
 
-const outcomeOf = ({ result: { plan } }: Planned, ends: readonly Partial<StepOutcome>[]): string =>
+const outcomeOf = (
+  { result: { plan } }: Planned,
+  ends: readonly Partial<StepOutcome>[],
+  lacking: readonly string[] = [],
+): string =>
   outcomeComment({
     ...FRAME,
     marker: '<!-- espalier outcome 0123456789abcdef -->',
     plan,
+    lacking,
     outcome: {
       steps: plan.steps.map(({ id }, at) => ({
         step: id,
@@ -120,4 +135,10 @@ export const COMMENTS: Readonly<Record<string, () => string>> = {
       { status: 'scheduled', opensAt: '2026-11-22T01:00:00.000Z' },
       { status: 'scheduled', opensAt: '2026-11-22T01:00:00.000Z' },
     ]),
+  'not-yet-approved': () => {
+    const { lacking } = judge(resized().result.plan.changes, () => true, [
+      { number: 7, approved: 'the approval by rob is for an earlier commit' },
+    ])
+    return outcomeOf(compare(shop, SIZES, SIZES), [], unapprovedLines(lacking))
+  },
 }

@@ -18,6 +18,9 @@ import { COMMENT_LIMIT, type Frame, fitTo, heading, type Limit, linked, literal,
 
 const MOST_REMAINING = 10
 
+/** What to do about changes without approval. */
+export const HOW_TO_APPROVE = 'Have a pull request approved whose plan shows these changes, and run the job again.'
+
 interface OutcomeView extends Frame {
   readonly plan: Plan
   readonly outcome: Outcome
@@ -45,7 +48,15 @@ const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withRea
   const parts = [
     view.marker,
     heading(view, title),
-    ...(lacking.length === 0 ? [] : [['> [!CAUTION]', ...lacking.map((line) => `> - ${literal(line)}`)].join('\n')]),
+    ...(lacking.length === 0
+      ? []
+      : [
+          [
+            '> [!CAUTION]',
+            `> **Needs a decision:** ${HOW_TO_APPROVE}`,
+            ...lacking.map((line) => `> - ${literal(line)}`),
+          ].join('\n'),
+        ]),
     ...leftOutPart(view, withReasons),
     ...(outcome.converged === false
       ? [
@@ -58,7 +69,7 @@ const renderOutcome = (view: OutcomeView, shown: readonly StepOutcome[], withRea
     ...(shown.length === 0 ? [] : [stepTable(view, shown)]),
     ...(rest === 0 ? [] : [`${counted(rest, 'more step')}. All of them are in ${view.whole}.`]),
     ...outcome.notes.map((note) => `- ${literal(note)}`),
-    `<sub>Commit ${literal(view.commit)}, ${counted(plan.changes.length, 'change')} planned.</sub>`,
+    `<sub>Commit ${literal(view.commit)}${all === 0 ? '' : `, ${counted(plan.changes.length, 'change')} planned`}.</sub>`,
   ]
   return `${parts.join('\n\n')}\n`
 }
@@ -97,7 +108,13 @@ const stepTable = ({ plan }: OutcomeView, shown: readonly StepOutcome[]): string
       ],
     ]
   })
-  return table(['step', '', 'took', ''], rows)
+  const columns = ['step', 'result', 'took', 'reason']
+  const used = columns.map((_, at) => rows.some((row) => row[at] !== ''))
+  const isUsed = (_cell: string, at: number): boolean => used[at] === true
+  return table(
+    columns.filter(isUsed),
+    rows.map((row) => row.filter(isUsed)),
+  )
 }
 
 interface ProblemView extends Frame {

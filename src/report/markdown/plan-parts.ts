@@ -85,9 +85,9 @@ export const reviewPart = ({
 const MOST_DECISIONS = 5
 
 /** What a reviewer decides: about what does not fit, is denied or refused, needs consent, or is no longer safe. */
-export const decisionsPart = ({ plan, origin }: PlanView, first: readonly string[]): readonly string[] => {
-  const safeguards = origin.released.filter(({ kind }) => kind === 'safeguard')
-  const weakened = releasedGroups(safeguards, planNames(plan, origin.released)).map(
+export const decisionsPart = (view: PlanView, first: readonly string[]): readonly string[] => {
+  const { plan } = view
+  const weakened = weakenedSafeguards(view).map(
     ({ what, where, result }) => `**Weakened:** ${literal(what)} on ${literal(where)}: ${literal(result)}`,
   )
   const denied = policyLines(plan, 'set `override` to').filter(({ isDenied }) => isDenied)
@@ -107,6 +107,13 @@ export const decisionsPart = ({ plan, origin }: PlanView, first: readonly string
     ? []
     : [['> [!CAUTION]', '> **Needs a decision**', ...lines.map((line) => `> - ${line}`)].join('\n')]
 }
+
+/** Safeguards that become weaker in the same way are one. */
+export const weakenedSafeguards = ({ plan, origin: { released } }: PlanView) =>
+  releasedGroups(
+    released.filter(({ kind }) => kind === 'safeguard'),
+    planNames(plan, released),
+  )
 
 const shortened = (lines: readonly string[], most = MOST_DECISIONS): readonly string[] =>
   lines.length <= most ? lines : [...lines.slice(0, most), `and ${group(lines.length - most)} more like these`]

@@ -1,6 +1,6 @@
 /** The plan as a pull request comment. Its effect comes first, then introduced changes and drift, then details. */
 import { counted, group } from '../../base/index.ts'
-import { type Change, isEmptyPlan, type Plan, type Released } from '../../model/index.ts'
+import { type Change, isEmptyPlan, type Plan } from '../../model/index.ts'
 import { warningsBeside } from '../words/alike.ts'
 import { capitalised } from '../words/counts.ts'
 import { impactWords, interrupting, worstFirst } from '../words/impacts.ts'
@@ -17,7 +17,15 @@ import {
 import { releasedCounts } from '../words/released.ts'
 import { quietWords, splitRows } from '../words/rows.ts'
 import { changeTable, yamlDiff } from './changes.ts'
-import { decisionsPart, leftOutPart, releasedPart, reviewDetails, reviewPart, stepsPart } from './plan-parts.ts'
+import {
+  decisionsPart,
+  leftOutPart,
+  releasedPart,
+  reviewDetails,
+  reviewPart,
+  stepsPart,
+  weakenedSafeguards,
+} from './plan-parts.ts'
 import {
   COMMENT_LIMIT,
   computeText,
@@ -139,9 +147,8 @@ const footer = ({ commit, takenAt, introducedBy }: PlanView): readonly string[] 
 const headline = (view: PlanView): string => {
   const { plan, origin } = view
   const leftOut = projectsLeftOut(plan)
-  const isSafeguard = ({ kind }: Released): boolean => kind === 'safeguard'
-  const released = releasedCounts(origin.released.filter((one) => !isSafeguard(one)))
-  const weakened = origin.released.filter(isSafeguard).length
+  const released = releasedCounts(origin.released.filter(({ kind }) => kind !== 'safeguard'))
+  const weakened = weakenedSafeguards(view).length
   const policies = plan.policies?.changes?.length ?? 0
   const others = [
     ...(weakened === 0 ? [] : [`${counted(weakened, 'safeguard')} ${weakened === 1 ? 'is' : 'are'} weakened.`]),
@@ -222,12 +229,15 @@ const alert = (all: readonly Change[], plan: Plan): readonly string[] => {
 }
 
 const drift = (view: PlanView, detail: Detail): readonly string[] => {
-  const changes = view.origin.drift
+  const { drift: changes, introduced } = view.origin
   if (changes.length === 0) return []
   const { subject, act } = introducerWords(view.introducedBy)
   return [
     `**Existing drift: ${counted(changes.length, 'compute')}**`,
-    `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`,
+    // If nothing is introduced, the headline has said the rest.
+    introduced.length === 0
+      ? 'The live project differs from the manifests at the base commit.'
+      : `Not introduced by ${subject}: the live project differs from the manifests at the base commit. ${capitalised(act)} also corrects this drift: ${verdict(changes)}`,
     ...rowsPart(changes, view, detail),
   ]
 }
