@@ -86,7 +86,7 @@ test.each(FILES)(
       expect(job['timeout-minutes']).toBeGreaterThan(0)
       for (const { uses } of job.steps) {
         // Espalier's own Action is pinned to the tag of an immutable release; `init` writes its commit.
-        if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$|^espalier-dev\/espalier@v\d+\.\d+\.\d+$/)
+        if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$|^espalier-dev\/espalier@v\d+\.\d+\.\d+(-[\w.]+)?$/)
       }
     }
   },

@@ -18,6 +18,7 @@ let application: string
 /** The files in the package. */
 let files: readonly string[] = []
 let bytes = 0
+let tarball: string
 let sandbox: Sandbox
 beforeAll(async () => {
   application = mkdtempSync(join(tmpdir(), 'espalier-application-'))
@@ -29,7 +30,8 @@ beforeAll(async () => {
   const [packed] = JSON.parse(packing.stdout)
   files = packed.files.map(({ path }: { readonly path: string }) => path)
   bytes = packed.size
-  await run('tar', ['-xzf', 'espalier-0.1.0.tgz', '-C', modules], { cwd: application })
+  tarball = join(application, packed.filename)
+  await run('tar', ['-xzf', packed.filename, '-C', modules], { cwd: application })
   await run('mv', [join(modules, 'package'), join(modules, 'espalier')])
   symlinkSync(join(ROOT, 'node_modules/@types/node'), join(modules, '@types/node'))
   symlinkSync(join(ROOT, 'node_modules/undici-types'), join(modules, 'undici-types'))
@@ -129,8 +131,7 @@ test.runIf(isLong)('the published types compile without our sources and without 
 test.runIf(isLong)('the published types resolve for every importer of ES modules (are the types wrong?)', async () => {
   // Imported only here, because it loads a compiler.
   const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core')
-  const tarball = createPackageFromTarballData(readFileSync(join(application, 'espalier-0.1.0.tgz')))
-  const result = await checkPackage(tarball)
+  const result = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
   const problems = 'problems' in result ? result.problems : ['there are no types']
   // CommonJS can only use `import()`, and TypeScript's resolution for Node 10 does not support `exports`.
   const isOfEsm = (problem: object | string): boolean =>

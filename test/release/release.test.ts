@@ -72,11 +72,19 @@ test('CI tests every supported Node version on every system, and the release bui
 
 const STANDINS = `#!/bin/sh
 printf '%s\\n' "$(basename "$0") $*" >> "$CALLS"
-case "$*" in *'imagetools inspect'*) echo sha256:0123 ;; esac
+case "$*" in
+  *'imagetools inspect'*) echo sha256:0123 ;;
+  'release view'*) echo "$IS_AGAIN" ;;
+  'view '*) "$IS_AGAIN" ;;
+esac
 `
 
-/** Runs the commands of the job *Publish* with programs that stand in for what is outside. @returns their calls. */
-const publish = (tag: string) => {
+/**
+ * Runs the commands of the job *Publish* with programs that stand in for what is outside.
+ *
+ * @param isAgain whether an earlier run failed after it had published the npm package. @returns the calls.
+ */
+const publish = (tag: string, isAgain = false) => {
   const folder = mkdtempSync(join(tmpdir(), 'espalier-publish-'))
   const version = tag.slice(1)
   const [bin, calls, output] = ['bin', 'calls', 'output'].map((name) => join(folder, name)) as [string, string, string]
@@ -97,6 +105,7 @@ const publish = (tag: string) => {
       env: {
         PATH: `${bin}:${process.env.PATH}`,
         CALLS: calls,
+        IS_AGAIN: String(isAgain),
         GITHUB_OUTPUT: output,
         GITHUB_ACTOR: 'octocat',
         TOKEN: 'x',
@@ -112,8 +121,10 @@ const publish = (tag: string) => {
 test('publishing drafts the complete release, then publishes the package, the image and the release, and moves no tag', () => {
   const { calls, output, sums } = publish('v1.2.3')
   expect(calls).toEqual([
+    'gh release view v1.2.3 --json isDraft --jq .isDraft',
     'gh release create v1.2.3 release/SHA256SUMS release/espalier-1.2.3-linux-x64.tar.gz release/espalier-1.2.3.tgz --draft --verify-tag --title v1.2.3 --notes-file notes.md',
-    'npm publish release/espalier-1.2.3.tgz --tag latest',
+    'npm view espalier@1.2.3 version',
+    'npm publish ./release/espalier-1.2.3.tgz --tag latest',
     'docker login ghcr.io --username octocat --password-stdin',
     'docker buildx imagetools create --tag ghcr.io/acme/shop-agent:1.2.3 --tag ghcr.io/acme/shop-agent:latest ghcr.io/acme/shop-agent:1.2.3-amd64 ghcr.io/acme/shop-agent:1.2.3-arm64',
     'docker buildx imagetools inspect ghcr.io/acme/shop-agent:1.2.3 --format {{.Manifest.Digest}}',
@@ -123,8 +134,12 @@ test('publishing drafts the complete release, then publishes the package, the im
   expect(sums).toHaveLength(2)
   const prerelease = publish('v1.2.3-rc.1').calls.join('\n')
   expect(prerelease).toContain('--prerelease')
-  expect(prerelease).toContain('npm publish release/espalier-1.2.3-rc.1.tgz --tag next')
+  expect(prerelease).toContain('npm publish ./release/espalier-1.2.3-rc.1.tgz --tag next')
   expect(prerelease).not.toContain('latest')
+  const again = publish('v1.2.3', true).calls
+  expect(again).toContain('gh release delete v1.2.3 --yes')
+  expect(again).not.toContainEqual(expect.stringContaining('npm publish'))
+  expect(again.at(-1)).toBe('gh release edit v1.2.3 --draft=false')
 })
 
 test('the release attests its files before it drafts the release, and the image that it published', () => {
