@@ -8,7 +8,7 @@ import { startSandbox } from '../../src/sandbox/index.ts'
 import { KEY, manifest } from '../action/action-world.ts'
 import { openGitHubServer } from '../action/github-server.ts'
 import { openGitServer } from '../git-server.ts'
-import { runWorkflow, type WorkflowEnded } from './act.ts'
+import { runWorkflow } from './act.ts'
 import { openArtifactServer } from './artifact-server.ts'
 
 const PROJECT = resolve(import.meta.dirname, '../..')
@@ -66,31 +66,44 @@ export const openRunnerWorld = async (workflow: string, ...others: readonly stri
   const base = commit('base')
   git('push', '-q', 'origin', 'main')
 
+  const run = (event: { readonly name: string; readonly payload: object }, key = KEY, name = workflow) =>
+    runWorkflow({
+      folder,
+      file: pathOf(name),
+      event: { ...event, payload: { repository: REPOSITORY, ...event.payload } },
+      env: {
+        ...artifacts,
+        GITHUB_REPOSITORY: 'acme/shop',
+        // The artifact actions, which only such runs use, take any other name for a GitHub Enterprise Server.
+        GITHUB_SERVER_URL: event.name === 'workflow_dispatch' ? server.replace('127.0.0.1', 'git.localhost') : server,
+        GITHUB_API_URL: github.url,
+        GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
+      },
+      secrets: { GITHUB_TOKEN: TOKEN, ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
+      project: PROJECT,
+    })
+
   return {
     sandbox,
     github,
     folder,
     git,
     write,
-    commit,
     base,
     copy: (path: string) => cpSync(join(PROJECT, path), join(folder, path), { recursive: true }),
-    run: (event: { readonly name: string; readonly payload: object }, key = KEY, name = workflow) =>
-      runWorkflow({
-        folder,
-        file: pathOf(name),
-        event: { ...event, payload: { repository: REPOSITORY, ...event.payload } },
-        env: {
-          ...artifacts,
-          GITHUB_REPOSITORY: 'acme/shop',
-          // The artifact actions, which only such runs use, take any other name for a GitHub Enterprise Server.
-          GITHUB_SERVER_URL: event.name === 'workflow_dispatch' ? server.replace('127.0.0.1', 'git.localhost') : server,
-          GITHUB_API_URL: github.url,
-          GITHUB_GRAPHQL_URL: `${github.url}/graphql`,
-        },
-        secrets: { GITHUB_TOKEN: TOKEN, ESPALIER_PLAN_KEY: key, ESPALIER_API_KEY: key },
-        project: PROJECT,
-      }),
+    run,
+    /** Fails with the log unless the workflow succeeds. */
+    pass: async (...args: Parameters<typeof run>): Promise<string> => {
+      const { code, log } = await run(...args)
+      if (code !== 0) throw new Error(log)
+      return log
+    },
+    /** Pushes a version of the manifest to `main`. */
+    push: (text: string): void => {
+      write('espalier.yaml', text)
+      commit('push')
+      git('push', '-q', 'origin', 'main')
+    },
     /** Commits to a branch, merges it like GitHub does for a pull request, and checks out the merge. */
     openPull: (files: Readonly<Record<string, string>>, isFork = false) => {
       git('checkout', '-q', '-b', 'feature')
@@ -140,8 +153,3 @@ const REPOSITORY = {
 /** The only change to an example: the base URL, in each step that has the key. */
 const forHere = (workflow: string, apiUrl: string): string =>
   workflow.replaceAll(/^( +)api-key: .*$/gm, (line, indent: string) => `${line}\n${indent}base-url: ${apiUrl}`)
-
-export const succeeded = ({ code, log }: WorkflowEnded): boolean => {
-  if (code !== 0) throw new Error(log)
-  return true
-}

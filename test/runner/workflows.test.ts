@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { KEY, manifest } from '../action/action-world.ts'
 import { ACT } from './act.ts'
-import { openRunnerWorld, type RunnerWorld, succeeded } from './runner-world.ts'
+import { openRunnerWorld, type RunnerWorld } from './runner-world.ts'
 
 if (ACT === undefined) {
   process.stderr.write('No workflow was run, since act is missing: go install github.com/nektos/act@latest\n')
@@ -26,9 +26,8 @@ const sizeOf = async ({ sandbox }: RunnerWorld, compute: string): Promise<number
 onRunner('pull-request.yml plans and comments', async () => {
   const world = await openRunnerWorld('pull-request.yml')
   const payload = world.openPull(RESIZED)
-  const ended = await world.run({ name: 'pull_request', payload })
-  expect(succeeded(ended)).toBe(true)
-  expect(ended.log).not.toContain(KEY)
+  const log = await world.pass({ name: 'pull_request', payload })
+  expect(log).not.toContain(KEY)
   expect(world.github.problems).toEqual([])
   expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
 })
@@ -36,9 +35,8 @@ onRunner('pull-request.yml plans and comments', async () => {
 onRunner('pull-request.yml validates a fork without a key', async () => {
   const world = await openRunnerWorld('pull-request.yml')
   const payload = world.openPull(RESIZED, true)
-  const ended = await world.run({ name: 'pull_request', payload }, '')
-  expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toContain('This pull request is from a fork')
+  const log = await world.pass({ name: 'pull_request', payload }, '')
+  expect(log).toContain('This pull request is from a fork')
   expect(world.github.comments).toEqual([])
 })
 
@@ -46,9 +44,8 @@ onRunner('pull-request.yml plans a merge group', async () => {
   const world = await openRunnerWorld('pull-request.yml')
   world.openPull(RESIZED)
   const merge_group = { base_sha: world.base, head_sha: world.git('rev-parse', 'HEAD'), base_ref: 'refs/heads/main' }
-  const ended = await world.run({ name: 'merge_group', payload: { action: 'checks_requested', merge_group } })
-  expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toContain('update primary on main')
+  const log = await world.pass({ name: 'merge_group', payload: { action: 'checks_requested', merge_group } })
+  expect(log).toContain('update primary on main')
 })
 
 onRunner.for(['apply.yml', 'restart-window.yml'])(
@@ -56,10 +53,10 @@ onRunner.for(['apply.yml', 'restart-window.yml'])(
   async (file) => {
     const world = await openRunnerWorld(file, 'pull-request.yml')
     const payload = world.openPull(RESIZED)
-    expect(succeeded(await world.run({ name: 'pull_request', payload }, undefined, 'pull-request.yml'))).toBe(true)
+    await world.pass({ name: 'pull_request', payload }, undefined, 'pull-request.yml')
     world.approve()
     const push = { name: 'push', payload: world.merge() }
-    expect(succeeded(await world.run(file === 'apply.yml' ? push : { name: 'schedule', payload: {} }))).toBe(true)
+    await world.pass(file === 'apply.yml' ? push : { name: 'schedule', payload: {} })
     expect(world.github.problems).toEqual([])
     expect(world.github.comments[1]?.body).toContain('apply complete: 1 done')
     expect(await sizeOf(world, 'ep-main')).toBe(4)
@@ -68,10 +65,8 @@ onRunner.for(['apply.yml', 'restart-window.yml'])(
 
 onRunner('apply.yml, started by hand, saves a plan and applies exactly that', async () => {
   const world = await openRunnerWorld('apply.yml')
-  world.write('espalier.yaml', RESIZED['espalier.yaml'])
-  world.commit('drift')
-  world.git('push', '-q', 'origin', 'main')
-  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  world.push(RESIZED['espalier.yaml'])
+  await world.pass(DISPATCH)
   expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
 
@@ -87,16 +82,13 @@ onRunner('apply.yml rejects changes that the pull request did not show', async (
 
 onRunner('drift.yml opens an issue, keeps it open while the service is down, and closes it without drift', async () => {
   const world = await openRunnerWorld('drift.yml')
-  world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
-  world.commit('drift')
-  world.git('push', '-q', 'origin', 'main')
-  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  world.push(manifest({ ...AS_LIVE, a: 2 }))
+  await world.pass(DISPATCH)
   expect(world.github.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('1 computes differ') }])
   expect((await world.run(DISPATCH, 'refused')).code).not.toBe(0)
   expect(world.github.issues).toMatchObject([{ state: 'open', body: expect.stringContaining('The check failed') }])
-  world.git('revert', '--no-edit', 'HEAD')
-  world.git('push', '-q', 'origin', 'main')
-  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  world.push(manifest(AS_LIVE))
+  await world.pass(DISPATCH)
   expect(world.github.issues).toMatchObject([{ state: 'closed' }])
   expect(world.github.problems).toEqual([])
 })
@@ -106,7 +98,7 @@ onRunner('forks.yml sets the status of a fork, plans it, and judges it again aft
   const payload = world.openPull(RESIZED, true)
   const merge = world.git('rev-parse', 'HEAD')
   world.git('checkout', '-q', 'main')
-  const plan = async () => expect(succeeded(await world.run({ name: 'pull_request_target', payload }))).toBe(true)
+  const plan = () => world.pass({ name: 'pull_request_target', payload })
   await plan()
   expect(world.github.comments[0]?.body).toContain('### Espalier: 1 compute restarts')
   world.approve()
@@ -118,7 +110,7 @@ onRunner('forks.yml sets the status of a fork, plans it, and judges it again aft
     'approved',
   ])
   world.git('checkout', '-q', merge)
-  expect(succeeded(await world.run({ name: 'push', payload: world.merge() }, undefined, 'apply.yml'))).toBe(true)
+  await world.pass({ name: 'push', payload: world.merge() }, undefined, 'apply.yml')
   expect(world.github.problems).toEqual([])
   expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
@@ -130,7 +122,7 @@ onRunner('fleet.yml plans and applies each folder in a job with its own comment'
     'espalier/storefront/shop.yaml': manifest({ main: 4 }),
     'espalier/payments/billing.yaml': manifest({ b: 1 }),
   })
-  expect(succeeded(await world.run({ name: 'pull_request', payload }))).toBe(true)
+  await world.pass({ name: 'pull_request', payload })
   expect(world.github.comments).toMatchObject([{ body: expect.stringContaining('1 compute restarts') }])
   expect(new Map(world.github.statuses.map(({ context, state }) => [context, state]))).toEqual(
     new Map([
@@ -139,7 +131,7 @@ onRunner('fleet.yml plans and applies each folder in a job with its own comment'
     ]),
   )
   world.approve()
-  expect(succeeded(await world.run({ name: 'push', payload: world.merge() }))).toBe(true)
+  await world.pass({ name: 'push', payload: world.merge() })
   expect(world.github.problems).toEqual([])
   expect(await sizeOf(world, 'ep-main')).toBe(4)
 })
@@ -148,17 +140,15 @@ onRunner('try-it.yml needs no account', async () => {
   const world = await openRunnerWorld('try-it.yml')
   world.copy('examples/quickstart')
   const payload = world.openPull({ 'more.txt': 'x' })
-  expect(succeeded(await world.run({ name: 'pull_request', payload }, ''))).toBe(true)
+  await world.pass({ name: 'pull_request', payload }, '')
   expect(world.github.comments[0]?.body).toContain('### Espalier')
 })
 
 onRunner('drift-pull-request.yml opens one pull request with the drifted values', async () => {
   const world = await openRunnerWorld('drift-pull-request.yml')
-  world.write('espalier.yaml', manifest({ ...AS_LIVE, a: 2 }))
-  world.commit('drift')
-  world.git('push', '-q', 'origin', 'main')
-  expect(succeeded(await world.run(DISPATCH))).toBe(true)
-  expect(succeeded(await world.run(DISPATCH))).toBe(true)
+  world.push(manifest({ ...AS_LIVE, a: 2 }))
+  await world.pass(DISPATCH)
+  await world.pass(DISPATCH)
   expect(world.github.problems).toEqual([])
   expect(world.github.pulls).toMatchObject([
     { title: 'Write drift into the manifests', head: { ref: 'espalier/drift' }, base: { ref: 'main' } },
@@ -173,8 +163,7 @@ onRunner('replan.yml plans an open pull request again after another merge', asyn
   const { head } = world.openPull(RESIZED).pull_request
   world.github.pulls.push({ number: 7, title: '', body: '', head, base: { sha: '', ref: 'main' } })
   world.git('checkout', '-q', 'main')
-  const ended = await world.run({ name: 'push', payload: { ref: 'refs/heads/main', after: world.base } })
-  expect(succeeded(ended)).toBe(true)
+  await world.pass({ name: 'push', payload: { ref: 'refs/heads/main', after: world.base } })
   expect(world.github.problems).toEqual([])
   expect(world.github.comments).toMatchObject([{ issue: 7, body: expect.stringContaining('1 compute restarts') }])
 })
@@ -214,8 +203,7 @@ onRunner('sandbox.yml tests an application against its own branch', async () => 
     workflow.replace(':7788', `:${port}`).replace('sandbox serve', `sandbox serve --port ${port}`),
   )
   const payload = world.openPull({})
-  const ended = await world.run({ name: 'pull_request', payload }, '')
-  expect(succeeded(ended)).toBe(true)
-  expect(ended.log).toMatch(/answer\s.*\n.*\n.*\b42\b/)
-  expect(ended.log).toContain('"name":"pr-7"')
+  const log = await world.pass({ name: 'pull_request', payload }, '')
+  expect(log).toMatch(/answer\s.*\n.*\n.*\b42\b/)
+  expect(log).toContain('"name":"pr-7"')
 })
