@@ -328,7 +328,15 @@ export const faultsPage = (): string => {
 const exposedMetrics = async (): Promise<string> => {
   const at = '2026-11-22T02:00:00.000Z'
   const times = { refreshedAt: at, windowOpensAt: at, fetchedAt: at, committedAt: at }
-  const project = { id: 'p', state: 'Synced', differences: [], scheduledSteps: 0, missedWindows: 0, ...times }
+  const project = {
+    id: 'p',
+    state: 'Synced',
+    differences: [],
+    scheduledSteps: 0,
+    missedWindows: 0,
+    withoutPrimary: [],
+    ...times,
+  }
   const account = { name: 'default', intervalSeconds: 300, requests: { 200: 1 } }
   const view = { projects: [project], accounts: [account], source: times } as unknown as AgentView
   const metrics = agentMetrics({ view: () => view, watchRounds: () => () => undefined })

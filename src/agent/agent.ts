@@ -1,6 +1,6 @@
 /** Runs the agent's loops, and provides the interface to control it. */
 import type { ApiOptions } from '../api/index.ts'
-import { compare, EspalierError, mapConcurrently } from '../base/index.ts'
+import { compare, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { AgentStatus, AgentView, Plan, ProjectView } from '../model/index.ts'
 import { RestartLimit } from './act/restart-limit.ts'
@@ -201,8 +201,7 @@ export class Agent implements AgentControl {
 
   async reconcile(asked: readonly string[] | 'all', accept?: string): Promise<void> {
     const chosen = this.#projects.named(asked)
-    if (accept !== undefined && !(await this.#desired.accept(accept)))
-      throw notAccepted(accept, this.#desired.view().version)
+    if (accept !== undefined) await this.#desired.accept(accept)
     await this.#changeEach(chosen, (project) => project.clearFailures(accept !== undefined))
   }
 
@@ -355,15 +354,6 @@ export class Agent implements AgentControl {
 }
 
 const canProceed = ({ state, reason }: AgentStatus): boolean => state !== 'Invalid' && reason !== 'KeyRefused'
-
-const notAccepted = (commit: string, current: string | undefined): EspalierError =>
-  current === undefined
-    ? new EspalierError('E_USAGE', `${commit} cannot be accepted, because the agent has not read any manifests yet.`, {
-        hint: 'Run `espalier agent status` to see whether the manifests can be read, then try again.',
-      })
-    : new EspalierError('E_USAGE', `${commit} is not the current commit, or has fewer than 7 characters.`, {
-        hint: `The current commit is ${current}. Review it, then accept it.`,
-      })
 
 class Listeners<T> {
   readonly #all = new Set<(value: T) => void>()

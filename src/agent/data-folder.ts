@@ -15,6 +15,7 @@ const FORMAT = 1
 const value = z.string().nullable()
 /** Written by the agent itself. */
 const REASON = z.custom<AgentReason>((one) => typeof one === 'string')
+/** `seen` is the live value at the last refresh, `base` when `want` was set, and absent if it is unknown. */
 const entry = z.object({ want: value, seen: value, base: value.optional(), agreed: z.boolean() })
 
 /** A project's record, attempts and suspension are all in one file, so that they are always consistent. */
@@ -22,10 +23,14 @@ const PROJECT_FILE = z.object({
   format: z.number(),
   record: z
     .object({
+      /** The version of the program that wrote the record. */
       program: z.string(),
+      /** The digest of the manifests that the record was written for. */
       manifests: z.string(),
       entries: z.record(z.string(), entry),
+      /** The declared live computes, by id, and whether each is accepted. */
       computes: z.record(z.string(), z.boolean()),
+      /** When the newest branch was created, at the time that each rule was first seen. */
       rules: z.record(z.string(), z.string()),
     })
     .optional(),
@@ -33,6 +38,7 @@ const PROJECT_FILE = z.object({
     z.object({ key: z.string(), want: value, live: value, why: z.enum(['not-effective', 'rejected']) }),
   ),
   reverts: z.array(z.object({ at: z.number(), key: z.string(), want: value })),
+  /** When each difference was first seen with its current values, and what has happened since. */
   sightings: z.record(
     z.string(),
     z.object({

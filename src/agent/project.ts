@@ -1,4 +1,4 @@
-/** One project of the agent. A round reads it, decides, acts, and tells what it did. */
+/** One project of the agent. A round reads the project, decides, applies what may run, and reports the result. */
 import { ApiError } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
 import type { Plan, ProjectView } from '../model/index.ts'

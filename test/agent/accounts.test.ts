@@ -1,43 +1,30 @@
-/** Several keys: the key of each project, and separate request limits per account. */
+/** Several keys: write access to one team's files gives no access to another's projects, and each account has its own limit. */
 import { afterEach, describe, expect, test } from 'vitest'
 import { openAccounts } from '../../src/agent/source/accounts.ts'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from './running.ts'
 
 const [OURS, THEIRS] = ['ours-11111111', 'theirs-22222222']
-const seedOf = (id: string, tail: string) => ({
-  id,
-  branches: [
-    {
-      id: `br-main-${tail}`,
-      name: 'main',
-      computes: [{ id: `ep-main-${tail}`, size: 1, scaleToZero: 'never' as const }],
-    },
-  ],
-})
-const manifest = (project: string, size = 1): string =>
-  `version: 1\nproject: ${project}\nbranches:\n  main: { primary: { size: ${size} } }\n`
-
 let world: World
 afterEach(() => world.close())
 
 const open = async () => {
-  world = await openWorld({ projects: [seedOf(OURS, '11111111'), seedOf(THEIRS, '22222222')] })
-  await world.declare(manifest(OURS), 'ours.yaml')
-  await world.declare(manifest(THEIRS), 'theirs.yaml')
+  world = await openWorld({ projects: [projectSeed(OURS), projectSeed(THEIRS, '22222222')] })
+  await world.declare(manifestOf(OURS, 1), 'ours.yaml')
+  await world.declare(manifestOf(THEIRS, 1), 'theirs.yaml')
 }
 const keys = (theirs?: () => string) => [
   {
     name: 'ours',
     account: 'one',
     projects: ['ours-*'],
-    paths: ['ours.yaml'],
+    paths: ['ours*.yaml'],
     read: async () => world.stage.sandbox.apiKey,
   },
   {
     name: 'theirs',
     account: 'two',
     projects: ['theirs-*'],
-    paths: ['theirs.yaml'],
+    paths: ['theirs*.yaml'],
     read: async () => theirs?.() ?? world.stage.sandbox.apiKey,
   },
 ]
@@ -80,6 +67,61 @@ describe('several keys', () => {
   })
 })
 
+/** Starts an agent on projects that are in sync, and then replaces their files. */
+const startWith = async (files: Readonly<Record<string, string>>) => {
+  await open()
+  const agent = await world.start({ keys: keys() })
+  await world.pass(5 * MINUTE)
+  for (const name of new Set(['ours.yaml', 'theirs.yaml', ...Object.keys(files)]))
+    await world.declare(files[name] ?? '# nothing\n', name)
+  await world.pass(10 * MINUTE)
+  return agent
+}
+
+test('the agent applies each project that is declared in a file within the `paths` of its key', async () => {
+  const agent = await startWith({ 'ours.yaml': manifestOf(OURS, 2), 'theirs.yaml': manifestOf(THEIRS, 2) })
+  expect([stateOf(agent, OURS), stateOf(agent, THEIRS)]).toEqual(['Synced', 'Synced'])
+  expect(world.writes()).toHaveLength(2)
+})
+
+const EXTENDING = `version: 1\nproject: ${THEIRS}\nextends: ours-shared.yaml\nbranches: { main: { primary: {} } }\n`
+
+// promise: separate-teams, foreign-document
+test.each<readonly [string, Readonly<Record<string, string>>, string]>([
+  ['declare it', { 'ours.yaml': manifestOf(THEIRS, 2) }, 'ours.yaml'],
+  [
+    'declare it in a second document',
+    { 'ours.yaml': `${manifestOf(OURS, 1)}---\n${manifestOf(THEIRS, 2)}` },
+    'ours.yaml',
+  ],
+  ['declare it too', { 'ours.yaml': manifestOf(THEIRS, 2), 'theirs.yaml': manifestOf(THEIRS, 1) }, 'ours.yaml'],
+  [
+    'are extended by it',
+    { 'theirs.yaml': EXTENDING, 'ours-shared.yaml': 'version: 1\ndefaults: { size: 2 }\n' },
+    'ours-shared.yaml',
+  ],
+  [
+    'name it in `projects`',
+    { 'ours.yaml': manifestOf(OURS, 2).replace(`project: ${OURS}`, `projects: [${OURS}, ${THEIRS}]`) },
+    'ours.yaml',
+  ],
+])("a project is not changed when files outside its key's `paths` %s", async (_how, files, file) => {
+  const agent = await startWith(files)
+  expect(projectOf(agent, THEIRS)).toMatchObject({
+    state: 'Invalid',
+    message: expect.stringContaining(file),
+  })
+  expect(world.writes().filter((line) => line.includes(THEIRS))).toEqual([])
+})
+
+test('a project that no key covers is reported and not read', async () => {
+  const agent = await startWith({ 'ours.yaml': manifestOf('other-11111111', 2) })
+  expect(projectOf(agent, 'other-11111111')).toMatchObject({
+    state: 'Invalid',
+    message: 'No key in the --keys file covers project other-11111111.',
+  })
+})
+
 const breakReading = (path: string): void => {
   const effect = { kind: 'status', status: 500 } as const
   world.stage.sandbox.control.addFault({
@@ -96,7 +138,7 @@ test('the agent applies nothing to a project while its branches cannot be read, 
   const agent = await world.start()
   await world.pass(10 * MINUTE)
   breakReading('/branches')
-  await world.declare(manifest(OURS, 2), 'ours.yaml')
+  await world.declare(manifestOf(OURS, 2), 'ours.yaml')
   await world.pass(30 * MINUTE)
   expect(stateOf(agent, OURS)).toBe('Failing: Unreachable')
   expect(stateOf(agent, THEIRS)).toBe('Synced')
@@ -109,7 +151,7 @@ test('the agent applies nothing to a project while its branches cannot be read, 
 
 test('while project settings cannot be read, the agent still applies changes that do not depend on them, and treats the service window as closed', async () => {
   await open()
-  const service = manifest(OURS).replace('branches:', 'restartWindow: service\nbranches:')
+  const service = manifestOf(OURS, 1).replace('branches:', 'restartWindow: service\nbranches:')
   breakReading('')
   await world.declare(service, 'ours.yaml')
   const agent = await world.start({ interval: HOUR })
@@ -118,7 +160,7 @@ test('while project settings cannot be read, the agent still applies changes tha
   await world.pass(26 * HOUR)
   expect(projectOf(agent, OURS).state).not.toBe('Synced')
   expect(world.writes()).toEqual([])
-  await world.declare(manifest(OURS, 2), 'ours.yaml')
+  await world.declare(manifestOf(OURS, 2), 'ours.yaml')
   await world.pass(20 * MINUTE)
   expect(stateOf(agent, OURS)).toBe('Synced')
 })
@@ -129,7 +171,7 @@ test('a second SIGTERM stops the agent immediately, and the next agent waits for
   await world.pass(10 * MINUTE)
   const effect = { kind: 'slow', ms: 8 * MINUTE } as const
   world.stage.sandbox.control.addFault({ on: 'operation', effect })
-  await world.declare(manifest(OURS, 2), 'ours.yaml')
+  await world.declare(manifestOf(OURS, 2), 'ours.yaml')
   await world.pass(2 * MINUTE)
   expect(stateOf(agent, OURS)).toBe('Progressing')
   const ended = world.endOf(agent)

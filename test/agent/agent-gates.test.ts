@@ -5,26 +5,15 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
 import { disk } from './life.ts'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, SELDOM, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const OTHER = 'late-sun-87654321'
-const projectSeed = (id: string, tail: string) => ({
-  id,
-  branches: [
-    {
-      id: `br-main-${tail}`,
-      name: 'main',
-      computes: [{ id: `ep-main-${tail}`, size: 1, scaleToZero: 'never' as const }],
-    },
-  ],
-})
-const manifest = (size: number, project = PROJECT): string =>
-  `version: 1\nproject: ${project}\nbranches:\n  main: { primary: { size: ${size} } }\n`
+const manifest = (size: number, project = PROJECT): string => manifestOf(project, size)
 
 let world: World
 beforeEach(async () => {
-  world = await openWorld({ projects: [projectSeed(PROJECT, '11111111'), projectSeed(OTHER, '22222222')] })
+  world = await openWorld({ projects: [projectSeed(PROJECT), projectSeed(OTHER, '22222222')] })
   await world.declare(manifest(1))
 })
 afterEach(() => world.close())
@@ -32,7 +21,7 @@ afterEach(() => world.close())
 describe('the data folder', () => {
   const reopen = async (renew: (renew: () => Promise<void>) => Promise<void>) => {
     await world.close()
-    world = await openWorld({ projects: [projectSeed(PROJECT, '11111111')] }, { renew })
+    world = await openWorld({ projects: [projectSeed(PROJECT)] }, { renew })
     await world.declare(manifest(1))
     const agent = await world.start()
     await world.pass(MINUTE)
@@ -89,9 +78,6 @@ test.each([
   expect(exitCodeOfAll(agent.view())).toBe(3)
 })
 
-/** For tests that span many hours: each round takes real time, so there should be few rounds. */
-const SELDOM = { interval: HOUR, gitInterval: 5 * MINUTE }
-
 const start = async (options: Parameters<World['start']>[0] = {}) => {
   const agent = await world.start(options)
   await world.pass(MINUTE)
@@ -100,39 +86,6 @@ const start = async (options: Parameters<World['start']>[0] = {}) => {
 }
 
 describe('git', () => {
-  test('the agent applies nothing after a force push until a person accepts the new commit by its id', async () => {
-    const agent = await start()
-    world.moveGit({ isRewritten: true })
-    await world.declare(manifest(2))
-    await world.pass(2 * MINUTE)
-    const { version = '', ...project } = projectOf(agent, PROJECT)
-    expect(project).toMatchObject({
-      state: 'Blocked',
-      reason: 'HistoryRewritten',
-      command: `espalier agent reconcile ${PROJECT} --accept ${version.slice(0, 12)}`,
-    })
-    expect(world.writes()).toEqual([])
-    for (const wrong of ['abcdef0', version.slice(0, 6)]) {
-      await expect(agent.reconcile([PROJECT], wrong)).rejects.toMatchObject({
-        message: `${wrong} is not the current commit, or has fewer than 7 characters.`,
-        hint: `The current commit is ${version}. Review it, then accept it.`,
-      })
-    }
-    await agent.reconcile([PROJECT], version.slice(0, 12))
-    await world.pass(2 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
-  })
-
-  test('no commit can be accepted before the manifests have been read', async () => {
-    world.breakGit(new EspalierError('E_GIT', 'git ls-remote failed: no route to host'))
-    const agent = await world.start()
-    await world.pass(MINUTE)
-    await expect(agent.reconcile('all', 'abcdef0')).rejects.toMatchObject({
-      message: 'abcdef0 cannot be accepted, because the agent has not read any manifests yet.',
-      hint: expect.stringContaining('espalier agent status'),
-    })
-  })
-
   test('the agent applies nothing when the ref no longer exists', async () => {
     const agent = await start()
     world.moveGit({ isGone: true })
@@ -208,16 +161,19 @@ describe('git', () => {
       expect(world.writes()).toHaveLength(1)
     })
 
-    test.each([
-      ['mentions the project', 'new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
-      ['is an incomplete policy file', 'espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
-      ['is a policy file with invalid YAML', 'espalier.policy.yaml', 'version: 1\npolicies: ['],
-      ['is not UTF-8', 'new.yaml', Buffer.from([0xff, 0xfe, 0xfd])],
-    ])('stops a project if the file %s', async (_, file, text) => {
+    test('stops a project if the file mentions it, may be a policy of it, or is not text', async () => {
       const agent = await start()
-      await world.declare(text, file)
-      await world.pass(2 * MINUTE)
-      expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringContaining(file) })
+      for (const [file, text] of [
+        ['new.yaml', `version: 1\nproject: ${PROJECT}\nbranches: [`],
+        ['espalier.policy.yaml', 'version: 1\npolicies: [{ name: small }]\n'],
+        ['espalier.policy.yaml', 'version: 1\npolicies: ['],
+        ['other.yaml', Buffer.from([0xff, 0xfe, 0xfd])],
+      ] as const) {
+        await world.declare(text, file)
+        await world.pass(MINUTE)
+        expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Invalid', message: expect.stringContaining(file) })
+        await rm(join(world.folder, 'manifests', file))
+      }
     })
 
     test('stops only the projects that extend the file', async () => {
@@ -242,7 +198,7 @@ describe('git', () => {
   test('the agent manages a project whose id is `constructor`', async () => {
     await world.close()
     const id = 'constructor'
-    world = await openWorld({ projects: [projectSeed(PROJECT, '11111111'), projectSeed(id, '22222222')] })
+    world = await openWorld({ projects: [projectSeed(PROJECT), projectSeed(id, '22222222')] })
     await world.declare(manifest(1))
     const agent = await start()
     expect(agent.view().projects).toHaveLength(1)
@@ -270,30 +226,6 @@ describe('git', () => {
 })
 
 describe('gates', () => {
-  test('a step does not run when a policy denies the plan', async () => {
-    const agent = await start()
-    const policy = 'version: 1\npolicies:\n  - { name: small, level: deny, reason: Cost., rule: { maxSize: 1 } }\n'
-    await world.declare(policy, 'espalier.policy.yaml')
-    await world.declare(manifest(2))
-    await world.pass(2 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Policy')
-    expect(world.writes()).toEqual([])
-  })
-
-  test('a step does not run when its required consent is not given', async () => {
-    const agent = await start({
-      policy: { onGit: 'apply', onDrift: 'report', allow: new Set() },
-    })
-    await world.declare(manifest(2))
-    await world.pass(2 * MINUTE)
-    expect(projectOf(agent, PROJECT)).toMatchObject({
-      state: 'Blocked',
-      reason: 'NotAllowed',
-      command: `espalier apply --project ${PROJECT}`,
-    })
-    expect(world.writes()).toEqual([])
-  })
-
   const limit = (rule: string): string =>
     `version: 1\npolicies:\n  - { name: daily, level: deny, reason: Calm., rule: { ${rule} }, per: day }\n`
 
@@ -360,19 +292,6 @@ describe('gates', () => {
 })
 
 describe('a faulty service', () => {
-  test('the agent sends a value only once when the service accepts it but does not apply it', async () => {
-    const agent = await start()
-    world.stage.sandbox.control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
-    await world.declare(manifest(2))
-    await world.pass(HOUR)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Refused')
-    expect(world.writes()).toHaveLength(1)
-    world.stage.sandbox.control.clearFaults()
-    await agent.reconcile([PROJECT])
-    await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
-  })
-
   test('attempts that the service rejected do not count as restarts', async () => {
     const agent = await start()
     world.stage.sandbox.control.addFault({
@@ -389,22 +308,6 @@ describe('a faulty service', () => {
     }
     world.stage.sandbox.control.clearFaults()
     await world.pass(10 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Synced')
-  })
-
-  test('the command that the agent shows fixes a failed operation even if the plan has no changes left', async () => {
-    const agent = await start()
-    world.stage.sandbox.control.addFault({ on: 'operation', effect: { kind: 'error' } })
-    await world.declare(manifest(2))
-    await world.pass(HOUR)
-    const { state, sync, command } = projectOf(agent, PROJECT)
-    expect({ state, sync, command }).toEqual({
-      state: 'Failing',
-      sync: 'Synced',
-      command: `espalier compute restart ep-main-11111111 --project ${PROJECT}`,
-    })
-    await world.byHand('POST', `/projects/${PROJECT}/endpoints/ep-main-11111111/restart`)
-    await world.pass(20 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
   })
 

@@ -1,24 +1,11 @@
 /** The whole agent on a sandbox, in virtual time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Seed } from '../../src/sandbox/index.ts'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import { HOUR, MINUTE, openWorld, projectOf, projectSeed, SELDOM, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const PRIMARY = 'ep-main-11111111'
-const SEED: Seed = {
-  projects: [
-    {
-      id: PROJECT,
-      branches: [
-        {
-          id: 'br-main-11111111',
-          name: 'main',
-          computes: [{ id: PRIMARY, size: 1, scaleToZero: 'never' as const }],
-        },
-      ],
-    },
-  ],
-}
+const SEED: Seed = { projects: [projectSeed(PROJECT)] }
 const manifest = (primary: string, more = ''): string => `version: 1
 project: ${PROJECT}
 ${more}branches:
@@ -55,7 +42,7 @@ describe('a commit', () => {
 
   test('a step waits for its restart window and runs within ten seconds after the window opens', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
-    const agent = await start()
+    const agent = await start(SELDOM)
     await world.declare(manifest('{ size: 2 }', NIGHT))
     await world.pass(MINUTE)
     expect(projectOf(agent, PROJECT)).toMatchObject({
@@ -228,7 +215,7 @@ test('the agent reports a suspended project as OutOfSync, and applies its change
 
 test('a window that passes during a suspension is reported as missed, with the cause', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
-  const agent = await start()
+  const agent = await start(SELDOM)
   await agent.suspend([PROJECT], world.stage.clock.now() + 6 * HOUR, 'load test')
   await world.declare(manifest('{ size: 2 }', NIGHT))
   await world.pass(5 * HOUR)
@@ -276,12 +263,12 @@ test('refreshing an unchanged project takes one request, and every sixth refresh
 
 test('a restarted agent keeps waiting for the same restart window', async () => {
   await world.declare(manifest('{ size: 1 }', NIGHT))
-  const first = await start()
+  const first = await start(SELDOM)
   await world.declare(manifest('{ size: 2 }', NIGHT))
   await world.pass(MINUTE)
   first.stop()
   await world.pass(MINUTE)
-  const second = await start()
+  const second = await start(SELDOM)
   expect(stateOf(second, PROJECT)).toBe('Scheduled')
   await world.pass(2 * HOUR)
   expect(stateOf(second, PROJECT)).toBe('Synced')
@@ -316,7 +303,7 @@ describe.each([
 
   test('neither opens a window nor hides that one has passed', async () => {
     await world.declare(manifest('{ size: 1 }', NIGHT))
-    const agent = await start()
+    const agent = await start(SELDOM)
     await world.declare(manifest('{ size: 2 }', NIGHT))
     await world.pass(MINUTE)
     world.setClock(by)

@@ -6,23 +6,10 @@ import { afterEach, expect, test } from 'vitest'
 import { readJournal } from '../../src/agent/index.ts'
 import { isLong } from '../long-runs.ts'
 import { Life } from './life.ts'
-import { MINUTE, openWorld, projectOf, type World } from './running.ts'
+import { MINUTE, openWorld, projectOf, projectSeed, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
-const SEED = {
-  projects: [
-    {
-      id: PROJECT,
-      branches: [
-        {
-          id: 'br-main-11111111',
-          name: 'main',
-          computes: [{ id: 'ep-main-11111111', size: 1, scaleToZero: 'never' as const }],
-        },
-      ],
-    },
-  ],
-}
+const SEED = { projects: [projectSeed(PROJECT)] }
 const manifest = (size: number, replicas = ''): string =>
   `version: 1\nproject: ${PROJECT}\nbranches:\n  main:\n    primary: { size: ${size} }\n${replicas}`
 const BEFORE = manifest(1)
@@ -98,7 +85,7 @@ test.each([true, false])(
     expect(moments).toBeGreaterThan(20)
     expect(isReported).toBe(true)
     let unreported = 0
-    for (let moment = 1 + (isDone ? 1 : 0); moment <= moments; moment += isLong ? 1 : 8) {
+    for (let moment = 1 + (isDone ? 1 : 0); moment <= moments; moment += isLong ? 1 : 14) {
       const { isDead, isReported } = await live(moment, isDone)
       expect({ moment, isDead }).toEqual({ moment, isDead: true })
       if (!isReported) unreported += 1

@@ -1,18 +1,10 @@
 /** What is shown of projects that were not read, or could not be read. */
 import { afterEach, expect, test } from 'vitest'
 import { agentProjectState } from '../../src/report/words/agent.ts'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from './running.ts'
 
 const IDS = Array.from({ length: 6 }, (_, index) => `p-${index}-1111111${index}`)
-const manifest = (id: string, size = 1): string =>
-  `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: ${size} } }\n`
-const computes = (index: number) => [{ id: `ep-main-1111111${index}`, size: 1, scaleToZero: 'never' as const }]
-const SEED = {
-  projects: IDS.map((id, index) => ({
-    id,
-    branches: [{ id: `br-main-1111111${index}`, name: 'main', computes: computes(index) }],
-  })),
-}
+const SEED = { projects: IDS.map((id, index) => projectSeed(id, `1111111${index}`)) }
 const DOWN = { kind: 'status', status: 500 } as const
 
 let world: World
@@ -26,7 +18,7 @@ const open = async () => {
       return 204
     },
   })
-  await world.declareAll(IDS.map((id) => manifest(id)))
+  await world.declareAll(IDS.map((id) => manifestOf(id, 1)))
   const agent = await world.start({ interval: HOUR })
   await world.pass(1_000)
   await agent.reconcile('all')
@@ -73,7 +65,7 @@ test('quiet projects change no state; an outage has one line per account at firs
 test('a project that is not fresh says so, and names a commit that is not planned yet', async () => {
   const agent = await open()
   world.stage.sandbox.control.addFault({ on: 'request', effect: DOWN, times: 0 })
-  await world.declare(manifest(IDS[1] ?? '', 2), '00001.yaml')
+  await world.declare(manifestOf(IDS[1] ?? '', 2), '00001.yaml')
   const seen = new Set<string>()
   for (let passed = 0; passed < 3 * MINUTE; passed += 10_000) {
     await world.pass(10_000)
@@ -92,7 +84,7 @@ test('after a start, the last state is shown until the project is read, and proj
   const first = await open()
   first.stop()
   await world.pass(10_000)
-  await world.declare(manifest(IDS[4] ?? '', 2), '00004.yaml')
+  await world.declare(manifestOf(IDS[4] ?? '', 2), '00004.yaml')
   const agent = await world.start({ interval: 10 * MINUTE })
   await world.pass(30_000)
   const last = projectOf(agent, IDS[5] ?? '')

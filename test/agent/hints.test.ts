@@ -5,17 +5,14 @@ import { type Agent, serveAgent } from '../../src/agent/index.ts'
 import { EspalierError } from '../../src/base/index.ts'
 import { tokenIn, writeAddress } from '../../src/cli/setup/agent-data.ts'
 import { type Ended, startInProcess } from '../in-process.ts'
-import { HOUR, MINUTE, openWorld, projectOf, stateOf, type World } from './running.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
-const PRIMARY = 'ep-main-11111111'
-const manifest = (size: number, more = ''): string =>
-  `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: ${size} }${more} }\n`
+const manifest = (size: number): string => manifestOf(PROJECT, size)
 
 let world: World
 beforeEach(async () => {
-  const main = { id: PRIMARY, size: 1, scaleToZero: 'never' } as const
-  world = await openWorld({ projects: [{ id: PROJECT, branches: [{ name: 'main', computes: [main] }] }] })
+  world = await openWorld({ projects: [projectSeed(PROJECT)] })
   onTestFinished(() => world.close())
   await world.declare(manifest(1))
 })
@@ -69,6 +66,14 @@ describe('the command that the agent shows for a project', () => {
     await world.declare(manifest(2))
     await world.pass(2 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Blocked: HistoryRewritten')
+    expect(world.writes()).toEqual([])
+    const { version = '' } = projectOf(agent, PROJECT)
+    for (const wrong of ['abcdef0', version.slice(0, 6)]) {
+      await expect(agent.reconcile([PROJECT], wrong)).rejects.toMatchObject({
+        message: `${wrong} is not the current commit, or has fewer than 7 characters.`,
+        hint: `The current commit is ${version}. Review it, then accept it.`,
+      })
+    }
     await run(projectOf(agent, PROJECT).command)
     await world.pass(2 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
@@ -100,13 +105,14 @@ describe('the command that the agent shows for a project', () => {
   })
 
   // hint: espalier agent reconcile …
-  test('sends a refused change again', async () => {
+  test('sends a change again that the service accepted without effect, and that the agent sent only once', async () => {
     const { agent, run } = await start()
     const { control } = world.stage.sandbox
-    control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' } })
+    control.addFault({ on: 'request', method: 'PATCH', effect: { kind: 'ignore' }, times: 0 })
     await world.declare(manifest(2))
     await world.pass(HOUR)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: Refused')
+    expect([stateOf(agent, PROJECT), world.writes().length]).toEqual(['Blocked: Refused', 1])
+    control.clearFaults()
     await run(projectOf(agent, PROJECT).command)
     await world.pass(10 * MINUTE)
     expect(stateOf(agent, PROJECT)).toBe('Synced')
@@ -129,7 +135,7 @@ describe('the command that the agent shows for a project', () => {
     const { agent, run } = await start({ policy: { onGit: 'apply', onDrift: 'report', allow: new Set() } })
     await world.declare(manifest(2))
     await world.pass(2 * MINUTE)
-    expect(stateOf(agent, PROJECT)).toBe('Blocked: NotAllowed')
+    expect([stateOf(agent, PROJECT), world.writes()]).toEqual(['Blocked: NotAllowed', []])
     const applied = await run(projectOf(agent, PROJECT).command, '--auto-approve')
     expect(applied.stdout).toContain('Apply complete: 1 done.')
     await world.pass(10 * MINUTE)
@@ -164,6 +170,7 @@ describe('the command that the agent shows for a project', () => {
     await world.declare(manifest(2))
     await world.pass(HOUR)
     expect(projectOf(agent, PROJECT)).toMatchObject({ state: 'Failing', sync: 'Synced' })
+    expect((await run(`espalier agent status ${PROJECT}`)).stdout).not.toContain('will retry')
     const repeated = await run(projectOf(agent, PROJECT).command, '--auto-approve')
     expect(repeated.code, repeated.stderr).toBe(0)
     await world.pass(20 * MINUTE)

@@ -1,7 +1,7 @@
 /** Full refreshes, which read branches and settings as well as computes. */
 import { expect, onTestFinished, test } from 'vitest'
 import { seeded } from './month.ts'
-import { MINUTE, openWorld } from './running.ts'
+import { MINUTE, manifestOf, openWorld, projectSeed } from './running.ts'
 
 const PROJECTS = 20
 const ids = Array.from({ length: PROJECTS }, (_, index) => `fleet-${String(index).padStart(8, '0')}`)
@@ -10,23 +10,12 @@ test('full refreshes are spread out, even though the agent read every project in
   const fullReads: number[] = []
   const world = await openWorld(
     {
-      projects: ids.map((id) => ({
-        id,
-        branches: [
-          {
-            id: `br-${id}`,
-            name: 'main',
-            computes: [{ id: `ep-${id}`, size: 1, scaleToZero: 'never' as const }],
-          },
-        ],
-      })),
+      projects: ids.map((id) => projectSeed(id, id)),
     },
     { onHandled: (_method, path) => void (/\/branches(?:\?|$)/.test(path) && fullReads.push(world.stage.clock.now())) },
   )
   onTestFinished(() => world.close())
-  await world.declareAll(
-    ids.map((id) => `version: 1\nproject: ${id}\nbranches:\n  main: { primary: { size: 1, scaleToZero: never } }\n`),
-  )
+  await world.declareAll(ids.map((id) => manifestOf(id, 1)))
   const startedAt = world.stage.clock.now()
   await world.start({ random: seeded(), interval: 5 * MINUTE })
   await world.pass(60 * MINUTE)

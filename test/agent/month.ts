@@ -57,6 +57,7 @@ export const simulateMonth = async (options: MonthOptions): Promise<Month> => {
     random,
     renew: (renew) => renew(),
     renewEveryMs: 10 * MINUTE,
+    strideMs: 500,
     onHandled: (method, path, status) => {
       watch.handled(path, world.stage.sandbox.control.faults())
       if (method === 'PATCH' && status < 300 && /-(one|two)$/.test(path) && chance(0.2)) suspendNow(indexOf(path))

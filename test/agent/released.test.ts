@@ -59,12 +59,6 @@ test.each<{
     lines: ['disabled (live: true) on primary on main: stays; to undo it, write disabled: false'],
   },
   {
-    what: 'a size',
-    before: manifest('{}', { dev: '{}' }),
-    commit: manifest('{ size: 2 }', { dev: '{}' }),
-    lines: ['size (live: 2 CU) on primary on main: stays; to undo it, write size: { min: 0.25, max: 2 }'],
-  },
-  {
     what: 'a restart window',
     commit: manifest('{ size: 1 }', { head: NIGHT }),
     lines: ['restartWindow on primary on dev, primary on main: Thu 00:00–23:00 UTC → any time'],
@@ -75,14 +69,6 @@ test.each<{
       head: 'policy: [{ name: cap, level: warn, reason: Costs., rule: { maxSize: 4 } }]\n',
     }),
     lines: ['policy on **: cap: maxSize 4 → removed'],
-  },
-  {
-    what: 'all defaults',
-    commit: manifest('{ size: 1 }', { head: 'defaults: { scaleToZero: 1h, disabled: true }\n' }),
-    lines: [
-      'scaleToZero (live: 1h) on primary on dev, primary on main: stays; to undo it, write scaleToZero: default',
-      'disabled (live: true) on primary on dev, primary on main: stays; to undo it, write disabled: false',
-    ],
   },
 ])('after a revert of $what, everything the agent shows lists what is no longer managed', async (revert) => {
   const { before = BEFORE, commit, lines } = revert
@@ -154,7 +140,7 @@ test('an agent that was down during a revert compares it with the last commit th
   }
   const start = async () => {
     const source = gitSource({ repo, ref: 'main', paths: [], folder: join(world.folder, 'mirror') })
-    const agent = await world.start({ policy, source })
+    const agent = await world.start({ policy, source, gitInterval: 10 * MINUTE })
     await world.pass(2 * MINUTE)
     return agent
   }
@@ -165,6 +151,7 @@ test('an agent that was down during a revert compares it with the last commit th
   commit(BEFORE)
   let agent = await start()
   commit(manifest('{ size: 1, disabled: true }'))
+  agent.fetchSoon()
   await world.pass(2 * MINUTE)
   await stop(agent)
   git('revert', '--no-edit', 'HEAD')

@@ -16,6 +16,23 @@ import { Life } from './life.ts'
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 
+/** For tests that span hours: each round takes real time, so there should be few rounds. */
+export const SELDOM = { interval: HOUR }
+
+/** A branch with a primary of 1 CU that is always active. */
+export const branchSeed = (name: string, tail: string) => ({
+  id: `br-${name}-${tail}`,
+  name,
+  computes: [{ id: `ep-${name}-${tail}`, size: 1, scaleToZero: 'never' as const }],
+})
+
+/** A project whose branch `main` has the compute `ep-main-TAIL`. */
+export const projectSeed = (id: string, tail = '11111111') => ({ id, branches: [branchSeed('main', tail)] })
+
+/** Declares that compute. */
+export const manifestOf = (project: string, size: number, head = ''): string =>
+  `version: 1\nproject: ${project}\n${head}branches:\n  main: { primary: { size: ${size} } }\n`
+
 export interface WorldOptions extends StageOptions {
   /** Called when the lease of an agent is due for renewal. By default, leases are not renewed, as virtual time passes fast. */
   readonly renew?: (renew: () => Promise<void>) => Promise<void>

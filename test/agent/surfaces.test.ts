@@ -2,29 +2,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { folderSource, Notifier, notifyKey, serveAgent } from '../../src/agent/index.ts'
-import type { Seed } from '../../src/sandbox/index.ts'
-import { MINUTE, openWorld, stateOf, type World } from './running.ts'
+import { folderSource, Notifier, notifyKey, Secret, serveAgent } from '../../src/agent/index.ts'
+import { HOUR, MINUTE, manifestOf, openWorld, projectSeed, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
 const PRIMARY = 'ep-main-11111111'
-const SEED: Seed = {
-  projects: [
-    {
-      id: PROJECT,
-      name: 'billing',
-      branches: [
-        { id: 'br-main-11111111', name: 'main', computes: [{ id: PRIMARY, size: 1, scaleToZero: 'never' as const }] },
-      ],
-    },
-  ],
-}
-const MANIFEST = `version: 1\nproject: ${PROJECT}\nbranches:\n  main: { primary: { size: 1 } }\n`
 
 let world: World
 beforeEach(async () => {
-  world = await openWorld(SEED)
-  await world.declare(MANIFEST)
+  world = await openWorld({ projects: [projectSeed(PROJECT)] })
+  await world.declare(manifestOf(PROJECT, 1))
 })
 afterEach(() => world.close())
 
@@ -44,10 +31,11 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
     clock: world.stage.clock,
     log: (line) => lines.push(line),
   })
-  const agent = await world.start({ notifier })
+  const tokens = { read: new Secret('', token, async () => token), write: new Secret('', token, async () => token) }
+  const agent = await world.start({ notifier, secrets: [tokens.read] })
   const server = await serveAgent(agent, {
     listen: { host: '127.0.0.1', port: 0 },
-    tokens: { read: { text: token }, write: { text: token } },
+    tokens,
     webhookSecret,
     now: world.stage.clock.now,
     log: (line) => lines.push(line),
@@ -83,6 +71,11 @@ test('no key, token or secret appears on the page, in the API, metrics, events, 
   })
   await world.pass(30 * MINUTE)
   expect(stateOf(agent, PROJECT)).toContain('Failing')
+  await look()
+  // A reason may have been pasted together with a secret.
+  await agent.suspend('all', world.stage.clock.now() + HOUR, `see ${apiKey} and ${token}`)
+  await world.pass(MINUTE)
+  expect(agent.view().projects[0]?.message).toBe('see [a secret] and [a secret]')
   await look()
   await world.stage.during(notifier.end())
   await server.close()

@@ -5,30 +5,14 @@
 import { groupBy } from '../../base/index.ts'
 import type { DifferenceOrigin } from '../../model/index.ts'
 import type { Fact } from '../../planner/index.ts'
+import type { ProjectFile } from '../data-folder.ts'
 
 /** A value as a string. `null` means that there is no value, or that the manifest declares that there is none. */
 export type Value = Fact['want']
 
-export interface Entry {
-  readonly want: Value
-  /** The live value at the last refresh. */
-  readonly seen: Value
-  /** The live value when `want` was set. Absent if unknown. */
-  readonly base?: Value | undefined
-  readonly agreed: boolean
-}
+export type ProjectRecord = NonNullable<ProjectFile['record']>
 
-export interface ProjectRecord {
-  /** The version of the program that wrote the record. */
-  readonly program: string
-  /** The digest of the manifests that the record was written for. */
-  readonly manifests: string
-  readonly entries: Readonly<Record<string, Entry>>
-  /** The declared live computes, by id, and whether each is accepted: see {@link isAccepted}. */
-  readonly computes: Readonly<Record<string, boolean>>
-  /** When the newest branch was created, at the time that each rule was first seen. */
-  readonly rules: Readonly<Record<string, string>>
-}
+export type Entry = ProjectRecord['entries'][string]
 
 export const NO_RECORD: ProjectRecord = { program: '', manifests: '', entries: {}, computes: {}, rules: {} }
 

@@ -44,22 +44,13 @@ export const afterFailedRead = (
   return { state: 'Failing', reason: httpStatus === 401 || httpStatus === 403 ? 'KeyRefused' : 'Unreachable' }
 }
 
-export interface Revert {
-  readonly at: number
-  readonly key: string
-  readonly want: string | null
-}
+export type Revert = ProjectFile['reverts'][number]
 
 /** Counts how often drift was reverted to the same declared value in the last 7 days. Too many are a conflict. */
 export const countReverts = (reverts: readonly Revert[], key: string, want: string | null, now: number): number =>
   reverts.filter((revert) => revert.key === key && revert.want === want && revert.at > now - 7 * DAY).length
 
-export interface Refusal {
-  readonly key: string
-  readonly want: string | null
-  readonly live: string | null
-  readonly why: 'not-effective' | 'rejected'
-}
+export type Refusal = ProjectFile['refusals'][number]
 
 /** A new branch rejects changes for a while, so only the third rejection counts as permanent. */
 const REJECTIONS = 3
@@ -69,13 +60,7 @@ export const wasRefused = (refusals: readonly Refusal[], { key, want, live }: Om
   return same.some(({ why }) => why === 'not-effective') || same.length >= REJECTIONS
 }
 
-/** When a difference was first seen with its current values, and what has happened since. */
-export interface Sighting {
-  readonly firstSeenAt: number
-  readonly refreshedAt: number
-  readonly fetchedAt: number
-  readonly isChanging: boolean
-}
+export type Sighting = ProjectFile['sightings'][string]
 
 /** Makes sure that a stale list, a change in progress or an apply right after a merge is not reported as drift. */
 export const isConfirmed = ({ firstSeenAt, refreshedAt, fetchedAt, isChanging }: Sighting): boolean =>

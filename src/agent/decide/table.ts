@@ -1,4 +1,9 @@
-/** The table that decides how differences and steps are treated. The first row that matches applies. */
+/**
+ * The table that decides how differences and steps are treated. The first row that matches applies. The states that no
+ * row decides: `Invalid` (`usableOf` in round/read.ts), `Unreachable` and `KeyRefused` (`afterFailedRead` in retries.ts),
+ * `PlanError` (round/decide.ts), `RestartLimit` (`heldUntil` in round/act.ts), other `Failing` (`concluded` in
+ * tell/view.ts).
+ */
 import type {
   AgentReason,
   AgentState,

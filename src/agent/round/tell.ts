@@ -36,6 +36,7 @@ export const conclude = async (
   memory.shownRecord = memory.file.record
   const released = await releasedBy(memory, declaration, manifests, observed)
   const { status, shown } = concluded(round, memory.file, observed, declaration.history)
+  tellRead(memory)
   const { data } = memory.host
   if (isDue && data.isFull()) {
     const message = `The disk of ${data.path} is full, so nothing is applied. Free at least 3 MiB; the agent then continues.`
@@ -98,7 +99,7 @@ export const tellNotRead = async (memory: ProjectMemory, error: ApiError, began:
   await show(memory, status, version, { message: `The last read failed: ${error.message}${more}` })
 }
 
-/** Called when the project was read. */
+/** Called when everything that a round needs was read, before its result is shown. */
 export const tellRead = (memory: ProjectMemory): void => {
   const { unread, host, id, view } = memory
   memory.unread = undefined

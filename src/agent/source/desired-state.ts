@@ -153,14 +153,24 @@ export class DesiredState {
     }))
   }
 
-  /** Accepts the commit if it is the current version. @returns whether it is. */
-  async accept(commit: string): Promise<boolean> {
+  /** @throws {EspalierError} `E_USAGE` if the commit is not the current version. */
+  async accept(commit: string): Promise<void> {
     const current = this.#current
-    if (current === undefined || commit.length < 7 || !current.version.id.startsWith(commit)) return false
+    if (current === undefined)
+      throw new EspalierError(
+        'E_USAGE',
+        `${commit} cannot be accepted, because the agent has not read any manifests yet.`,
+        {
+          hint: 'Run `espalier agent status` to see whether the manifests can be read, then try again.',
+        },
+      )
     const { version, declared } = current
+    if (commit.length < 7 || !version.id.startsWith(commit))
+      throw new EspalierError('E_USAGE', `${commit} is not the current commit, or has fewer than 7 characters.`, {
+        hint: `The current commit is ${version.id}. Review it, then accept it.`,
+      })
     await this.#save((file) => ({ ...file, accepted: { version: version.id, projects: declared } }))
     this.#current = { ...current, isRewritten: false }
-    return true
   }
 
   /** In milliseconds since the epoch. 0 if the manifests were never fetched. */

@@ -88,12 +88,15 @@ export const byUrgency = (a: ProjectView, b: ProjectView): number =>
 export const agentStatusName = ({ state, reason }: AgentStatus): string =>
   reason === undefined ? state : `${state}: ${reason}`
 
+/** States that say already that the project was not read. */
+const NOT_READ: ReadonlySet<AgentStatus['state']> = new Set(['Unknown', 'Failing', 'Invalid'])
+
 /** The state of a project, and what qualifies it: `Synced (not fresh, 0123456789ab pending)`. */
 export const agentProjectState = (project: ProjectView): string => {
   const { state, isFresh, pending, was } = project
   const notes = [
     ...(was === undefined ? [] : [`was ${agentStatusName(was)}, ${was.since.slice(11, 16)}`]),
-    ...(isFresh || state === 'Unknown' || state === 'Failing' ? [] : ['not fresh']),
+    ...(isFresh || NOT_READ.has(state) ? [] : ['not fresh']),
     ...(pending === undefined ? [] : [`${pending.slice(0, 12)} pending`]),
   ]
   return `${agentStatusName(project)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
