@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { bundle } from '../scripts/bundle.mjs'
 import type { Bench } from './bench.ts'
 import { applySection } from './sections/apply.ts'
+import { changesSection } from './sections/changes.ts'
 import { growthSection } from './sections/growth.ts'
 import { neonSection } from './sections/neon.ts'
 import { operationsSection } from './sections/operations.ts'
@@ -26,6 +27,7 @@ const SECTIONS: Readonly<Record<string, (bench: Bench) => Promise<Section>>> = {
   terraform: terraformSection,
   growth: growthSection,
   apply: applySection,
+  changes: changesSection,
   operations: operationsSection,
 }
 

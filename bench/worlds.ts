@@ -2,7 +2,8 @@
 import type { Seed } from '../src/sandbox/index.ts'
 
 export type World =
-  | { readonly kind: 'fleet'; readonly computes: number; readonly projects: number }
+  /** `changes`: how many primaries of each project get a larger size. By default, every tenth one does. */
+  | { readonly kind: 'fleet'; readonly computes: number; readonly projects: number; readonly changes?: number }
   | { readonly kind: 'primaries'; readonly branches: number }
   | { readonly kind: 'creates'; readonly computes: number; readonly projects: number }
   | { readonly kind: 'restarts'; readonly computes: number }
@@ -34,11 +35,12 @@ const projectsOf = (world: World): SeedProject[] => {
     case 'fleet':
       return list(world.projects, (project) => ({
         id: projectId(project),
+        ...(world.changes === undefined ? {} : { operations: PAST }),
         branches: fleetBranches(world.computes / world.projects).map(({ name, hasReplica }, index) => ({
           name,
           default: index === 0,
           computes: [
-            { type: 'read_write', size: 1, state: 'idle' },
+            { type: 'read_write', size: 1, state: world.changes === undefined ? 'idle' : 'active' },
             ...(hasReplica
               ? [{ type: 'read_only' as const, name: 'reporting', size: 0.25, state: 'idle' as const }]
               : []),
@@ -77,8 +79,8 @@ export const seedOf = (world: World): Seed => ({ projects: projectsOf(world) })
 const document = (project: number, branches: readonly string[]): string =>
   [`version: 1`, `project: ${projectId(project)}`, 'branches:', ...branches].join('\n')
 
-/** The declared size. Every tenth branch, starting with the first one of each project, gets a larger size. */
-const wantedSize = (index: number): number => (index % 10 === 0 ? 2 : 1)
+const isChanged = (index: number, changes: number | undefined): boolean =>
+  changes === undefined ? index % 10 === 0 : index < changes
 
 /** The number of branches in a document. The size of documents is limited, but a project can have several. */
 const BRANCHES_A_DOCUMENT = 5_000
@@ -90,7 +92,7 @@ const documentsOf = (world: World): readonly string[] => {
         const branches = fleetBranches(world.computes / world.projects).map(({ name, hasReplica }, index) => [
           `  ${name}:`,
           '    primary:',
-          `      size: ${wantedSize(index)}`,
+          `      size: ${isChanged(index, world.changes) ? 2 : 1}`,
           '      scaleToZero: 5m',
           ...(hasReplica ? ['    replicas:', '      reporting:', '        size: 0.25'] : []),
         ])
