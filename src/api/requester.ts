@@ -28,9 +28,15 @@ export interface CallOptions {
 /** Decided right before an attempt: the body to send, or a result that replaces the request. */
 export type Turn<Body, Instead> = { readonly send: Body } | { readonly instead: Instead }
 
-type Source<Instead> = { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
-
 export type BeforeAttempt<Body, Instead> = () => Promise<Turn<Body, Instead>>
+
+interface Request<T, Instead> {
+  readonly method: string
+  readonly path: string
+  readonly schema: z.ZodType<T>
+  readonly source: { readonly body: unknown } | { readonly before: BeforeAttempt<unknown, Instead> }
+  readonly options: CallOptions
+}
 
 export interface RequesterOptions {
   /** The API root, for messages. */
@@ -69,28 +75,22 @@ export class Requester {
   }
 
   /** @throws {ApiError} unless the response is a success with the expected content. */
-  async call<T>(
-    method: string,
-    path: string,
-    schema: z.ZodType<T>,
-    body?: unknown,
-    options: CallOptions = {},
-  ): Promise<T> {
-    return this.#settle<T, never>(method, path, schema, { body }, options)
+  call<T>(method: string, path: string, schema: z.ZodType<T>, body?: unknown, options: CallOptions = {}): Promise<T> {
+    return this.#settle<T, never>({ method, path, schema, source: { body }, options })
   }
 
   /**
    * @param before called once for every attempt, right before it is sent. Its own requests count towards the rate limit.
    * @throws {ApiError} unless the response is a success with the expected content.
    */
-  async callUnless<T, Instead>(
+  callUnless<T, Instead>(
     method: string,
     path: string,
     schema: z.ZodType<T>,
     before: BeforeAttempt<unknown, Instead>,
     options: CallOptions = {},
   ): Promise<T | Instead> {
-    return this.#settle(method, path, schema, { before }, options)
+    return this.#settle({ method, path, schema, source: { before }, options })
   }
 
   /** By the `Date` of the last response, or by our clock if there is none. Milliseconds since the epoch. */
@@ -108,43 +108,31 @@ export class Requester {
     this.#stop.abort()
   }
 
-  async #settle<T, Instead>(
-    method: string,
-    path: string,
-    schema: z.ZodType<T>,
-    source: Source<Instead>,
-    options: CallOptions,
-  ): Promise<T | Instead> {
+  async #settle<T, Instead>(request: Request<T, Instead>): Promise<T | Instead> {
     this.#stop.signal.throwIfAborted()
     const waits = new AbortController()
-    const releases = [options.signal, this.#stop.signal].map((signal) => abortWith(waits, signal))
+    const releases = [request.options.signal, this.#stop.signal].map((signal) => abortWith(waits, signal))
     try {
-      return await this.#attempts(method, path, schema, source, options, waits.signal)
+      return await this.#attempts(request, waits.signal)
     } finally {
       for (const release of releases) release()
     }
   }
 
   /** @param waits aborts the waits between attempts, but not a request that was sent. */
-  async #attempts<T, Instead>(
-    method: string,
-    path: string,
-    schema: z.ZodType<T>,
-    source: Source<Instead>,
-    options: CallOptions,
-    waits: AbortSignal,
-  ): Promise<T | Instead> {
+  async #attempts<T, Instead>(request: Request<T, Instead>, waits: AbortSignal): Promise<T | Instead> {
+    const { method, path, schema, options } = request
     const { clock, lockTimeoutMs } = this.#options
     const since = new Map<Wait['why'], number>()
     let repeats = 0
     // One timeout for all attempts together, so that a slow server cannot use up the whole timeout in each.
     let leftMs = WHOLE_ANSWER_TIMEOUT_MS
     for (let attempt = 1; ; attempt += 1) {
-      const turn = await this.#turn(path, source, waits)
+      const turn = await this.#turn(request, waits)
       if ('instead' in turn) return turn.instead
       const sentAt = clock.now()
       const mostRepeats = method !== 'GET' || options.once === true ? 0 : GET_REPEATS
-      const answer = await this.#send(method, path, turn.send, mostRepeats - repeats, leftMs, options)
+      const answer = await this.#send(request, turn.send, mostRepeats - repeats, leftMs)
       leftMs -= clock.now() - sentAt
       if (answer === undefined) {
         repeats += 1
@@ -171,7 +159,7 @@ export class Requester {
   }
 
   /** Waits for the rate limit first, so that the request is sent as soon as `before` has read the state. */
-  async #turn<Instead>(path: string, source: Source<Instead>, signal: AbortSignal): Promise<Turn<unknown, Instead>> {
+  async #turn<T, Instead>({ path, source }: Request<T, Instead>, signal: AbortSignal): Promise<Turn<unknown, Instead>> {
     const { budget } = this.#options
     if ('body' in source) {
       await budget?.take(path, signal)
@@ -189,13 +177,11 @@ export class Requester {
   }
 
   /** Returns `undefined` if the request should be repeated: there was no response, or a server error. */
-  async #send(
-    method: string,
-    path: string,
+  async #send<T, Instead>(
+    { method, path, options: { signal } }: Request<T, Instead>,
     body: unknown,
     repeatsLeft: number,
     leftMs: number,
-    { signal }: CallOptions,
   ): Promise<Answer | undefined> {
     const { clock } = this.#options
     const sentAt = clock.now()
