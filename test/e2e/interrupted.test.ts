@@ -1,10 +1,9 @@
 /** Interrupts the program at every relevant moment. The next `apply` makes the project match its manifest. */
-import type { ChildProcess } from 'node:child_process'
 import { test } from 'vitest'
 import type { FaultOrder, Sandbox } from '../../src/sandbox/index.ts'
 import { isLong, part } from '../long-runs.ts'
-import type { Ended } from './espalier.ts'
-import { STEPS, tenSteps } from './ten-steps.ts'
+import { type Ended, type Running, start } from './espalier.ts'
+import { STEPS, type TenSteps, tenSteps } from './ten-steps.ts'
 
 /** The phases of a step as the server sees them: the change, the wait for its operations, the final read. */
 const MOMENTS = {
@@ -45,28 +44,35 @@ const runningOperations = ({ control }: Sandbox): readonly string[] =>
     )
 
 /** Interrupts when step number `step` reaches that moment. */
-const interruptAt = async (
+const interruptAt = async <R extends Running>(
   step: number,
   moment: Moment,
-  interrupt: (child: ChildProcess) => void,
+  begin: (ten: TenSteps) => R,
+  interrupt: (running: R) => unknown,
   prepare: (sandbox: Sandbox) => unknown = () => undefined,
 ) => {
-  let child: ChildProcess | undefined
+  let running: R | undefined
   let isDue = true
   let operations: readonly string[] = []
   const ten = await tenSteps({
     onRequest: (method, path, changes) => {
-      if (!isDue || changes !== step || !MOMENTS[moment](method, path) || child === undefined) return
+      if (!isDue || changes !== step || !MOMENTS[moment](method, path) || running === undefined) return
       isDue = false
       operations = runningOperations(ten.sandbox)
-      interrupt(child)
+      interrupt(running)
     },
   })
   prepare(ten.sandbox)
-  const running = ten.apply()
-  child = running.child
+  running = begin(ten)
   const ended = await running.ended
   return { ten, ended, operations }
+}
+
+const asProcess = (ten: TenSteps) => ten.apply()
+/** On a terminal, processes are interrupted too (on-terminal.test.ts). */
+const inProcess = (ten: TenSteps): Running => {
+  const { args, env } = ten.command()
+  return start(args, env)
 }
 
 /** During a create and the final delete. */
@@ -83,7 +89,8 @@ test.concurrent.for(isLong ? everyBoundary : someBoundaries)(
     const { ten, ended, operations } = await interruptAt(
       step,
       moment,
-      (child) => child.kill('SIGKILL'),
+      asProcess,
+      ({ child }) => child.kill('SIGKILL'),
       ({ control }) => isRunning && SLOW.forEach(control.addFault),
     )
     try {
@@ -106,7 +113,8 @@ test
       const { ten, ended } = await interruptAt(
         9,
         'the step has been verified and the next step has not begun',
-        (child) => child.kill('SIGKILL'),
+        asProcess,
+        ({ child }) => child.kill('SIGKILL'),
         ({ control }) => control.addFault(lock),
       )
       try {
@@ -127,7 +135,8 @@ test.concurrent.for(part(['SIGINT', 'SIGTERM'] as const, 2))(
     const { ten, ended } = await interruptAt(
       4,
       'the request has taken effect but its response has not been sent',
-      (child) => child.kill(signal),
+      inProcess,
+      (running) => running.interrupt(signal),
     )
     try {
       expect(ended.code, ended.stdout + ended.stderr).toBe(130)
@@ -152,11 +161,10 @@ test.concurrent('after a second SIGINT, apply exits immediately and reports the 
   const { ten, ended } = await interruptAt(
     4,
     'the request has taken effect but its response has not been sent',
-    (child) => {
-      child.kill('SIGINT')
-      child.stderr?.on('data', (text) => {
-        if (String(text).includes('Stopping: ')) child.kill('SIGINT')
-      })
+    inProcess,
+    (running) => {
+      running.interrupt()
+      void running.says('Stopping: ').then(() => running.interrupt())
     },
   )
   try {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
+import { publint } from 'publint'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
 import { isLong } from '../long-runs.ts'
@@ -206,6 +207,12 @@ test('no packaged file names a path of the build machine', () => {
 })
 
 // promise: package-contents
+test('publint finds no mistake in the package', async () => {
+  const { buffer: tarball } = new Uint8Array(readFileSync(join(application, 'espalier-0.1.0.tgz')))
+  const { messages } = await publint({ pack: { tarball }, strict: true })
+  expect(messages.filter(({ type }) => type === 'error')).toEqual([])
+})
+
 test('package.json is ready for publishing with provenance', () => {
   const { name, version, license, bin, man, engines, publishConfig, repository, scripts } = JSON.parse(
     readFileSync('package.json', 'utf8'),

@@ -217,18 +217,11 @@ test.each([
     'main: { primary: { size: 1 } }',
     'disabled (live: true) on primary on main: stays; to undo it, write disabled: false',
   ],
-  ['a size', 'main: { primary: { size: 1 } }', 'main: { primary: {} }', 'size (live: 1 CU) on primary on main: stays'],
   [
     'a restart window',
     `main: { primary: { size: 1, restartWindow: ${WINDOW} } }`,
     'main: { primary: { size: 1 } }',
     'restartWindow on primary on main: Sun 02:00–04:00 UTC → any time',
-  ],
-  [
-    'all defaults',
-    'main: { primary: {} } }\ndefaults: { disabled: true, scaleToZero: 5m',
-    'main: { primary: {} }',
-    'disabled (live: true) on primary on main: stays; to undo it, write disabled: false',
   ],
 ])('a revert of %s lists what is no longer managed, and claims nothing else', async (_what, base, head, words) => {
   const write = (branches: string) =>

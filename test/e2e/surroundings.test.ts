@@ -6,7 +6,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { MAIN, ROOT } from './espalier.ts'
+import { espalier, MAIN, ROOT } from './espalier.ts'
 import { STEPS, type TenStepsOptions, tenSteps } from './ten-steps.ts'
 
 const opened = async (options: TenStepsOptions = {}) => {
@@ -20,7 +20,8 @@ const noFull = existsSync(FULL) ? '' : `skipped: there is no ${FULL} here`
 // promise: no-space
 test.skipIf(noFull !== '')(`apply changes nothing if the disk has no space for the journal ${noFull}`, async () => {
   const ten = await opened()
-  const { code, stderr } = await ten.apply('--journal', FULL).ended
+  const { args, env } = ten.command('--journal', FULL)
+  const { code, stderr } = await espalier(args, env)
   expect({ code, stderr }).toMatchObject({
     code: 1,
     stderr: expect.stringContaining(`The journal ${FULL} cannot be written: ENOSPC.`),

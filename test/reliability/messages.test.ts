@@ -7,6 +7,7 @@ import { CONSENTS } from '../../src/model/index.ts'
 import { applyLog, terminalOutcome } from '../../src/report/index.ts'
 import { type FaultOrder, worldOf } from '../../src/sandbox/index.ts'
 import { planLive } from '../../src/workflow/index.ts'
+import { part } from '../long-runs.ts'
 import { world } from '../planner/world.ts'
 import { faultKinds } from '../sandbox/fault-kinds.ts'
 import { manifestsOf, openStage } from './stage.ts'
@@ -93,8 +94,7 @@ const UPDATE = 'failed update primary on main (ep-br-main)'
 const AT = '(POST /projects/quiet-river-12345678/endpoints'
 
 describe('a temporary fault', () => {
-  // promise: rival-delete, temporary-fault
-  test.each<readonly [string, readonly FaultOrder[], readonly string[]]>([
+  const rows: readonly (readonly [string, readonly FaultOrder[], readonly string[]])[] = [
     ['latency and jitter', [request({ kind: 'latency', ms: 3_000, jitterMs: 500 })], []],
     ['suspend-on-delete', [request({ kind: 'suspend-on-delete' }, { method: 'DELETE' })], []],
     ['reset-before', [request({ kind: 'reset-before' }, { times: 1 })], [LOOKING, 'did not respond: ', AT]],
@@ -156,7 +156,10 @@ describe('a temporary fault', () => {
     ['live', [operation({ kind: 'live' })], []],
     ['skip', [operation({ kind: 'skip' })], ['apply_config skipped']],
     ['slow', [operation({ kind: 'slow', ms: 20_000 })], ['done update primary on main (ep-br-main) 23 s']],
-  ])('completes all steps despite %s', async (_name, faults, phrases) => {
+  ]
+
+  // promise: rival-delete, temporary-fault
+  test.each(part(rows, 2))('completes all steps despite %s', async (_name, faults, phrases) => {
     const text = flat(await outputWith(...faults))
     for (const phrase of [...phrases, ALL_DONE]) expect(text).toContain(phrase)
   })
