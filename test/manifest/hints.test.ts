@@ -38,7 +38,7 @@ test.each([
 
 // hint: Write …, or the fixed size `size: …`.
 test('every range that a hint suggests is valid', () => {
-  const limits = [0.1, 0.25, 0.3, 1, 2, 3.4, 8, 9, 16, 17, 18, 19, 40, 57, 100]
+  const limits = [0.1, 0.25, 0.3, 2, 3.4, 9, 16, 17, 18, 57]
   const ends = (min: number | undefined, max: number | undefined): string =>
     [min === undefined ? [] : `min: ${min}`, max === undefined ? [] : `max: ${max}`].flat().join(', ')
   const valid = [0.25, 1, 2, 8, 9, 16]

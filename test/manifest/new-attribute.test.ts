@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { WriteApi } from '../../src/api/index.ts'
 import type { Observed, Plan } from '../../src/model/index.ts'
 import { type ScriptedServer, scriptedServer } from '../api/server.ts'
@@ -52,7 +52,7 @@ let server: ScriptedServer
 let api: WriteApi
 let observed: Observed
 
-beforeAll(async () => {
+beforeEach(async () => {
   const endpoint = {
     id: 'ep-1',
     host: 'ep-1.test',
@@ -70,11 +70,10 @@ beforeAll(async () => {
       : { status: 200, json: { branches: [{ id: 'br-1', name: 'main', default: true }], operations: [] } }
   })
   api = createWriteApi({ baseUrl: server.url, apiKey: 'key' })
+  onTestFinished(() => api.close())
   observed = await snapshot(api, [PROJECT])
 })
-afterAll(async () => {
-  await api.close()
-  await server.close()
+afterAll(() => {
   rmSync(folder, { recursive: true })
   vi.doUnmock('../../src/model/attributes/table.ts')
   vi.doUnmock('../../src/manifest/generated/validator.js')

@@ -4,6 +4,7 @@ import { LineCounter, stringify } from 'yaml'
 import { type DocumentContent, type Plain, readContents, readDocuments } from '../../src/base/yaml/index.ts'
 import { readNodes } from '../../src/base/yaml/nodes.ts'
 import { Tree } from '../../src/manifest/read/tree.ts'
+import { runs } from '../long-runs.ts'
 
 interface Read {
   readonly isSimple: boolean
@@ -121,6 +122,7 @@ test('reading a document from its tokens gives the same result as composing it',
     fc.property(manifest, (text) => {
       expect(withoutKind(read(text, readContents))).toEqual(withoutKind(read(text, compose)))
     }),
+    { numRuns: runs(1_500) },
   )
 })
 
