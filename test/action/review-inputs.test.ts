@@ -40,15 +40,17 @@ test('an override allows a denied plan, and its author is recorded', async () =>
   )
 })
 
-test.each([
-  ['override', 'smal=x', 'E_OVERRIDE'],
-  ['override', 'small', 'E_OVERRIDE'],
-  ['override', 'nowhere-near=x', 'Policies here: small.'],
-  ['cost-threshold', 'low', 'E_INPUT'],
-  ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
-])('the input `%s` rejects %s', async (name, value, code) => {
+test('mistakes in the inputs for policies are rejected', async () => {
   const { run, event } = await withPolicies()
-  const ended = await run({ command: 'plan', [name]: value }, { event })
-  expect(ended.code).toBe(1)
-  expect(ended.log).toContain(code)
+  for (const [name, value, code] of [
+    ['override', 'smal=x', 'E_OVERRIDE'],
+    ['override', 'small', 'E_OVERRIDE'],
+    ['override', 'nowhere-near=x', 'Policies here: small.'],
+    ['cost-threshold', 'low', 'E_INPUT'],
+    ['policy', 'nowhere.yaml', 'E_NOT_FOUND'],
+  ] as const) {
+    const ended = await run({ command: 'plan', [name]: value }, { event })
+    expect(ended.code, value).toBe(1)
+    expect(ended.log).toContain(code)
+  }
 })
