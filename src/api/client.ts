@@ -1,5 +1,4 @@
 /** A typed client for the control API. The read client has no methods that write. */
-import type { Dispatcher } from 'undici'
 import { type Clock, defined, plainText, systemClock } from '../base/index.ts'
 import {
   apiPath,
@@ -19,6 +18,7 @@ import {
   checkKey,
   DEFAULT_BASE_URL,
   parseBaseUrl,
+  type Requests,
   type RequestWatch,
   refuseUnverified,
   Transport,
@@ -44,7 +44,7 @@ export interface ApiOptions {
   readonly debug?: (line: string) => void
   readonly watch?: RequestWatch
   /** Sends the requests, instead of connections to the network. Not closed with the client. */
-  readonly dispatcher?: Dispatcher
+  readonly dispatcher?: Requests
 }
 
 export interface OperationsPage {

@@ -13,9 +13,17 @@ interface TransportOptions {
   readonly connections: number
   readonly debug?: ((line: string) => void) | undefined
   readonly watch?: RequestWatch | undefined
-  readonly dispatcher?: Dispatcher | undefined
+  readonly dispatcher?: Requests | undefined
   /** Timeout for a complete response, in milliseconds. Default: {@link WHOLE_ANSWER_TIMEOUT_MS}. */
   readonly answerTimeoutMs?: number
+}
+
+/** Where requests are sent instead of the network: what is used of undici's dispatchers. */
+export interface Requests {
+  request(
+    options: Dispatcher.RequestOptions,
+  ): Promise<Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> & { readonly body: { text(): Promise<string> } }>
+  close(): Promise<void>
 }
 
 /** Observes requests, to show their progress and problems with the service. */
@@ -51,7 +59,7 @@ const MAX_ANSWER_BYTES = 32 * 1024 * 1024
 export const WHOLE_ANSWER_TIMEOUT_MS = 300_000
 
 export class Transport {
-  readonly #dispatcher: Dispatcher
+  readonly #dispatcher: Requests
   readonly #options: TransportOptions
   #key: KeyFinder
   #keyText: string

@@ -271,7 +271,7 @@ export class Trial {
 }
 
 /** Implemented independently, because the engine's own decision is under test. */
-const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[]): boolean =>
+export const isCovered = ({ refused, consents, kind }: Step, allow: readonly Consent[]): boolean =>
   refused === undefined &&
   consents.every((consent) => allow.includes(consent)) &&
   (kind !== 'delete' || allow.includes('delete') || allow.includes('replace'))

@@ -47,7 +47,7 @@ const lostRequest: Disturbance = { name: 'lost request', answer: async () => 're
 const staleList: Disturbance = {
   name: 'stale list',
   before: ({ direct }) => {
-    direct.sandbox.control.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 20_000 } })
+    direct.addFault({ on: 'request', method: 'GET', effect: { kind: 'lag', ms: 20_000 } })
   },
 }
 
@@ -70,7 +70,7 @@ const ON_WRITES: readonly Disturbance[] = [
   {
     name: 'failed operation',
     before: ({ direct }) => {
-      direct.sandbox.control.addFault({ on: 'operation', effect: { kind: 'fail', message: 'no host had room' } })
+      direct.addFault({ on: 'operation', effect: { kind: 'fail', message: 'no host had room' } })
     },
   },
   kill,
@@ -87,7 +87,9 @@ const ON_WRITES: readonly Disturbance[] = [
 
 const CLOCKS: readonly Disturbance[] = [4_000, -4_000].map((ms) => ({
   name: `clocks differ by ${ms} ms`,
-  before: ({ direct }) => direct.skew(ms),
+  before: ({ direct }) => {
+    direct.skewMs = ms
+  },
 }))
 
 /** The kind of a read: its path without ids and its query. */
@@ -116,6 +118,7 @@ export const disturbancesAt = (sent: Sent, { branch, isDefault, isFirst }: Scene
       ? []
       : [
           fromRival(`rename ${branch}`, 'PATCH', `/branches/${branch}`, { branch: { name: 'renamed' } }),
+          fromRival(`protect ${branch}`, 'PATCH', `/branches/${branch}`, { branch: { protected: true } }),
           ...(isDefault ? [] : [fromRival(`default ${branch}`, 'POST', `/branches/${branch}/set_as_default`)]),
         ]
   if (sent.method !== 'GET') {

@@ -1,20 +1,19 @@
 /** One run: a plan is applied to a small world, disturbed as chosen, and checked after each request. */
-import { createHash } from 'node:crypto'
 import { applyPlan } from '../../src/apply/index.ts'
-import { CONSENTS, exitCodeOf, type Outcome, type Plan } from '../../src/model/index.ts'
-import { worldOf } from '../../src/sandbox/index.ts'
+import { CONSENTS, type Consent, exitCodeOf, type Outcome, type Plan } from '../../src/model/index.ts'
 import { type Planned, planLive } from '../../src/workflow/index.ts'
 import { manifestsOf } from '../reliability/stage.ts'
-import { isOf, livesOf, settingsOf } from '../reliability/trial.ts'
+import { isCovered, isOf, livesOf, settingsOf } from '../reliability/trial.ts'
 import type { Answer, Direct, Sent } from './direct.ts'
 import { type Disturbance, type Disturbed, disturbancesAt, kindOf, RESIZED, ROOT } from './disturbances.ts'
+import type { Memory } from './memory.ts'
 import type { Shape } from './shapes.ts'
 
-/** Chooses one of `n` possibilities; 0: nothing is disturbed. `key` identifies everything that the rest depends on. */
-export type Pick = (n: number, key: () => string) => number
-
-/** Thrown by a {@link Pick} if the rest of the run is known. */
-export class Known extends Error {}
+/**
+ * Chooses one of `n` possibilities; 0: nothing is disturbed. `key` identifies everything that the rest depends on. If
+ * the rest is known, the run ends.
+ */
+export type Pick = (n: number, key: () => string) => number | 'known'
 
 const TIMEOUT_MS = 45_000
 /** Longer than all operations take. */
@@ -23,6 +22,12 @@ const OPTIONS = { concurrency: 8, readsOperations: false }
 
 type Ready = Planned & { readonly result: { readonly ok: true; readonly plan: Plan } }
 type Live = ReturnType<typeof livesOf>[number]
+
+/** What a write may change. */
+interface Scene {
+  readonly computes: readonly Live[]
+  readonly operations: readonly { readonly id: string; readonly restarts?: boolean | undefined }[]
+}
 
 /** Every run of a world begins with the same plan. */
 const plans = new WeakMap<Shape, Ready>()
@@ -33,31 +38,32 @@ export class Run implements Disturbed {
   /** Requests, statuses and disturbances. */
   readonly events: string[] = []
   readonly direct: Direct
+  /** Whether the rest of the run was known, so it was cut off. */
+  isMerged = false
   readonly #shape: Shape
-  readonly #start: number
+  readonly #memory: Memory
   readonly #primaries: ReadonlySet<string>
   #stop = new AbortController()
   #isKilled = false
-  #known: Known | undefined
   #pick: Pick | undefined
   #plan: Plan | undefined
-  /** Digest of all responses to the apply. */
-  #answers = ''
+  #sent = 0
+  /** Identifies all responses to the apply. */
+  #answers = 0
   /** The writes of the current apply. */
   #ours: Sent[] = []
+  /** The operations that a request to change a compute has started. */
+  readonly #started = new Map<string, string>()
   readonly #kindsRead = new Set<string>()
   /** Computes and branches that another client has changed, and those that were read since then. */
   readonly #changed = new Set<string>()
   readonly #seen = new Set<string>()
 
-  constructor(direct: Direct, shape: Shape) {
+  constructor(direct: Direct, shape: Shape, memory: Memory) {
     this.direct = direct
     this.#shape = shape
-    const { control, clock } = direct.sandbox
-    control.clearFaults()
-    direct.reset()
-    this.#start = clock.now()
-    control.load(worldOf(shape.live, this.#start))
+    this.#memory = memory
+    direct.load(shape.live, memory)
     this.#primaries = this.#branchesWithPrimary()
   }
 
@@ -69,15 +75,14 @@ export class Run implements Disturbed {
     this.#stop.abort()
   }
 
-  /** @throws {Known} if `pick` does. */
   async go(pick: Pick): Promise<void> {
     const planned = plans.get(this.#shape) ?? (await this.#planned())
     if (planned === undefined) throw new Error('The world has no plan.')
     plans.set(this.#shape, planned)
     this.#pick = pick
-    const outcome = await this.#apply(planned)
+    const outcome = await this.#apply(planned, this.#shape.allow)
     this.#pick = undefined
-    if (this.#known !== undefined) throw this.#known
+    if (this.isMerged) return
     if (outcome !== undefined) await this.#checkOutcome(outcome)
     if (outcome === undefined || exitCodeOf(outcome) !== 0 || outcome.converged !== true) await this.#recover()
   }
@@ -90,10 +95,10 @@ export class Run implements Disturbed {
   }
 
   /** `undefined` if the process was killed. */
-  async #apply({ result: { plan }, observed }: Ready): Promise<Outcome | undefined> {
+  async #apply({ result: { plan }, observed }: Ready, allow: readonly Consent[]): Promise<Outcome | undefined> {
     const { direct } = this
-    const { control } = direct.sandbox
-    const { api, clock } = direct.connect((sent) => this.#answer(sent))
+    const abort = new AbortController()
+    const { api, clock } = direct.connect(async (sent) => (abort.signal.aborted ? 'nothing' : this.#answer(sent)))
     this.#plan = plan
     this.#isKilled = false
     const settings = settingsOf(direct.sandbox)
@@ -104,57 +109,61 @@ export class Run implements Disturbed {
       observed,
       api,
       clock,
-      consent: { allow: new Set(CONSENTS) },
+      consent: { allow: new Set(allow) },
       operationTimeoutMs: TIMEOUT_MS,
       stop: this.#stop.signal,
+      abort: abort.signal,
       replan: async (pinAliases, read) =>
         (await planLive(api, manifestsOf(this.#shape.declared), { ...OPTIONS, pinAliases, read })).result,
     })
-    const outcome = await direct.during(work, () => this.#isKilled || this.#known !== undefined)
+    const outcome = await direct.during(work, () => this.#isKilled || this.isMerged)
+    // A killed process does nothing else. Its timers on the real clock end, too.
+    abort.abort()
     await api.close()
-    control.clearFaults()
+    direct.clearFaults()
     for (const { method, path, body } of own) {
       const sent = { method, path, ...(body === undefined ? {} : { body }) }
-      if (!plan.steps.some((step) => isOf(step, sent, plan, settings))) this.wrong.push(`${method} ${path} is no step`)
+      const agreed = plan.steps.filter((step) => isCovered(step, allow))
+      if (!agreed.some((step) => isOf(step, sent, plan, settings)))
+        this.wrong.push(`${method} ${path} belongs to no step with consent`)
     }
     return outcome
   }
 
   async #answer(sent: Sent): Promise<Answer> {
-    if (this.#isKilled || this.#known !== undefined) return 'nothing'
+    if (this.#isKilled || this.isMerged) return 'nothing'
     const disturbance = this.#choose(sent)
-    if (this.#known !== undefined) return 'nothing'
+    if (this.isMerged) return 'nothing'
     if (disturbance !== undefined) await this.#disturb(disturbance)
     const isWrite = sent.method !== 'GET'
     this.events.push(`${sent.method} ${sent.path.slice(ROOT.length)} ${sent.body ?? ''}`)
     if (isWrite) this.#ours.push(sent)
-    const before = this.#lives()
+    const before = isWrite ? this.#scene() : undefined
     const answer = await (disturbance?.answer ?? ((one) => this.direct.send(one)))(sent, this.direct.send)
     if (typeof answer === 'object') {
-      this.#answers = digest(this.#answers + this.#relative(`${answer.status}${answer.text}`))
+      const { status, text } = answer
+      this.#answers = this.#memory.idOf(
+        `${this.#answers} ${this.direct.now} ${this.direct.skewMs} ${sent.path} ${status} ${this.#memory.idOf(text)}`,
+      )
       this.events.push(`  → ${answer.status}`)
       if (!isWrite) this.#noteRead(sent)
     }
-    if (isWrite) this.#checkWrite(sent, before)
+    if (before !== undefined) this.#checkWrite(sent, before)
     return answer
   }
 
   #choose(sent: Sent): Disturbance | undefined {
     if (this.#pick === undefined) return undefined
+    this.#sent += 1
     const id = /\/endpoints\/([^/?]+)/.exec(sent.path)?.[1]
     const branch = this.#lives().find((one) => one.id === id)?.branchId ?? this.#plan?.steps[0]?.branch.id
     const kind = kindOf(sent)
     const isFirst = !this.#kindsRead.has(kind)
     const possible = disturbancesAt(sent, { branch, isDefault: branch === this.#defaultBranch(), isFirst })
-    try {
-      const chosen = this.#pick(possible.length + 1, () => this.#key(sent))
-      this.#kindsRead.add(kind)
-      return possible[chosen - 1]
-    } catch (error) {
-      if (!(error instanceof Known)) throw error
-      this.#known = error
-      return undefined
-    }
+    const chosen = this.#pick(possible.length + 1, () => this.#key(sent))
+    this.isMerged = chosen === 'known'
+    this.#kindsRead.add(kind)
+    return chosen === 'known' ? undefined : possible[chosen - 1]
   }
 
   async #disturb({ name, before, rival }: Disturbance): Promise<void> {
@@ -174,21 +183,21 @@ export class Run implements Disturbed {
   }
 
   /** After a write: what another client changed is not overwritten once it was read, and nothing else happens. */
-  #checkWrite({ method, path, body }: Sent, before: readonly Live[]): void {
+  #checkWrite({ method, path, body }: Sent, { computes: before, operations: earlier }: Scene): void {
     const id = /\/endpoints\/([^/?]+)$/.exec(path)?.[1]
-    const after = this.#lives()
+    const { computes: after, operations } = this.#scene()
     const [was, is] = [before, after].map((all) => all.find((one) => one.id === id))
     if (this.#pick !== undefined && was !== undefined) {
       const asked = JSON.parse(body ?? '{}').endpoint ?? {}
-      if (
-        this.#seen.has(was.id) &&
-        was.min === RESIZED &&
-        is?.min !== RESIZED &&
-        asked.autoscaling_limit_min_cu !== undefined
-      )
+      const isSeen = this.#seen.has(was.id)
+      if (isSeen && was.min === RESIZED && is?.min !== RESIZED && asked.autoscaling_limit_min_cu !== undefined)
         this.wrong.push(`${id} was resized by another client, was read again, and was overwritten`)
       if (method === 'DELETE' && is === undefined && this.#seen.has(was.branchId))
         this.wrong.push(`${id} was deleted although its branch had changed and was read again`)
+      const started = operations.filter((one) => !earlier.some((other) => other.id === one.id))
+      for (const one of started) this.#started.set(path, one.id)
+      const isInterrupted = was.state === 'active' && (is === undefined || started.some(({ restarts }) => restarts))
+      if (isInterrupted && (isSeen || !this.#changed.has(was.id))) this.#checkInterruption(method, path)
     }
     const primaries = after.filter(({ type }) => type === 'read_write').map(({ branchId }) => branchId)
     if (new Set(primaries).size < primaries.length) this.wrong.push('two primaries on one branch')
@@ -198,7 +207,21 @@ export class Run implements Disturbed {
     }
   }
 
+  #checkInterruption(method: string, path: string): void {
+    const step = this.#plan?.steps.find(({ request }) => request.method === method && request.path === path)
+    if (step?.windows !== undefined) this.wrong.push(`${path} was interrupted outside its window`)
+    if (this.#shape.allow.length === 0) this.wrong.push(`${path} was interrupted without consent`)
+    if (step?.impact === 'none' && step.unlessIdle === undefined)
+      this.wrong.push(`${path} was interrupted although the plan says that this cannot happen`)
+  }
+
   async #checkOutcome(outcome: Outcome): Promise<void> {
+    for (const { step: id, status, operations } of outcome.steps) {
+      const path = this.#plan?.steps.find((step) => step.id === id)?.request.path ?? ''
+      const started = this.#started.get(path)
+      if (status === 'done' && started !== undefined && !operations.some((one) => one.id === started))
+        this.wrong.push(`${path} is reported as done without its operation`)
+    }
     const left = this.#branchesWithPrimary()
     for (const branch of this.#primaries) {
       const name = branch.replace('br-', '')
@@ -217,16 +240,20 @@ export class Run implements Disturbed {
 
   /** After the last disturbance, one more apply reaches the declared state. */
   async #recover(): Promise<void> {
-    this.direct.skew(0)
+    this.direct.skewMs = 0
     this.#stop = new AbortController()
-    await this.direct.sandbox.clock.advance(REST_MS)
+    await this.direct.advance(REST_MS)
+    if (!this.#memory.isNew(`recover ${this.#changed.size > 0} ${this.#state()}`)) {
+      this.isMerged = true
+      return
+    }
     const planned = await this.#planned()
     if (planned === undefined) {
       // A replaced compute has a new id, so its pin must be changed; and a renamed branch must be renamed in a manifest.
       if (this.#changed.size === 0 && !JSON.stringify(this.#shape.declared).includes('"id"')) this.wrong.push('no plan')
       return
     }
-    const outcome = await this.#apply(planned)
+    const outcome = await this.#apply(planned, CONSENTS)
     const { steps } = planned.result.plan
     const waits = steps.some(({ refused, windows }) => refused !== undefined || windows !== undefined)
     const isDone = outcome?.steps.every(({ status }) => status === 'done') === true && outcome.converged !== false
@@ -235,6 +262,7 @@ export class Run implements Disturbed {
   }
 
   async #expectNothingLeft(when: string): Promise<void> {
+    if (!this.#memory.isNew(`nothing left ${this.#state()}`)) return
     const planned = await this.#planned()
     const left = planned?.result.plan.steps ?? []
     if (left.length > 0) this.wrong.push(`${when}, these steps are left: ${left.map(({ id }) => id).join(', ')}`)
@@ -255,22 +283,34 @@ export class Run implements Disturbed {
     return livesOf(this.direct.sandbox)
   }
 
-  /** The engine is deterministic in the responses that it got; the rest depends on the world. */
-  #key({ method, path, body }: Sent): string {
-    const { control, clock } = this.direct.sandbox
-    const world = this.#relative(JSON.stringify(control.dump().changes))
-    const own = [clock.now() - this.#start, this.direct.skewMs, this.#stop.signal.aborted, method, path, body]
-    const watched = [...this.#kindsRead, '', ...this.#changed, '', ...this.#seen]
-    return digest([...own, ...watched, this.#answers, world].join(' '))
+  #scene(): Scene {
+    const { changes } = this.direct.sandbox.control.dump()
+    const operations = changes.flatMap((change) =>
+      'put' in change && change.put.kind === 'operation' ? [change.put] : [],
+    )
+    return { computes: this.#lives(), operations }
   }
 
-  /** Replaces times by times since the start of the run. */
-  #relative(text: string): string {
-    return text
-      .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => `${Date.parse(time) - this.#start}`)
-      .replace(/\b\d{16}\b/g, (us) => `${Number(us) - this.#start * 1_000}`)
-      .replace(/\b\d{13}\b/g, (ms) => `${Number(ms) - this.#start}`)
+  /** The engine is deterministic in the responses that it got and in their times; the rest depends on the world. */
+  #key({ method, path, body }: Sent): string {
+    const { history, skewMs } = this.direct
+    const watched = [this.#sent, ...this.#kindsRead, '', ...this.#changed, '', ...this.#seen]
+    return [history, skewMs, this.#stop.signal.aborted, method, path, body, ...watched, this.#answers].join(' ')
+  }
+
+  /** The state of the world, without times and with ids replaced: nothing depends on these once all operations ended. */
+  #state(): string {
+    const names = new Map<string, number>()
+    return JSON.stringify(this.direct.sandbox.control.dump().changes, (_, value) =>
+      typeof value === 'number' && value > LEAST_TIME ? undefined : value,
+    ).replace(MADE_ID, (id) => {
+      const name = names.get(id) ?? names.size
+      names.set(id, name)
+      return `id-${name}`
+    })
   }
 }
 
-const digest = (text: string): string => createHash('sha1').update(text).digest('base64')
+const LEAST_TIME = 1e11
+/** An id of an operation or of a compute that was created during the run. */
+const MADE_ID = /\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}\b|\bep-[a-z]+-[a-z]+-a[\da-f]{7}\b/g

@@ -1,6 +1,7 @@
 /** Runs a shape with every choice of at most `most` disturbances, fewest first. */
 import type { Direct } from './direct.ts'
-import { Known, type Pick, Run } from './run.ts'
+import { Memory } from './memory.ts'
+import { type Pick, Run } from './run.ts'
 import type { Shape } from './shapes.ts'
 
 export interface Found {
@@ -14,37 +15,42 @@ export interface Found {
   }
 }
 
+interface Start {
+  readonly vector: readonly number[]
+  /** Identifies the state in which the last choice is made. */
+  readonly key: string
+}
+
+/** @throws if a replay differs from the run that it repeats. */
 export const search = async (direct: Direct, shape: Shape, most: number): Promise<Found> => {
-  const queue: (readonly number[])[] = [[]]
-  const seen = new Set<string>()
-  let [runs, merged] = [0, 0]
-  for (let vector = queue.shift(); vector !== undefined; vector = queue.shift()) {
-    const chosen = vector
-    const left = most - chosen.filter((choice) => choice > 0).length
+  const queue: Start[] = [{ vector: [], key: '' }]
+  const [seen, memory] = [new Set<string>(), new Memory()]
+  let merged = 0
+  for (let runs = 1; ; runs += 1) {
+    const start = queue[runs - 1]
+    if (start === undefined) return { runs: runs - 1, merged }
+    const { vector } = start
+    const left = most - vector.filter((choice) => choice > 0).length
     let at = 0
     const pick: Pick = (n, key) => {
       const index = at
       at += 1
-      if (index < chosen.length) return chosen[index] ?? 0
-      const id = `${left} ${key()}`
-      if (seen.has(id)) throw new Known()
+      if (index === vector.length - 1 && key() !== start.key) throw new Error(`not deterministic: ${vector}`)
+      if (index < vector.length) return vector[index] ?? 0
+      const state = key()
+      const id = `${left} ${state}`
+      if (seen.has(id)) return 'known'
       seen.add(id)
-      if (left > 0)
-        for (let choice = 1; choice < n; choice += 1) queue.push([...chosen, ...zeros(index - chosen.length), choice])
+      if (left > 0) {
+        const same = [...vector, ...new Array<number>(index - vector.length).fill(0)]
+        for (let choice = 1; choice < n; choice += 1) queue.push({ vector: [...same, choice], key: state })
+      }
       return 0
     }
-    const run = new Run(direct, shape)
-    runs += 1
-    try {
-      await run.go(pick)
-      const { wrong, events } = run
-      if (wrong.length > 0) return { runs, merged, violation: { wrong, vector, events } }
-    } catch (error) {
-      if (!(error instanceof Known)) throw error
-      merged += 1
-    }
+    const run = new Run(direct, shape, memory)
+    await run.go(pick)
+    const { wrong, events } = run
+    if (wrong.length > 0) return { runs, merged, violation: { wrong, vector, events } }
+    if (run.isMerged) merged += 1
   }
-  return { runs, merged }
 }
-
-const zeros = (length: number): readonly number[] => new Array<number>(length).fill(0)

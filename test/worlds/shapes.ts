@@ -1,11 +1,13 @@
 /** The small worlds: at most two branches and three computes, one world for each shape of a plan. */
-import type { Observed, Plan } from '../../src/model/index.ts'
+import { CONSENTS, type Consent, type Observed, type Plan } from '../../src/model/index.ts'
 import { plan } from '../../src/planner/index.ts'
 import { type Declared, type DeclaredDocument, desired, type LiveBranch, world } from '../planner/world.ts'
 
 export interface Shape {
   readonly live: Observed
   readonly declared: DeclaredDocument
+  /** Consents to the first apply. */
+  readonly allow: readonly Consent[]
 }
 
 const ONE = { size: 1 }
@@ -48,7 +50,7 @@ const REPLICAS: readonly Readonly<Record<string, Declared>>[] = [
   { a: { size: 1 }, c: { size: 1 } },
 ]
 
-const product = function* (): Generator<Shape> {
+const product = function* (): Generator<Omit<Shape, 'allow'>> {
   for (const branches of LIVE) {
     const live = world(branches)
     for (const main of MAIN) {
@@ -69,6 +71,7 @@ const product = function* (): Generator<Shape> {
 
 /** @param two the primary of the second branch. */
 const small = (live: Readonly<Record<string, LiveBranch>>, main: Primary, two?: Primary): Shape => ({
+  allow: CONSENTS,
   live: world(live),
   declared: {
     branches: {
@@ -90,7 +93,7 @@ export const SMALLEST: readonly Shape[] = [
 ]
 
 /** Plans that differ only in ids and values have the same shape. */
-const signature = ({ steps }: Plan, { projects }: Observed): string => {
+const signature = ({ steps }: Plan, { live: { projects }, allow }: Shape): string => {
   const place = new Map(steps.map(({ id }, index) => [id, index]))
   const idle = new Set(
     projects.flatMap(({ computes }) => computes.flatMap(({ id, state }) => (state === 'idle' ? id : []))),
@@ -99,7 +102,7 @@ const signature = ({ steps }: Plan, { projects }: Observed): string => {
     steps.map(({ kind, impact, consents, refused, windows, after, compute, request }) => [
       kind,
       impact,
-      consents,
+      consents.every((consent) => allow.includes(consent)),
       refused !== undefined,
       windows !== undefined,
       after.map((id) => place.get(id)),
@@ -110,14 +113,17 @@ const signature = ({ steps }: Plan, { projects }: Observed): string => {
   )
 }
 
-/** The first world of each shape, smallest plans first. */
+/** The first world of each shape, smallest plans first. Some consent to every step, others to none. */
 export const shapes = (): readonly Shape[] => {
   const found = new Map<string, Shape & { readonly steps: number }>()
-  for (const shape of product()) {
-    const result = plan(desired(shape.declared), shape.live)
+  for (const world of product()) {
+    const result = plan(desired(world.declared), world.live)
     if (!result.ok || result.plan.steps.length === 0) continue
-    const key = signature(result.plan, shape.live)
-    if (!found.has(key)) found.set(key, { ...shape, steps: result.plan.steps.length })
+    for (const allow of [CONSENTS, []]) {
+      const shape = { ...world, allow, steps: result.plan.steps.length }
+      const key = signature(result.plan, shape)
+      if (!found.has(key)) found.set(key, shape)
+    }
   }
   return [...found.values()].sort((a, b) => a.steps - b.steps)
 }

@@ -1,5 +1,5 @@
 /** Creates ids in the format of the service, such as `ep-word-word-xxxxxxxx` and `br-word-word-xxxxxxxx`. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 const FIRST =
   'aged bold calm cold dawn fair gold hidden icy late lucky mild old plain proud quiet raspy shy still warm'.split(' ')
@@ -22,6 +22,13 @@ export const newId = (prefix: 'ep' | 'br', isTaken: (id: string) => boolean, ran
     const id = idOf(prefix, bytes)
     if (!isTaken(id)) return id
   }
+}
+
+/** A random UUID. @param random as for {@link newId}. */
+export const newUuid = (random?: () => number): string => {
+  if (random === undefined) return randomUUID()
+  const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('')
+  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5')
 }
 
 /** An id for a project in the format of the service: `word-word-12345678`. */

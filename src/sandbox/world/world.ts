@@ -1,7 +1,6 @@
 /** The state of the control plane: its records, running operations and timers. */
-import { randomUUID } from 'node:crypto'
 import type { SandboxClock } from '../clock.ts'
-import { newId } from './ids.ts'
+import { newId, newUuid } from './ids.ts'
 import { type Durations, durationOf, type OperationFault, type OperationRunner, operationRunner } from './operations.ts'
 import {
   type BranchRecord,
@@ -124,6 +123,7 @@ export class World {
     const before = [...this.tables.projects.values()].flatMap(({ computes }) => [...computes.values()])
     this.tables.clear()
     this.#history.clear()
+    this.#lastOperationUs = 0
     for (const watcher of this.#watchers) watcher.emptied?.()
     for (const compute of before) this.#announceDeletion(compute)
     this.restore(changes)
@@ -249,7 +249,7 @@ export class World {
     this.#lastOperationUs = Math.max(Math.round(now * 1_000), this.#lastOperationUs + 1)
     return {
       kind: 'operation',
-      id: randomUUID(),
+      id: newUuid(this.#options.random),
       projectId,
       branchId,
       computeId,
