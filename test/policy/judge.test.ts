@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import {
+  POLICY_RULES,
   type Policy,
   type PolicyBranch,
   type PolicyCompute,
@@ -50,6 +52,11 @@ const judge = (rule: PolicyRule, after: PolicyProject, before?: PolicyProject, m
 const outcomes = (...parameters: Parameters<typeof judge>) => judge(...parameters).map(({ outcome }) => outcome)
 
 const MOST_2 = { kind: 'maxSize', limit: 2 } as const
+
+test('every rule has a case: a limit on a plan in limits.test.ts, any other here', () => {
+  const cases = ['policy/judge', 'workflow/limits'].map((name) => readFileSync(`test/${name}.test.ts`, 'utf8')).join()
+  expect(Object.keys(POLICY_RULES).filter((rule) => !new RegExp(`kind: '${rule}'|${rule}:`).test(cases))).toEqual([])
+})
 
 describe('rules', () => {
   const fine = project([sized(2)])

@@ -59,6 +59,12 @@ test('every page and every picture in docs/ is linked', () => {
   expect(files.filter((file) => !linked.has(file))).toEqual([])
 })
 
+test('every file that CONTRIBUTING names exists', () => {
+  const named = [...textOf('CONTRIBUTING.md').matchAll(/`((?:src|test|docs|examples|bench|\.github)\/[\w./-]*)`/g)]
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.flatMap(([, file = '']) => (existsSync(file) ? [] : [file]))).toEqual([])
+})
+
 test('the program and its examples of usage name no page of docs/, because users of the package do not have it', () => {
   const shown = FILES.filter((file) => /^src\/.*\.(ts|yaml|json)$/.test(file) || file === 'action.yml')
   const named = shown.flatMap((file) =>

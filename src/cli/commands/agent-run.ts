@@ -79,7 +79,7 @@ const DESCRIPTION = {
     }),
     'max-restarts': number('Decisions:', 'Limit the restarts of all projects together in any 24 hours'),
     // There is no `--override`, because an override is for a single run and states a reason for it.
-    policy: REVIEW_FLAGS.policy,
+    policy: { ...REVIEW_FLAGS.policy, group: 'Decisions:' },
     interval: duration('Agent:', 'How often to read each project; at least 60s', { default: '5m' }),
     once: toggle('Agent:', 'Process each project once, then exit with the exit code of `agent status`'),
     ...DATA_FLAG,
