@@ -95,26 +95,21 @@ type WatchFlags = ValuesOf<typeof WATCH>
 /** How many operations to read. This is enough for all operations that start between two refreshes. */
 const WATCHED = 100
 
-/** How many rows determine the column widths. */
-const MEASURED = 100
-
 export const listCommand = commandOf(LIST, async (flags, io) =>
   withProject(flags, io, async (session) => {
     const isWanted = filterOf(flags, session)
-    const printer = printerOf(session, flags, io)
     const since = startOf(flags, io)
-    let shown = 0
+    const wanted: Operation[] = []
     for await (const operation of streamOperations(session.api, session.project)) {
       // The newest operation comes first, so all remaining operations are older too.
       if (Date.parse(operation.createdAt) < since) break
       if (!isWanted(operation)) continue
-      printer.print(operation)
-      shown += 1
-      if (shown === flags.limit) break
+      wanted.push(operation)
+      if (wanted.length === flags.limit) break
     }
-    if (shown === 0) await checkNames(flags, session, io)
-    if (shown > 0 || !isTable(flags)) printer.end()
-    else print('No operations match.', io.stderr)
+    if (wanted.length === 0) await checkNames(flags, session, io)
+    if (wanted.length > 0) printerOf(session, flags, io)(wanted)
+    else if (isTable(flags)) print('No operations match.', io.stderr)
     return EXIT.ok
   }),
 )
@@ -135,15 +130,12 @@ export const watchCommand = commandOf(WATCH, async (flags, io) =>
       await watchScreen({ title, everyMs: WATCH_MS, read, draw }, io)
       return EXIT.ok
     }
-    const printer = printerOf(session, flags, io)
+    const show = printerOf(session, flags, io)
     const known = new Map<string, string>()
     const printChanged = async (): Promise<void> => {
-      for (const operation of (await read()).toReversed()) {
-        const now = `${operation.status} ${operation.failuresCount}`
-        if (known.get(operation.id) !== now) printer.print(operation)
-        known.set(operation.id, now)
-      }
-      printer.end()
+      const changed = (await read()).filter((one) => known.get(one.id) !== `${one.status} ${one.failuresCount}`)
+      for (const { id, status, failuresCount } of changed) known.set(id, `${status} ${failuresCount}`)
+      show(changed.toReversed())
     }
     await untilInterrupted(WATCH_MS, printChanged, io)
     return EXIT.ok
@@ -155,9 +147,7 @@ export const getCommand = commandOf(GET, async (flags, io) =>
     flags,
     io,
     async (session) => {
-      const printer = printerOf(session, flags, io)
-      printer.print(await session.api.getOperation(session.project, flags.ref))
-      printer.end()
+      printerOf(session, flags, io)([await session.api.getOperation(session.project, flags.ref)])
       return EXIT.ok
     },
     (api, projects) => projectOf(api, flags.ref, projects),
@@ -179,7 +169,7 @@ const projectOf = async (api: ReadApi, id: string, projects: readonly string[]):
 /** Waits until each operation has ended. The exit code is 1 if an operation failed or the wait timed out. */
 export const waitCommand = commandOf(WAIT, async (flags, io) =>
   withProject(flags, io, async (session) => {
-    const printer = printerOf(session, flags, io, 1)
+    const show = printerOf(session, flags, io)
     const startedAt = io.clock.now()
     let isOk = true
     for (const id of flags.refs) {
@@ -195,7 +185,7 @@ export const waitCommand = commandOf(WAIT, async (flags, io) =>
             latest = operation
           },
         })
-        printer.print(operation)
+        show([operation])
         isOk &&= end === 'good'
       } finally {
         done()
@@ -247,34 +237,15 @@ const isTable = ({ format }: CommonFlags): boolean => format !== 'json'
 const textOf = (table: Table, operations: readonly Operation[]): string =>
   [table.head, ...operations.map(table.line)].join('\n')
 
-interface Printer {
-  print(operation: Operation): void
-  /** Prints rows that are still buffered. */
-  end(): void
-}
-
-/**
- * Prints one JSON object per line, or a table. The rows of a table are buffered until the column widths are known.
- *
- * @param measured how many rows determine the column widths.
- */
-const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io, measured = MEASURED): Printer => {
-  if (!isTable(flags)) return { print: (operation) => print(plainJson(operation), io.stdout), end: () => undefined }
-  const buffered: Operation[] = []
+/** Prints one JSON object per line, or the rows of a table whose column widths fit the first operations. */
+const printerOf = ({ tableOf }: Session, flags: CommonFlags, io: Io): ((operations: readonly Operation[]) => void) => {
   let table: Table | undefined
-  const open = (): void => {
-    table = tableOf(buffered)
-    print(textOf(table, buffered), io.stdout)
-  }
-  return {
-    print: (operation) => {
-      if (table !== undefined) return print(table.line(operation), io.stdout)
-      buffered.push(operation)
-      if (buffered.length >= measured) open()
-    },
-    end: () => {
-      if (table === undefined) open()
-    },
+  return (operations) => {
+    if (isTable(flags) && table === undefined) {
+      table = tableOf(operations)
+      print(table.head, io.stdout)
+    }
+    for (const operation of operations) print(table?.line(operation) ?? plainJson(operation), io.stdout)
   }
 }
 
