@@ -6,7 +6,13 @@ import { costDetails, costWeight, planCostWords } from '../words/cost.ts'
 import { consentWords, impactWords, isDisruptive } from '../words/impacts.ts'
 import { numberedSteps, type PlanNames, place, planNames } from '../words/names.ts'
 import { overriddenWords, policyLines } from '../words/plan-lines.ts'
-import { RELEASED_HINT, releasedComputes, releasedCounts, releasedGroups } from '../words/released.ts'
+import {
+  RELEASED_HINT,
+  type ReleasedGroup,
+  releasedComputes,
+  releasedCounts,
+  releasedGroups,
+} from '../words/released.ts'
 import { computeText, diagnosticText, folded, linked, literal, mermaidText, type PlanView, table } from './text.ts'
 
 /** How many rows are shown. Further rows are only counted. */
@@ -109,7 +115,7 @@ export const decisionsPart = (view: PlanView, first: readonly string[]): readonl
 }
 
 /** Safeguards that become weaker in the same way are one. */
-export const weakenedSafeguards = ({ plan, origin: { released } }: PlanView) =>
+export const weakenedSafeguards = ({ plan, origin: { released } }: PlanView): readonly ReleasedGroup[] =>
   releasedGroups(
     released.filter(({ kind }) => kind === 'safeguard'),
     planNames(plan, released),

@@ -27,7 +27,7 @@ export const releasedCounts = (released: readonly Released[]): string => {
   return [...kinds].map(([kind, own]) => counted(own.length, kind)).join(', ')
 }
 
-interface ReleasedGroup {
+export interface ReleasedGroup {
   /** `disabled (live: true)` */
   readonly what: string
   /** The computes or branches, at most three of them by name. */
