@@ -86,7 +86,7 @@ export class Agent implements AgentControl {
       concurrency: options.concurrency,
       work: (id, cause, dueAt) => this.#runRound(id, cause, dueAt),
     })
-    const files = () => this.#projects.known.map(({ id, file }) => [id, file] as const)
+    const files = () => this.#projects.known.map(({ id, memory }) => [id, memory.file] as const)
     this.#restarts = new RestartLimit(options.maxRestarts, files)
     const host: ProjectHost = {
       ...options,
@@ -188,7 +188,7 @@ export class Agent implements AgentControl {
   }
 
   planOf(id: string): Plan | undefined {
-    return this.#projects.get(id)?.plan
+    return this.#projects.get(id)?.memory.plan
   }
 
   watch(listener: () => void): () => void {
@@ -235,7 +235,7 @@ export class Agent implements AgentControl {
   async #runRound(id: string, cause: WakeCause, dueAt: number): Promise<void> {
     const project = this.#projects.get(id)
     if (project === undefined) return
-    const { view: before, isCovered: wasCovered } = project
+    const { view: before, isCovered: wasCovered } = project.memory
     try {
       this.#roundEnded.call(await project.round(cause, dueAt))
     } catch (error) {
@@ -245,7 +245,7 @@ export class Agent implements AgentControl {
       this.#scheduler.wake(id, this.#now() + wait, 'backoff')
     }
     const { state, reason } = project.view
-    const from = wasCovered || project.isCovered ? { ...before, state, reason } : before
+    const from = wasCovered || project.memory.isCovered ? { ...before, state, reason } : before
     for (const line of logLines(from, project.view)) this.#log(line)
     const { lastApply } = project.view
     // The history is only shown, so the agent does not end if its disk is full.
@@ -258,7 +258,7 @@ export class Agent implements AgentControl {
 
   #unreadBeside(id: string): readonly ProjectView[] {
     const account = this.#projects.get(id)?.view.account
-    const others = this.#projects.all.filter((one) => one.isUnread && one.id !== id)
+    const others = this.#projects.all.filter(({ memory, id: one }) => memory.unread !== undefined && one !== id)
     return others.map(({ view }) => view).filter((view) => view.account === account)
   }
 

@@ -1,7 +1,7 @@
 /** One project of the agent. A round reads the project, decides, applies what may run, and reports the result. */
 import { ApiError } from '../api/index.ts'
 import { EspalierError } from '../base/index.ts'
-import type { Plan, ProjectView } from '../model/index.ts'
+import type { ProjectView } from '../model/index.ts'
 import { afterRecovery } from './act/progress.ts'
 import { type Gap, type Interrupted, openedGap } from './act/recovery.ts'
 import type { RoundView, ShownDifference, Suspension } from './control.ts'
@@ -19,21 +19,21 @@ import { isSameAs } from './tell/view.ts'
 export class AgentProject {
   readonly id: string
   readonly #host: ProjectHost
-  readonly #memory: ProjectMemory
+  readonly memory: ProjectMemory
 
   constructor(id: string, host: ProjectHost, file?: ProjectFile) {
     this.id = id
     this.#host = host
-    this.#memory = new ProjectMemory(id, host, file)
+    this.memory = new ProjectMemory(id, host, file)
   }
 
   get view(): ProjectView {
-    return this.#memory.view
+    return this.memory.view
   }
 
   /** The view at this time. @param interval the refresh interval of the account, in milliseconds. */
   viewAt(now: number, interval: number): ProjectView {
-    const { view, unread, live, concluded, file } = this.#memory
+    const { view, unread, live, concluded, file } = this.memory
     const { version = '', digest } = this.#host.desired.of(this.id) ?? {}
     const readAt = live.readAt && Math.max(live.readAt, this.#host.steadySince())
     const isPlanned = (concluded ?? file.record?.manifests ?? digest) === digest || view.version === version
@@ -44,35 +44,15 @@ export class AgentProject {
     }
   }
 
-  /** Whether the project could not be read when it was last tried. */
-  get isUnread(): boolean {
-    return this.#memory.unread !== undefined
-  }
-
-  /** Whether an event of another project covers that this one cannot be read. */
-  get isCovered(): boolean {
-    return this.#memory.isCovered
-  }
-
-  /** What survives a restart. */
-  get file(): ProjectFile {
-    return this.#memory.file
-  }
-
-  /** The last plan with all differences, including the differences on hold. */
-  get plan(): Plan | undefined {
-    return this.#memory.plan
-  }
-
   /** The branches that the agent has left without their primary. */
   get gap(): Gap | undefined {
-    const { running, file } = this.#memory
+    const { running, file } = this.memory
     return (running && openedGap(running)) ?? file.gap
   }
 
   /** Whether an earlier run of the agent left work unfinished. If so, the first round starts without a delay. */
   get isPending(): boolean {
-    const { applying, chain, failures, wait, status, record } = this.#memory.file
+    const { applying, chain, failures, wait, status, record } = this.memory.file
     const isBlocked = status?.state === 'Blocked' || status?.state === 'Failing'
     const hasCommit = record !== undefined && record.manifests !== this.#host.desired.of(this.id)?.digest
     const isUnfinished = applying !== undefined || chain !== undefined || failures > 0 || wait !== undefined
@@ -81,7 +61,7 @@ export class AgentProject {
 
   /** Whether the project is reconciled with its declaration as far as possible, so that a later wave may start. */
   get isSettled(): boolean {
-    const { view, concluded, isUnsettled } = this.#memory
+    const { view, concluded, isUnsettled } = this.memory
     const isCurrent = concluded !== undefined && concluded === this.#host.desired.of(this.id)?.digest
     return isCurrent && (view.state === 'Synced' || view.state === 'OutOfSync') && !isUnsettled
   }
@@ -92,23 +72,23 @@ export class AgentProject {
     if (declaration === undefined) return
     await this.#host.data.noteError(error)
     const message = error instanceof EspalierError ? error.message : `A bug in Espalier: ${String(error)}`
-    await show(this.#memory, { state: 'Failing' }, declaration.version, { message })
+    await show(this.memory, { state: 'Failing' }, declaration.version, { message })
   }
 
   suspend(suspension: Suspension): Promise<void> {
-    this.#memory.suspending.abort()
+    this.memory.suspending.abort()
     this.#host.wake(this.id, suspension.until, 'interval')
-    return this.#memory.save((file) => ({ ...file, suspension }), true)
+    return this.memory.save((file) => ({ ...file, suspension }), true)
   }
 
   resume(): Promise<void> {
-    return this.#memory.save((file) => ({ ...file, suspension: undefined }), true)
+    return this.memory.save((file) => ({ ...file, suspension: undefined }), true)
   }
 
   /** @throws {EspalierError} `E_USAGE` if the commit or the differences are no longer those that were shown. */
   adopt(commit: string, shown: readonly ShownDifference[]): Promise<void> {
     const { version = '', digest, problem = '' } = this.#host.desired.of(this.id) ?? {}
-    const { file, view, shownRecord: before } = this.#memory
+    const { file, view, shownRecord: before } = this.memory
     const isCurrent = commit.length >= 7 && version.startsWith(commit) && problem === ''
     const isPlanned = before?.manifests === digest && file.record?.manifests === digest
     if (before === undefined || !isCurrent || !isPlanned || !isSameAs(shown, view.differences))
@@ -119,7 +99,7 @@ export class AgentProject {
           hint: 'Look at them again before you adopt them.',
         },
       )
-    return this.#memory.save((file) => ({ ...file, record: file.record && adopted(file.record, before) }), true)
+    return this.memory.save((file) => ({ ...file, record: file.record && adopted(file.record, before) }), true)
   }
 
   /**
@@ -131,7 +111,7 @@ export class AgentProject {
     const isOver = isAccepted && this.view.reason === 'RestartLimit'
     const { digest } = this.#host.desired.of(this.id) ?? {}
     if (isOver) this.#host.log(`${this.id}  may exceed --max-restarts once`)
-    return this.#memory.save(
+    return this.memory.save(
       ({ overLimit, ...file }) => ({
         ...file,
         overLimit: isOver ? digest : overLimit,
@@ -145,7 +125,7 @@ export class AgentProject {
   }
 
   async round(cause: WakeCause, dueAt: number): Promise<RoundView> {
-    const memory = this.#memory
+    const memory = this.memory
     const { now, desired, accounts } = this.#host
     const began = now()
     memory.observations = []
@@ -182,7 +162,7 @@ export class AgentProject {
     { manifests, key }: Usable,
     interrupted: Interrupted | undefined,
   ): Promise<boolean> {
-    const memory = this.#memory
+    const memory = this.memory
     const isForced = cause !== 'interval' && cause !== 'backoff'
     if (isForced || memory.file.record?.manifests !== declaration.digest)
       memory.change((file) => ({ ...file, retryAt: undefined, failures: 0 }))
