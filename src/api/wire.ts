@@ -54,10 +54,8 @@ const settings = openObject({
   return { ...rest, ...(preload === undefined ? {} : { preload_libraries: present(preload) }) }
 })
 
-type Text = string | null | undefined
-
-/** A field that is only displayed, so an invalid value is ignored. */
-const displayed = text.nullish().catch(undefined)
+/** A field that is only displayed, so an invalid value is ignored. Not `catch`, which takes a tenth of the time. */
+const displayed = z.unknown().optional()
 
 const endpoint = object({
   id,
@@ -87,8 +85,17 @@ const endpoint = object({
   error: 'at most `autoscaling_limit_max_cu`',
 })
 
-/** @param shared returns an equal text that other computes have too, because each text of a response takes memory. */
-const toCompute = (wire: z.infer<typeof endpoint>, shared = (text: Text): Text => text): ObservedCompute => ({
+/** Returns texts of a response. Equal texts are kept only once, because computes have many of them. */
+const textsOf = () => {
+  const texts = new Map<string, string>()
+  return (value: unknown): string | undefined => {
+    if (typeof value !== 'string') return undefined
+    if (!texts.has(value)) texts.set(value, value)
+    return texts.get(value)
+  }
+}
+
+const toCompute = (wire: z.infer<typeof endpoint>, textOf = textsOf()): ObservedCompute => ({
   id: wire.id,
   branchId: wire.branch_id,
   type: wire.type,
@@ -98,35 +105,30 @@ const toCompute = (wire: z.infer<typeof endpoint>, shared = (text: Text): Text =
   ...(wire.settings && Object.keys(wire.settings).length > 0 ? { settings: wire.settings } : {}),
   ...present({
     pendingState: wire.pending_state,
-    createdAt: shared(wire.created_at),
-    lastActive: shared(wire.last_active),
-    startedAt: shared(wire.started_at),
-    updatedAt: shared(wire.updated_at),
-    suspendedAt: shared(wire.suspended_at),
-    proxyHost: shared(wire.proxy_host),
-    regionId: shared(wire.region_id),
-    provisioner: shared(wire.provisioner),
-    creationSource: shared(wire.creation_source),
+    createdAt: textOf(wire.created_at),
+    lastActive: textOf(wire.last_active),
+    startedAt: textOf(wire.started_at),
+    updatedAt: textOf(wire.updated_at),
+    suspendedAt: textOf(wire.suspended_at),
+    proxyHost: textOf(wire.proxy_host),
+    regionId: textOf(wire.region_id),
+    provisioner: textOf(wire.provisioner),
+    creationSource: textOf(wire.creation_source),
   }),
 })
 
 export const computeAnswer = object({ endpoint }).transform(({ endpoint: one }) => toCompute(one))
 export const computesAnswer = z.object({ endpoints: list(endpoint) }).transform(({ endpoints }) => {
-  const texts = new Map<Text, Text>()
-  const shared = (text: Text): Text => {
-    if (!texts.has(text)) texts.set(text, text)
-    return texts.get(text)
-  }
-  return onceEach(endpoints.map((one) => toCompute(one, shared)))
+  const textOf = textsOf()
+  return onceEach(endpoints.map((one) => toCompute(one, textOf)))
 })
 
 /** Only cost estimates use counters, so an invalid one is ignored. */
-const counter = z.number().nonnegative().nullish().catch(undefined)
+const isCounter = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
 
-const usageOf = (active: number | null | undefined, compute: number | null | undefined): BranchUsage | undefined =>
-  typeof active === 'number' && typeof compute === 'number'
-    ? { activeSeconds: active, computeSeconds: compute }
-    : undefined
+const usageOf = (active: unknown, compute: unknown): BranchUsage | undefined =>
+  isCounter(active) && isCounter(compute) ? { activeSeconds: active, computeSeconds: compute } : undefined
 
 const branch = object({
   id,
@@ -137,8 +139,8 @@ const branch = object({
   parent_id: text.nullish(),
   created_at: text.nullish(),
   expires_at: text.nullish(),
-  active_time_seconds: counter,
-  compute_time_seconds: counter,
+  active_time_seconds: z.unknown().optional(),
+  compute_time_seconds: z.unknown().optional(),
 }).transform(
   (wire): ObservedBranch => ({
     id: wire.id,
