@@ -122,10 +122,11 @@ export class ProjectMemory {
     this.#stored.value = change(this.file)
   }
 
-  /** @param isAsked whether somebody waits for it. While the disk is full, most of what a round records is not written. */
-  async save(change: (file: ProjectFile) => ProjectFile, isAsked = false): Promise<void> {
+  /** @param isNeeded whether it must be on disk before the agent goes on. While the disk is full, most of what a round records is not written. */
+  async save(change: (file: ProjectFile) => ProjectFile, isNeeded = false): Promise<void> {
     const { applying, chain } = this.file
-    if (this.host.data.isFull() && !isAsked && applying === undefined && chain === undefined) return this.change(change)
+    if (this.host.data.isFull() && !isNeeded && applying === undefined && chain === undefined)
+      return this.change(change)
     return this.#stored.save(change).catch((error: unknown) => {
       // After a failed write, no further work may be done.
       this.host.lost(error)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EspalierError } from '../../src/base/index.ts'
 import { exitCodeOfAll } from '../../src/cli/setup/agent-data.ts'
-import { disk } from './life.ts'
+import { disk, Life } from './life.ts'
 import { HOUR, MINUTE, manifestOf, openWorld, projectOf, projectSeed, SELDOM, stateOf, type World } from './running.ts'
 
 const PROJECT = 'quiet-river-12345678'
@@ -45,6 +45,36 @@ describe('the data folder', () => {
     disk.isFull = false
     await world.pass(5 * MINUTE)
     expect([stateOf(agent, PROJECT), world.writes().length]).toEqual(['Synced', 1])
+  })
+
+  test('an apply on a disk that fills up meanwhile is notified once, although the agent is killed afterwards', async () => {
+    await world.close()
+    const applied: string[] = []
+    world = await openWorld(
+      { projects: [projectSeed(PROJECT)] },
+      {
+        renew: (renew) => renew(),
+        send: async (body) => {
+          applied.push(...(JSON.parse(body).data.applied?.done ?? []))
+          return 204
+        },
+        onHandled: (method) => {
+          disk.isFull ||= method === 'PATCH'
+        },
+      },
+    )
+    await world.declare(manifest(1))
+    const life = new Life()
+    await world.start({}, life)
+    await world.pass(MINUTE)
+    await world.declare(manifest(2))
+    await world.pass(2 * MINUTE)
+    life.kill()
+    disk.isFull = false
+    await world.pass(2 * MINUTE)
+    await world.start()
+    await world.pass(2 * MINUTE)
+    expect(applied).toHaveLength(1)
   })
 
   test('an agent that finds it taken over right before a call does not make the call', async () => {

@@ -140,17 +140,21 @@ export const show = async (memory: ProjectMemory, given: AgentStatus, version: s
   // One event stands for all projects that the limit of restarts holds.
   const isCovered = memory.isCovered || (status.reason === 'RestartLimit' && host.restarts.waiting > 1)
   const notable: AgentStatus = isCovered ? { state: 'Unknown' } : status
-  // The news is removed from the file before it is sent, so that it is sent at most once.
-  await memory.save((file) => ({
-    ...file,
-    applied: news === undefined ? applied : undefined,
-    ...(isUnknown ? {} : { status: { ...status, since } }),
-    notified: isNotified(notable) ? { state: status.state, reason: status.reason } : previous,
-  }))
+  const isSent = news !== undefined && hasNews(notable, news)
+  // The news is removed from the file before it is sent, so that it is sent at most once, even if the disk is full.
+  await memory.save(
+    (file) => ({
+      ...file,
+      applied: news === undefined ? applied : undefined,
+      ...(isUnknown ? {} : { status: { ...status, since } }),
+      notified: isNotified(notable) ? { state: status.state, reason: status.reason } : previous,
+    }),
+    isSent,
+  )
   if (news !== undefined) {
     memory.missed = undefined
     memory.isReleasing = false
-    if (hasNews(notable, news)) notifier?.notify(memory.view, news, source.from)
+    if (isSent) notifier?.notify(memory.view, news, source.from)
   }
   changed()
 }
