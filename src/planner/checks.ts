@@ -13,6 +13,7 @@ import {
 } from '../model/index.ts'
 import type { Declarations } from './declarations.ts'
 import { type Claim, canBecome } from './match.ts'
+import { isProtected } from './resolve.ts'
 
 export const checkMerged = (
   project: ObservedProject,
@@ -29,7 +30,7 @@ export const checkMerged = (
       project.id,
       claims.filter(({ branch }) => !crowded.has(branch.id)),
       staying,
-      new Set(declarations.branches.flatMap(({ branch, shape }) => (shape.protect ? [branch.id] : []))),
+      new Set(declarations.branches.filter(isProtected).map(({ branch }) => branch.id)),
     ),
     ...checkNames(claims, staying),
     ...checkRenames(claims, staying),
@@ -93,8 +94,7 @@ const checkPrimaries = (
     if (id === undefined) return []
     const own = claim.observed?.id ?? 'a new compute'
     const message = `Branch \`${claim.branch.name}\` already has the primary ${id}, so ${own} cannot be its primary.`
-    const isProtected = claim.branch.isProtected === true || protectedIds.has(claim.branch.id)
-    const hint = `${isProtected ? 'Remove the protection of the branch first. ' : ''}Pin ${id} on another branch (\`id: ${id}\`), or delete it: \`espalier compute delete ${id} --project ${project}\`.`
+    const hint = `${protectedIds.has(claim.branch.id) ? 'Remove the protection of the branch first. ' : ''}Pin ${id} on another branch (\`id: ${id}\`), or delete it: \`espalier compute delete ${id} --project ${project}\`.`
     return [problem('E_PRIMARY_TAKEN', message, hint, claim.desired.sources.id ?? claim.desired.source)]
   })
 }

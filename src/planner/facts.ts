@@ -8,10 +8,12 @@ import {
   differingKeys,
   type ObservedProject,
   rowOf,
+  valuesOf,
 } from '../model/index.ts'
-import { managedKeys, valuesOf } from './attribute-changes.ts'
+import { managedKeys } from './attribute-changes.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Claim, MatchOptions } from './match.ts'
+import { isProtected } from './resolve.ts'
 
 /** One attribute of one compute. Existence, branch and type count as attributes. */
 export interface Fact {
@@ -43,15 +45,17 @@ export const differenceKey = ({ id, kind, compute }: Change, attribute?: Attribu
 export const factsOf = (desired: Desired, project: ObservedProject, options: MatchOptions = {}): readonly Fact[] => {
   const declarations = declarationsOf(desired, project, options)
   const rules = new Map(
-    declarations.branches.flatMap(({ branch, rule }) =>
-      rule === undefined ? [] : [[branch.id, ruleKey(rule)] as const],
+    declarations.branches.flatMap(({ rule, ...declared }) =>
+      rule === undefined || declared.branch.isDefault || isProtected(declared)
+        ? []
+        : [[declared.branch.id, ruleKey(rule)] as const],
     ),
   )
   const facts = (claim: Claim): readonly Fact[] => {
     const { observed, branch } = claim
     const all = claimFacts(claim, project.id)
     if (observed === undefined) return all
-    const rule = branch.isDefault || branch.isProtected ? undefined : rules.get(branch.id)
+    const rule = rules.get(branch.id)
     const byRule = rule === undefined ? {} : { byRule: { rule, branchCreatedAt: branch.createdAt ?? '' } }
     const claimed: Claimed = { id: observed.id, slot: `${project.id}/${claim.slot}`, ...byRule }
     return all.map((fact) => ({ ...fact, claimed }))

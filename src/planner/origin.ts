@@ -1,9 +1,9 @@
 /** Determines whether the manifests on the head branch introduce a change, or the change resolves existing drift. */
 import {
-  type AttributeChange,
   type Change,
   type Difference,
   effectsFrom,
+  type Mover,
   type Origin,
   type Plan,
   type Released,
@@ -24,16 +24,10 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
   const introduced: Change[] = []
   const drift: Change[] = []
   for (const change of head.changes) {
-    const known = before.get(keyOf(change))
-    if (known === undefined || !isSameAction(known, change)) {
-      introduced.push(change)
-      continue
-    }
-    const old = change.attributes.filter((attribute) => isIn(attribute, known.attributes))
-    const fresh = change.attributes.filter((attribute) => !old.includes(attribute))
+    const parts = partsOf(change, before.get(keyOf(change)))
+    const [old, fresh] = [parts.filter(isOld), parts.filter((part) => !isOld(part))]
     if (fresh.length === 0) drift.push(change)
-    // Only an update can be split: a create, move, replacement or deletion is done as a whole.
-    else if (old.length === 0 || change.kind !== 'update') introduced.push(change)
+    else if (old.length === 0) introduced.push(change)
     else {
       introduced.push(withOnly(change, fresh))
       drift.push(withOnly(change, old))
@@ -48,31 +42,42 @@ export const originOf = (base: Plan | undefined, head: Plan, released: readonly 
 }
 
 /**
- * Which side diverged from the other, per attribute:
- *
- * - The base's plan makes the same change: the live project diverged.
- * - The base's plan makes no change: the live project matches the base, so the manifest diverged.
- * - The base's plan makes a different change: both diverged.
+ * Which side diverged from the other, per attribute.
  *
  * @param base the plan of the base's manifests, from the same snapshot as `head`.
  */
 export const whoMoved = (base: Plan | undefined, head: Plan): readonly Difference[] => {
   const before = changesByCompute(base)
-  return head.changes.flatMap((change): readonly Difference[] => {
-    const known = before.get(keyOf(change))
-    if (change.kind !== 'update') {
-      return [{ change, mover: known === undefined ? 'manifest' : isSameAction(known, change) ? 'live' : 'both' }]
-    }
+  return head.changes.flatMap((change) => partsOf(change, before.get(keyOf(change))))
+}
+
+/**
+ * The attributes of an update, and any other change as a whole. Each with the side that diverged:
+ *
+ * - The base's plan makes the same change: the live project.
+ * - The base's plan makes no change: the live project matches the base, so the manifest.
+ * - The base's plan makes a different change: both.
+ */
+const partsOf = (change: Change, known: Change | undefined): readonly Difference[] => {
+  const moverOf = (other: object | undefined, isSame: boolean): Mover =>
+    other === undefined ? 'manifest' : isSame ? 'live' : 'both'
+  if (change.kind === 'update') {
     return change.attributes.map((attribute) => {
       const other = known?.attributes.find(({ path }) => path === attribute.path)
-      return {
-        change,
-        attribute,
-        mover: other === undefined ? 'manifest' : other.afterText === attribute.afterText ? 'live' : 'both',
-      }
+      return { change, attribute, mover: moverOf(other, other?.afterText === attribute.afterText) }
     })
-  })
+  }
+  const isSame =
+    change.kind === known?.kind &&
+    change.branch.id === known.branch.id &&
+    change.attributes.length === known.attributes.length &&
+    change.attributes.every(({ path, afterText }) =>
+      known.attributes.some((other) => path === other.path && afterText === other.afterText),
+    )
+  return [{ change, mover: moverOf(known, isSame) }]
 }
+
+const isOld = ({ mover }: Difference): boolean => mover === 'live'
 
 /** The compute, or its slot if it does not exist yet. */
 const keyOf = ({ project, compute, id }: Pick<Change, 'project' | 'compute' | 'id'>): string =>
@@ -80,12 +85,6 @@ const keyOf = ({ project, compute, id }: Pick<Change, 'project' | 'compute' | 'i
 
 const changesByCompute = (plan: Plan | undefined): ReadonlyMap<string, Change> =>
   new Map((plan?.changes ?? []).map((change) => [keyOf(change), change]))
-
-/** Whether both changes do the same to the compute, with the same target. */
-const isSameAction = (a: Change, b: Change): boolean => a.kind === b.kind && a.branch.id === b.branch.id
-
-const isIn = (attribute: AttributeChange, others: readonly AttributeChange[]): boolean =>
-  others.some(({ path, afterText }) => path === attribute.path && afterText === attribute.afterText)
 
 /** With the live values of attributes that the head does not declare as far as they may be shown. */
 const withReleased = (change: Change, released: readonly Released[]): Change => ({
@@ -98,10 +97,13 @@ const withReleased = (change: Change, released: readonly Released[]): Change => 
   }),
 })
 
-const withOnly = (change: Change, attributes: readonly AttributeChange[]): Change => ({
-  ...change,
-  attributes,
-  effects: effectsFrom(change, attributes),
-  impact: worstImpact(attributes.map(({ impact }) => impact)),
-  reasons: ['VALUE_DIFFERS'],
-})
+const withOnly = (change: Change, parts: readonly Difference[]): Change => {
+  const attributes = parts.flatMap(({ attribute }) => attribute ?? [])
+  return {
+    ...change,
+    attributes,
+    effects: effectsFrom(change, attributes),
+    impact: worstImpact(attributes.map(({ impact }) => impact)),
+    reasons: ['VALUE_DIFFERS'],
+  }
+}

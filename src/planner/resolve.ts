@@ -9,8 +9,10 @@ import {
   type DesiredRule,
   type DesiredShape,
   type Diagnostic,
+  isBranchId,
   type ObservedBranch,
   type ObservedProject,
+  placeWords,
   problem,
   type Source,
   warning,
@@ -28,6 +30,10 @@ export interface ResolvedBranch {
   readonly skipExpiring?: number
   readonly source: Source
 }
+
+/** Whether the service or the manifest protects the branch. */
+export const isProtected = ({ branch, shape }: Pick<ResolvedBranch, 'branch' | 'shape'>): boolean =>
+  branch.isProtected || shape.protect
 
 export interface ResolvedProject {
   /** Sorted by branch id. */
@@ -67,7 +73,7 @@ export const resolve = (project: ObservedProject, documents: readonly DesiredDoc
         add(branch, declared, document)
         continue
       }
-      const message = `Branch \`${branch.name}\` (${branch.id}) is declared twice: here and at ${other.file}:${other.line}.`
+      const message = `Branch \`${branch.name}\` (${branch.id}) is declared twice: here and${placeWords(other)}.`
       diagnostics.push(
         problem('E_DUPLICATE', message, 'Move the content of one entry into the other.', declared.source),
       )
@@ -104,8 +110,6 @@ const shadowedRule = ({ match, source }: DesiredRule): Diagnostic => {
   return warning('W_RULE_SHADOWED', message, 'The first match applies: put the narrower rule first.', source)
 }
 
-const isBranchId = (ref: string): boolean => ref.startsWith('br-')
-
 const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
   const byId = new Map(project.branches.map((branch) => [branch.id, branch]))
   const byName = groupBy(project.branches, ({ name }) => name)
@@ -116,7 +120,7 @@ const branchFinder = (project: ObservedProject, diagnostics: Diagnostic[]) => {
       const known = [...(isBranchId(ref) ? byId : byName).keys()]
       const message = `Project \`${project.id}\` has no branch \`${ref}\`.`
       const near = didYouMean(ref, known) ?? listNames(known)
-      const hint = `${near} If the branch was deleted, delete its entry at ${source.file}:${source.line}. A rule does not need its branches to exist.`
+      const hint = `${near} If the branch was deleted, delete its entry${placeWords(source)}. A rule does not need its branches to exist.`
       diagnostics.push(problem('E_BRANCH_UNKNOWN', message, hint, source))
       return undefined
     }

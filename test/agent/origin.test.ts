@@ -125,15 +125,16 @@ describe('a live compute that differs when it is first read', () => {
   })
 })
 
-test.each<[string, LiveBranch, boolean]>([
-  ['main', {}, false],
-  ['preview/1', { protected: true }, false],
-  ['preview/1', {}, true],
-])('a compute on branch %s (%o) can be accepted because of its rule: %s', (name, branch, isByRule) => {
+test.each<[string, LiveBranch, boolean, boolean]>([
+  ['main', {}, false, false],
+  ['preview/1', { protected: true }, false, false],
+  ['preview/1', {}, true, false],
+  ['preview/1', {}, false, true],
+])('a compute on %s (%o; protect: %s) can be accepted because of its rule: %s', (name, branch, protect, isByRule) => {
   const primary = { size: 1 }
   const [project] = world({ main: name === 'main' ? { primary } : {}, [name]: { ...branch, primary } }).projects
   if (project === undefined) throw new Error('no project')
-  const facts = factsOf(desired({ rules: [{ match: '**', primary: { size: 2 } }] }), project)
+  const facts = factsOf(desired({ rules: [{ match: '**', protect, primary: { size: 2 } }] }), project)
   const claimed = facts.flatMap((one) => (one.claimed === undefined ? [] : [one.claimed.byRule !== undefined]))
   expect(new Set(claimed)).toEqual(new Set([isByRule]))
 })

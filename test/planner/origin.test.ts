@@ -53,6 +53,13 @@ test('a move to a different branch than the one in the base is introduced', () =
   expect(originOf(to('a'), to('a')).drift).toHaveLength(1)
 })
 
+test('a drifted attribute is drift even if the pull request undoes a move of its compute', () => {
+  const empty = world({ main: { primary: { id: 'ep-main', size: 1 } }, a: {} })
+  const on = (name: string) => planOf({ branches: { [name]: { primary: { id: 'ep-main', size: 2 } } } }, empty)
+  const { introduced, drift } = originOf(on('a'), on('main'))
+  expect([introduced, named(drift)]).toEqual([[], ['main: size']])
+})
+
 test('a pull request that adopts the live value resolves the drift', () => {
   const { introduced, drift, settled } = origin({ branches: drifted }, { branches: { a: { primary: { size: 1 } } } })
   expect([introduced, drift, named(settled)]).toEqual([[], [], ['a: size', 'b: size', 'c: size']])
@@ -64,6 +71,8 @@ test('a create is drift only if the base plans exactly the same create', () => {
   expect([named(same.introduced), same.drift.map(({ kind }) => kind)]).toEqual([[], ['create']])
   const edited = origin(base, { branches: { main: { primary: {}, replicas: { r: { size: 2 } } } } })
   expect([edited.introduced.map(({ kind }) => kind), edited.drift]).toEqual([['create'], []])
+  const shorter = origin(base, { branches: { main: { primary: {}, replicas: { r: {} } } } })
+  expect([shorter.introduced.map(({ kind }) => kind), shorter.drift]).toEqual([['create'], []])
 })
 
 test('without a base, every change counts as introduced; with a base that equals the head, none does', () => {

@@ -22,6 +22,12 @@ test.each([
     ['create: live'],
   ],
   [
+    'a missing compute is declared differently',
+    { branches: { other: { primary: { size: 1, scaleToZero: 600 } } } },
+    { branches: { other: { primary: { size: 1 } } } },
+    ['create: both'],
+  ],
+  [
     'the head manifest changes one of two attributes',
     sized(4),
     { branches: { main: { primary: { size: 4, scaleToZero: 600 } } } },
