@@ -6,12 +6,14 @@ import {
   formatDuration,
   formatScaleToZero,
   isFixed,
+  neverSleeps,
   SCALE_TO_ZERO_DEFAULT_SECONDS,
   SCALE_TO_ZERO_NEVER,
   SIZE_TABLE,
   type Size,
   type Source,
   scaleToZeroSeconds,
+  sleepSeconds,
 } from '../model/index.ts'
 import type { LiveCost } from './effect.ts'
 import { formatCuHours } from './words.ts'
@@ -79,7 +81,7 @@ export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: Advi
       const { compute, branch, settings } = one
       const { size, disabled } = settings
       if (disabled || size === undefined) return []
-      const found = [neverSleeps, staysAtMinimum, isFixedSize, sleepsLate].flatMap((advise) => advise(one, size) ?? [])
+      const found = [isKeptAwake, staysAtMinimum, isFixedSize, sleepsLate].flatMap((advise) => advise(one, size) ?? [])
       const [best] = found.sort(bySaving)
       if (best === undefined || best.saves < least) return []
       const { key, after, ...rest } = best
@@ -93,7 +95,7 @@ export const adviceFor = (costs: readonly LiveCost[], { project, placeOf }: Advi
 
 export const bySaving = (a: Pick<Advice, 'saves'>, b: Pick<Advice, 'saves'>): number => b.saves - a.saves
 
-const neverSleeps = ({ settings, cost, branch }: LiveCost, size: Size): Found | undefined => {
+const isKeptAwake = ({ settings, cost, branch }: LiveCost, size: Size): Found | undefined => {
   if (settings.scaleToZero !== SCALE_TO_ZERO_NEVER || cost.expected === null) return undefined
   if (!canScaleToZero(size) || branch.isDefault || branch.isProtected) return undefined
   return {
@@ -137,10 +139,10 @@ const isFixedSize = ({ cost }: LiveCost, size: Size): Found | undefined => {
   }
 }
 
-const sleepsLate = ({ settings: { scaleToZero }, usage, hours }: LiveCost, size: Size): Found | undefined => {
-  if (scaleToZero === undefined || usage?.suspends === undefined) return undefined
-  const seconds = scaleToZero === SCALE_TO_ZERO_NEVER ? 0 : scaleToZeroSeconds(scaleToZero)
-  if (seconds <= SCALE_TO_ZERO_DEFAULT_SECONDS || usage.suspends === 0) return undefined
+const sleepsLate = ({ settings, usage, hours }: LiveCost, size: Size): Found | undefined => {
+  const seconds = sleepSeconds(settings)
+  if (seconds === undefined || neverSleeps(settings) || !usage?.suspends) return undefined
+  if (seconds <= SCALE_TO_ZERO_DEFAULT_SECONDS) return undefined
   const perUse = (seconds - SCALE_TO_ZERO_DEFAULT_SECONDS) / 3600
   const times = usage.suspends === 1 ? 'its one use' : `each of ${formatCuHours(usage.suspends)} uses`
   return {

@@ -5,15 +5,14 @@ import {
   type ComputeSettings,
   type CostBasis,
   type CostRange,
-  canScaleToZero,
   HOURS_PER_MONTH,
+  neverSleeps,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
-  SCALE_TO_ZERO_NEVER,
   type Size,
-  scaleToZeroSeconds,
   settingsOfCompute,
+  sleepSeconds,
 } from '../model/index.ts'
 import { type Share, type Usage, usageOfBranch } from './usage.ts'
 
@@ -34,10 +33,6 @@ export const hoursToCome = (expiresAt: string | undefined, now: number): number 
   const end = parseTime(expiresAt)
   return end === undefined ? HOURS_PER_MONTH : Math.min(HOURS_PER_MONTH, Math.max(0, (end - now) / 3_600_000))
 }
-
-/** Whether the settings keep a compute active all the time. */
-export const isNeverIdle = ({ scaleToZero, size }: ComputeSettings): boolean =>
-  scaleToZero === SCALE_TO_ZERO_NEVER || (size !== undefined && !canScaleToZero(size))
 
 /** A running compute. */
 interface Running {
@@ -83,10 +78,8 @@ const sameSettings = (a: ComputeSettings, b: ComputeSettings): boolean =>
 
 const running = (settings: ComputeSettings | undefined): Running | 'unknown' | undefined => {
   if (settings === undefined) return undefined
-  const { size, scaleToZero } = settings
-  if (size === undefined) return 'unknown'
-  const seconds = scaleToZero === undefined ? undefined : scaleToZeroSeconds(scaleToZero)
-  return { size, sleepsAfter: isNeverIdle(settings) ? Number.POSITIVE_INFINITY : seconds }
+  const { size } = settings
+  return size === undefined ? 'unknown' : { size, sleepsAfter: sleepSeconds(settings) }
 }
 
 const isAwake = ({ sleepsAfter }: Running): boolean => sleepsAfter === Number.POSITIVE_INFINITY
@@ -148,7 +141,7 @@ export const liveCosts = (project: ObservedProject, now: number): readonly LiveC
     const hours = hoursToCome(branch.expiresAt, now)
     return computes.map((compute): LiveCost => {
       const settings = settingsOfCompute(compute.attributes)
-      const use: Use = { hours, usage: usages.get(compute.id), isNeverIdle: isNeverIdle(settings) }
+      const use: Use = { hours, usage: usages.get(compute.id), isNeverIdle: neverSleeps(settings) }
       return { ...use, settings, compute, branch, cost: costEffect(undefined, settings, use) }
     })
   })
@@ -157,7 +150,7 @@ export const liveCosts = (project: ObservedProject, now: number): readonly LiveC
 export const basisOf = ({ settings, usage }: Pick<LiveCost, 'settings' | 'usage'>): CostBasis => {
   const flags = usage?.flags ?? []
   if (usage === undefined || settings.disabled) {
-    const kind = settings.disabled || isNeverIdle(settings) ? 'settings' : 'unknown'
+    const kind = settings.disabled || neverSleeps(settings) ? 'settings' : 'unknown'
     return { kind, activeHoursPerDay: null, since: null, averageCu: null, flags }
   }
   const { expected } = usage.share

@@ -3,11 +3,11 @@ import { parseTime } from '../base/index.ts'
 import {
   type CostFlag,
   isFixed,
+  neverSleeps,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
   type PastOperation,
-  SCALE_TO_ZERO_NEVER,
 } from '../model/index.ts'
 
 const HOUR_MS = 3_600_000
@@ -183,8 +183,7 @@ const activity = (
   return { hours: total / HOUR_MS, suspends }
 }
 
-const isAwake = ({ attributes, state }: ObservedCompute): boolean =>
-  attributes.scaleToZero === SCALE_TO_ZERO_NEVER && state === 'active'
+const isAwake = ({ attributes, state }: ObservedCompute): boolean => neverSleeps(attributes) && state === 'active'
 
 /** Active for long enough that the counters would show it. */
 const isLongActive = ({ state, startedAt }: ObservedCompute, now: number): boolean =>

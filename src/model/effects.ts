@@ -3,19 +3,12 @@
  * from, its words, when a reviewer is warned, and where the rule comes from.
  */
 import { group, groupBy } from '../base/index.ts'
-import { RESTART_ONLY_SETTINGS } from './attributes/index.ts'
+import { type AttributeValue, keysOfPath, RESTART_ONLY_SETTINGS } from './attributes/index.ts'
 import type { ComputeSettings } from './compute-settings.ts'
 import { type Diagnostic, warning } from './diagnostic.ts'
 import type { DiagnosticCode } from './generated/diagnostic-code.ts'
-import {
-  type AttributeChange,
-  type AttributeValue,
-  type Change,
-  EFFECT_KINDS,
-  type Effect,
-  type EffectKind,
-} from './plan.ts'
-import { formatScaleToZero, sleepSeconds } from './scale-to-zero.ts'
+import { type AttributeChange, type Change, EFFECT_KINDS, type Effect, type EffectKind } from './plan.ts'
+import { formatScaleToZero, neverSleeps, sleepSeconds } from './scale-to-zero.ts'
 import {
   cacheGb,
   hasUnlistedConnections,
@@ -117,10 +110,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
     rule: 'A compute of up to 16 CU is suspended after a time without activity, unless it never scales to zero. The next connection starts it (API reference).',
     when: 'later',
     // `false`: always active.
-    of: ofSettings((settings): number | false | undefined => {
-      const seconds = sleepSeconds(settings)
-      return seconds === Number.POSITIVE_INFINITY ? false : seconds
-    }),
+    of: ofSettings((settings): number | false | undefined => (neverSleeps(settings) ? false : sleepSeconds(settings))),
     phrase: (before, after) => {
       if (after === false) return 'always active'
       const words = `later: suspends after ${formatScaleToZero(after)} without activity`
@@ -216,7 +206,7 @@ const ROWS: Readonly<Record<EffectKind, EffectRow<AttributeValue>>> = {
     when: 'later',
     of: ({ change: { impact, attributes } }): Pair<readonly string[]> => {
       if (impact !== 'may-restart') return [[], []]
-      const settings = attributes.map(({ path }) => path.replace(/^postgres\.settings\./, ''))
+      const settings = attributes.flatMap(({ path }) => keysOfPath(path).at(2) ?? [])
       return [[], settings.filter((name) => RESTART_ONLY_SETTINGS.has(name.toLowerCase()))]
     },
     phrase: (_before, after) => `${after.join(', ')}: in effect after the next restart`,

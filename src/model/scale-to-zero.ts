@@ -27,16 +27,20 @@ export const formatScaleToZero = (seconds: number): string => {
 export const scaleToZeroSeconds = (seconds: number): number =>
   seconds === SCALE_TO_ZERO_DEFAULT ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds
 
+interface SleepSettings {
+  readonly size?: Size | undefined
+  readonly scaleToZero?: number | undefined
+}
+
 /**
  * After how many seconds without activity a compute is suspended. Infinity: never. Large computes never are, whatever
  * their setting. `undefined`: unknown.
  */
-export const sleepSeconds = (compute: {
-  readonly size?: Size | undefined
-  readonly scaleToZero?: number | undefined
-}): number | undefined => {
-  const { size, scaleToZero } = compute
+export const sleepSeconds = ({ size, scaleToZero }: SleepSettings): number | undefined => {
   if (size !== undefined && !canScaleToZero(size)) return Number.POSITIVE_INFINITY
   if (scaleToZero === undefined) return undefined
   return scaleToZero === SCALE_TO_ZERO_NEVER ? Number.POSITIVE_INFINITY : scaleToZeroSeconds(scaleToZero)
 }
+
+/** Whether the settings keep a compute active all the time. */
+export const neverSleeps = (settings: SleepSettings): boolean => sleepSeconds(settings) === Number.POSITIVE_INFINITY

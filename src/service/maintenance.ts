@@ -1,5 +1,6 @@
 /** Restarts by the service for maintenance, and how they relate to the restarts in a plan. */
-import { type ObservedCompute, SCALE_TO_ZERO_NEVER } from '../model/index.ts'
+import { parseTime } from '../base/index.ts'
+import { neverSleeps, type ObservedCompute } from '../model/index.ts'
 
 const DAY_MS = 86_400_000
 /** An update restarts only computes that have been active for at least this long. */
@@ -8,10 +9,10 @@ const UPDATE_AFTER_DAYS = 30
 /** Whether an update restarts the compute: only if it has been active for 30 days without interruption. */
 export const updateRestarts = (compute: ObservedCompute, due: number): 'yes' | 'maybe' | 'no' => {
   if (compute.state !== 'active') return 'no'
-  const since = compute.startedAt === undefined ? Number.NaN : Date.parse(compute.startedAt)
-  if (Number.isNaN(since)) return 'maybe'
+  const since = parseTime(compute.startedAt)
+  if (since === undefined) return 'maybe'
   if (due - since < UPDATE_AFTER_DAYS * DAY_MS) return 'no'
-  return compute.attributes.scaleToZero === SCALE_TO_ZERO_NEVER ? 'yes' : 'maybe'
+  return neverSleeps(compute.attributes) ? 'yes' : 'maybe'
 }
 
 /** How a restart in the plan relates to a restart by the service. */

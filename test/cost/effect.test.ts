@@ -202,6 +202,10 @@ const primaryAwake = {
   ),
   on: branch([528, 576]),
 }
+const primaryTooLarge = {
+  ...primaryAwake,
+  computes: two({ attributes: { ...fixed(20), scaleToZero: 300 }, state: 'active' }, primaryAwake.computes[1] ?? {}),
+}
 const shared = {
   computes: two({ attributes: RANGE }, { attributes: { ...fixed(0.5), scaleToZero: 300 } }),
   on: branch([200, 300]),
@@ -231,6 +235,7 @@ const WORLDS: readonly (readonly [string, CostRange, World, (readonly string[])?
   ['disabled', same(0), one({ ...FIXED_1, disabled: true }, [120, 120])],
   ['primary never sleeps', same(730), primaryAwake, ['split-evenly']],
   ['replica of a primary that never sleeps', same(146), primaryAwake, ['split-evenly'], 1],
+  ['replica of a primary that is too large to sleep', same(146), primaryTooLarge, ['split-evenly'], 1],
   ['primary, measured', range(182.5, 346.75, 730), shared],
   ['replica, measured', same(36.5), shared, [], 1],
   ['period 10 h old', range(0, null, 730), one(FIXED_1, [3, 3], recent)],

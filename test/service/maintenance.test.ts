@@ -28,6 +28,12 @@ describe('a service update', () => {
     ['has been active for 3 days', { state: 'active', startedAt: hoursAgo(72) }, SCALE_TO_ZERO_NEVER, 'no'],
     ['has been active since an unknown time', { state: 'active' }, SCALE_TO_ZERO_NEVER, 'maybe'],
     ['is idle', { state: 'idle', startedAt: hoursAgo(24 * 40) }, 300, 'no'],
+    [
+      'is too large to sleep and has been active for 40 days',
+      { state: 'active', startedAt: hoursAgo(24 * 40), attributes: { size: { min: 20, max: 20 }, scaleToZero: 300 } },
+      300,
+      'yes',
+    ],
   ] as const)(
     'updateRestarts predicts whether an update restarts a compute that %s',
     (_, more, scaleToZero, expected) => {

@@ -2,7 +2,7 @@
  * What the control plane does by itself at certain times (docs/reference/control-api.md). It checks that branches are available,
  * archives unused branches, detaches idle projects, suspends unused computes, and deletes what has expired.
  */
-import { canScaleToZero, SCALE_TO_ZERO_DEFAULT_SECONDS, SCALE_TO_ZERO_NEVER } from '../../model/index.ts'
+import { sleepSeconds } from '../../model/index.ts'
 import type { Activity } from '../computes/computes.ts'
 import { deleteBranch } from './branch-commands.ts'
 import { purgeProject } from './project-commands.ts'
@@ -157,10 +157,10 @@ export const scaleToZero = (world: World, activityOf: (computeId: string) => Pro
 }
 
 const dueTime = (compute: ComputeRecord): number | undefined => {
-  const { state, pendingState, suspendTimeoutSeconds: seconds, lastActive } = compute
+  const { state, pendingState, suspendTimeoutSeconds, lastActive } = compute
   if (state !== 'active' || pendingState !== undefined || lastActive === undefined) return undefined
-  if (seconds === SCALE_TO_ZERO_NEVER || !canScaleToZero(compute)) return undefined
-  return lastActive + (seconds === 0 ? SCALE_TO_ZERO_DEFAULT_SECONDS : seconds) * 1_000
+  const seconds = sleepSeconds({ size: compute, scaleToZero: suspendTimeoutSeconds }) ?? Number.POSITIVE_INFINITY
+  return Number.isFinite(seconds) ? lastActive + seconds * 1_000 : undefined
 }
 
 // Runs work that is due at a set time: when a branch expires, or when a deleted project can no longer be recovered.

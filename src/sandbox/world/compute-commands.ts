@@ -1,5 +1,5 @@
 /** Commands on computes (docs/reference/control-api.md). */
-import { canScaleToZero, maxConnections, SCALE_TO_ZERO_DEFAULT } from '../../model/index.ts'
+import { canScaleToZero, maxConnections, SCALE_TO_ZERO_DEFAULT, temporaryDiskGib } from '../../model/index.ts'
 import type { ComputeSpec } from '../computes/computes.ts'
 import { catalogOf } from './catalog.ts'
 import { checkActiveCount, checkCount, checkLimits, checkSuspendTimeout } from './limits.ts'
@@ -212,9 +212,6 @@ const merge = (compute: ComputeRecord, request: ComputeRequest, now: number): Co
 // Translates the record of a compute into a spec for the compute backend.
 
 const GIB = 1024 ** 3
-/** The disk for temporary files has 15 GiB for each CU of the maximum size, but at least 20 GiB (docs/reference/sandbox.md). */
-const TEMP_DISK_LEAST_GIB = 20
-const TEMP_DISK_GIB_PER_CU = 15
 
 export interface SpecRules {
   /** The size of the temporary disk is multiplied by this factor, so that a test can fill the disk. */
@@ -248,7 +245,7 @@ export const specOf = (compute: ComputeRecord, tables: Tables, rules: SpecRules)
     size: { min: compute.min, max: compute.max },
     cu: rules.sizeOf(compute),
     maxConnections: maxConnections(compute),
-    tempDiskBytes: Math.max(TEMP_DISK_LEAST_GIB, TEMP_DISK_GIB_PER_CU * compute.max) * GIB * rules.tempDiskScale,
+    tempDiskBytes: temporaryDiskGib(compute) * GIB * rules.tempDiskScale,
     settings: compute.settings.pg_settings ?? {},
     libraries: librariesOf(compute, project),
     pgVersion: project?.pgVersion ?? rules.pgVersion(),
