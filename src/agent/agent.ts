@@ -1,6 +1,6 @@
 /** Runs the agent's loops, and provides the interface to control it. */
 import type { ApiOptions } from '../api/index.ts'
-import { compare, mapConcurrently } from '../base/index.ts'
+import { compare, dateOf, mapConcurrently } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import type { AgentStatus, AgentView, Plan, ProjectView } from '../model/index.ts'
 import { RestartLimit } from './act/restart-limit.ts'
@@ -52,7 +52,7 @@ export const openAgent = async (options: AgentOptions): Promise<Agent> => {
 const nowOf =
   ({ clock }: AgentOptions): (() => number) =>
   () =>
-    clock.date?.() ?? clock.now()
+    dateOf(clock)
 
 export class Agent implements AgentControl {
   readonly #options: AgentOptions

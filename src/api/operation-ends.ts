@@ -1,4 +1,4 @@
-import type { Clock } from '../base/index.ts'
+import { type Clock, dateOf } from '../base/index.ts'
 import { operationEnd } from '../model/index.ts'
 import type { Operation } from './wire.ts'
 
@@ -32,7 +32,7 @@ export const hasEnded = (operation: Operation, clock: Clock): boolean =>
 
 /** 0 if the service's clock is ahead of ours. */
 const ageMs = ({ updatedAt }: Operation, clock: Clock): number =>
-  Math.max(0, (clock.date?.() ?? clock.now()) - Date.parse(updatedAt)) || 0
+  Math.max(0, dateOf(clock) - Date.parse(updatedAt)) || 0
 
 // Finds the operation that holds a project's lock.
 

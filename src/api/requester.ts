@@ -1,7 +1,7 @@
 /** Sends a request until there is a final response. Waits for locks and rate limits, and retries only safe requests. */
 import { setMaxListeners } from 'node:events'
 import type { z } from 'zod'
-import { abortWith, type Clock } from '../base/index.ts'
+import { abortWith, type Clock, dateOf } from '../base/index.ts'
 import { formatDuration, projectOf } from '../model/index.ts'
 import { ApiError } from './errors.ts'
 import type { RequestBudget } from './request-budget.ts'
@@ -100,7 +100,7 @@ export class Requester {
 
   #today(): number {
     const { clock } = this.#options
-    return clock.date?.() ?? clock.now()
+    return dateOf(clock)
   }
 
   /** Ends all waits, so that requests that nobody needs any more do not keep the process alive. */

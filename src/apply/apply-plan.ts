@@ -1,7 +1,7 @@
 /** Runs a plan wave by wave. Projects run concurrently, and within a project one step runs at a time. */
 import { setMaxListeners } from 'node:events'
 import type { WriteApi } from '../api/index.ts'
-import { type Clock, groupBy, mapConcurrently } from '../base/index.ts'
+import { type Clock, dateOf, groupBy, mapConcurrently } from '../base/index.ts'
 import {
   type ApplyEvent,
   DEFAULT_CONCURRENCY,
@@ -233,7 +233,7 @@ class Recorder {
     if (event.type === 'window-overridden') this.overridden.add(event.step)
     try {
       await this.#onEvent?.({
-        time: new Date(this.#clock.date?.() ?? this.#clock.now()).toISOString(),
+        time: new Date(dateOf(this.#clock)).toISOString(),
         ...event,
       } as ApplyEvent)
     } catch (error) {

@@ -38,6 +38,21 @@ export interface RunContext {
   readonly record: (event: UntimedEvent) => Promise<void>
 }
 
+/** Reads again after each of these delays until `isFinal`, because a read may be stale. Returns the last result. */
+export const readUntil = async <T>(
+  read: () => Promise<T>,
+  isFinal: (found: T) => boolean,
+  delaysMs: readonly number[],
+  { clock, abort }: Pick<RunContext, 'clock' | 'abort'>,
+): Promise<T> => {
+  for (let round = 0; ; round += 1) {
+    const found = await read()
+    const delayMs = delaysMs[round]
+    if (isFinal(found) || delayMs === undefined) return found
+    await clock.sleep(delayMs, abort)
+  }
+}
+
 /** Returns the outcome of a step that was not started. */
 export const notStarted = (
   { id }: Step,

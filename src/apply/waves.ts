@@ -1,11 +1,13 @@
 /** Divides a plan into waves. A wave starts only when the earlier waves are done and their computes are settled. */
 import { optionalRead } from '../api/index.ts'
-import { counted } from '../base/index.ts'
+import { counted, groupBy } from '../base/index.ts'
 import {
   endedWell,
   type LocatedUnsettled,
+  leftOutIds,
   type Observed,
   type Plan,
+  type PlanWave,
   repairCommand,
   repairOf,
   type Step,
@@ -17,27 +19,20 @@ import { notStarted, type RunContext } from './context.ts'
 import { waitForOperations } from './wait/operations.ts'
 
 export interface Wave {
-  readonly name: string
   readonly steps: readonly Step[]
+  /** The waves before this one, also those without steps. */
+  readonly earlier: readonly PlanWave[]
 }
 
-/** The steps by wave, in order. If the plan has no waves, all steps are in one. */
+/** The steps by wave, in order. Those of projects in no wave come last. */
 export const wavesOf = ({ waves = [], steps }: Plan): readonly Wave[] => {
   const position = new Map(waves.flatMap(({ projects }, at) => projects.map((project) => [project, at] as const)))
-  const last = waves.length
-  return [...waves.map(({ name }) => name), 'projects in no wave'].flatMap((name, at) => {
-    const own = steps.filter(({ project }) => (position.get(project) ?? last) === at)
-    return own.length === 0 ? [] : [{ name, steps: own }]
-  })
+  return [...groupBy(steps, ({ project }) => position.get(project) ?? waves.length)]
+    .sort(([a], [b]) => a - b)
+    .map(([at, own]) => ({ steps: own, earlier: waves.slice(0, at) }))
 }
 
 type Outcomes = ReadonlyMap<string, StepOutcome>
-
-/** The waves before this one, also those without steps. */
-const wavesBefore = ({ waves = [] }: Plan, { name }: Wave) => {
-  const own = waves.findIndex((wave) => wave.name === name)
-  return waves.slice(0, own < 0 ? waves.length : own)
-}
 
 /**
  * Why a wave must not start, or `undefined` if the earlier waves are done.
@@ -46,13 +41,12 @@ const wavesBefore = ({ waves = [] }: Plan, { name }: Wave) => {
  */
 export const waveBlockedBy = async (
   plan: Plan,
-  wave: Wave,
+  { earlier }: Wave,
   outcomes: Outcomes,
   unsettled: (projects: readonly string[]) => Promise<readonly LocatedUnsettled[]>,
 ): Promise<((step: Step) => StepOutcome) | undefined> => {
-  const earlier = wavesBefore(plan, wave)
   const skipped = (message: string) => (step: Step) => notStarted(step, 'skipped', 'depends-on-failed', message)
-  const leftOut = new Set(plan.leftOut?.map(({ project }) => project))
+  const leftOut = new Set(leftOutIds(plan))
   const undone = earlier.flatMap(({ name, projects }) => {
     const own = plan.steps.filter(({ project }) => projects.includes(project))
     const open = own.flatMap(({ id }) => outcomes.get(id) ?? []).filter(({ status }) => status !== 'done')

@@ -25,6 +25,9 @@ export const systemClock = {
     }),
 }
 
+/** Calendar time, in milliseconds since the epoch. */
+export const dateOf = (clock: Pick<Clock, 'now' | 'date'>): number => clock.date?.() ?? clock.now()
+
 /** An ISO time in milliseconds since the epoch; `undefined` if there is none, or it is invalid. */
 export const parseTime = (iso: string | undefined): number | undefined => {
   const at = Date.parse(iso ?? '')

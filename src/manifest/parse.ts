@@ -8,15 +8,17 @@ import {
   type DesiredDocument,
   type DesiredWave,
   type Diagnostic,
+  placeWords,
   problem,
   type Source,
+  startOfFile,
 } from '../model/index.ts'
 import type { ManifestValue, SharedValue, WavesValue } from './definition/manifest.ts'
 import * as validators from './generated/validator.js'
 import { checkClaims } from './read/claims.ts'
 import { EMPTY_LAYER, type Layer, overlay, resolveLayer } from './read/layer.ts'
 import { isDeclaring, isPolicyFile, isSeed, isShared, readLayer, readWaves } from './read/read-layer.ts'
-import { type Sourced, short, sourceAt, startOfFile, Tree, yamlWords } from './read/tree.ts'
+import { type Sourced, short, sourceAt, Tree, yamlWords } from './read/tree.ts'
 import type { LoadedManifests, ManifestFile } from './types.ts'
 import { validPart } from './valid-part.ts'
 import { list, NO_MANIFESTS_HINT, type Words, words } from './words/words.ts'
@@ -250,7 +252,7 @@ class Reading {
     if (own === undefined || (first !== undefined && compareSource(own, first) === 0)) return
     if (first === undefined) this.waves = waves
     else {
-      const message = `Waves are also defined at ${first.file}:${first.line}.`
+      const message = `Waves are also defined${placeWords(first)}.`
       tree.report('E_DUPLICATE', own, message, 'Define all waves in one file, for example a shared file.')
     }
   }

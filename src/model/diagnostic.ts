@@ -37,6 +37,12 @@ export const warning = (code: DiagnosticCode, message: string, hint?: string, so
 export const hasErrors = (diagnostics: readonly Diagnostic[]): boolean =>
   diagnostics.some(({ severity }) => severity === 'error')
 
+/** The position of a problem with a whole file. */
+export const startOfFile = (file: string): Source => ({ file, line: 1, column: 1, length: 1 })
+
+/** `shop.yaml:3:5` */
+export const sourceText = ({ file, line, column }: Source): string => `${file}:${line}:${column}`
+
 /** Sorts by file, line and column. Absent sources come first. */
 export const compareSource = (a: Source | undefined, b: Source | undefined): number => {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)

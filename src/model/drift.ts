@@ -1,6 +1,7 @@
 /** Differences between the manifests and the live project, and which side changed. */
+import type { AttributeValue } from './attributes/index.ts'
 import type { Source } from './diagnostic.ts'
-import type { AttributeChange, AttributeValue, Change, NamedBranch, PlannedCompute, UnmanagedCompute } from './plan.ts'
+import type { AttributeChange, Change, NamedBranch, PlannedCompute, UnmanagedCompute } from './plan.ts'
 
 export const MOVERS = ['manifest', 'live', 'both'] as const
 

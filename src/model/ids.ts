@@ -4,6 +4,9 @@ import { EspalierError } from '../base/index.ts'
 /** Ids of projects, branches and computes (the service's public OpenAPI). */
 export const ID = /^[a-z0-9-]{1,60}$/
 
+/** Whether a reference to a branch is an id. A branch whose name looks like one is referred to by its id. */
+export const isBranchId = (ref: string): boolean => ref.startsWith('br-')
+
 /**
  * `/projects/…` with encoded segments. Ids from responses were already checked ({@link ID}); those from users were not.
  *

@@ -2,7 +2,7 @@
  * The plan: the differences between manifests and live projects, and the API calls that resolve them, in order. Plans
  * are deterministic: the same input gives the same bytes.
  */
-import type { WireAttributes } from './attributes/index.ts'
+import type { AttributeValue, WireAttributes } from './attributes/index.ts'
 import type { PlanCost } from './cost.ts'
 import type { Diagnostic, Source } from './diagnostic.ts'
 import type { Consent, Impact } from './impact.ts'
@@ -51,9 +51,6 @@ export interface PlannedCompute {
   readonly host?: string
   readonly state?: string
 }
-
-/** A size in CU, a scale-to-zero timeout in seconds (0 default, -1 never), a flag, a text, or a list of libraries. */
-export type AttributeValue = string | number | boolean | Size | readonly string[]
 
 /**
  * A changed attribute. Its values are given in a form for programs and, as in a manifest, as text for people. For a new

@@ -4,10 +4,12 @@ import {
   ATTRIBUTE_KEYS,
   type AttributeChange,
   type AttributeKey,
-  type AttributeValue,
   type ComputeAttributes,
   type DesiredCompute,
+  keysOfPath,
   rowOf,
+  valuesOf,
+  valueText,
 } from '../model/index.ts'
 
 /** Every attribute that the manifest sets, whether or not the live compute already has the value. */
@@ -21,23 +23,13 @@ export interface AttributeChangeOptions {
   readonly inUse: boolean
 }
 
-/** The values of an attribute by manifest path. Each entry of a map has a path of its own. */
-export const valuesOf = (key: AttributeKey, attributes: ComputeAttributes): ReadonlyMap<string, AttributeValue> => {
-  const { path, type } = rowOf(key)
-  const value = attributes[key]
-  if (value === undefined) return new Map()
-  if (type !== 'map') return new Map([[path, value as AttributeValue]])
-  return new Map(Object.entries(value).map(([name, one]): [string, AttributeValue] => [`${path}.${name}`, one]))
-}
-
 /** One entry per attribute; maps are compared entry by entry. */
 export const attributeChanges = (
   desired: DesiredCompute,
   { keys, before: live, inUse }: AttributeChangeOptions,
 ): readonly AttributeChange[] =>
   keys.flatMap((key) => {
-    const { type, path: attribute, format, impact, rule } = rowOf(key)
-    const textOf = type === 'map' ? String : format
+    const { type, path: attribute, impact, rule } = rowOf(key)
     const values = valuesOf(key, live)
     return [...valuesOf(key, desired.attributes)]
       .filter(([path, after]) => type !== 'map' || values.get(path) !== after)
@@ -48,8 +40,8 @@ export const attributeChanges = (
           path,
           before,
           after,
-          beforeText: before === undefined ? undefined : textOf(before),
-          afterText: textOf(after),
+          beforeText: before === undefined ? undefined : valueText(key, before),
+          afterText: valueText(key, after),
           impact: inUse ? impact(live[key], desired.attributes[key]) : ('none' as const),
           rule,
           source: desired.sources[path] ?? desired.sources[attribute],
@@ -60,11 +52,10 @@ export const attributeChanges = (
 /** The declaration reduced to the attributes in `paths`; a map keeps only the entries in `paths`. */
 export const withOnly = (desired: DesiredCompute, paths: ReadonlySet<string>): DesiredCompute => {
   const kept = managedKeys(desired).flatMap((key): readonly (readonly [AttributeKey, unknown])[] => {
-    const { path: attribute, type } = rowOf(key)
     const values = [...valuesOf(key, desired.attributes)].filter(([path]) => paths.has(path))
     if (values.length === 0) return []
-    if (type !== 'map') return [[key, desired.attributes[key]]]
-    return [[key, Object.fromEntries(values.map(([path, value]) => [path.slice(attribute.length + 1), value]))]]
+    if (rowOf(key).type !== 'map') return [[key, desired.attributes[key]]]
+    return [[key, Object.fromEntries(values.map(([path, value]) => [keysOfPath(path).at(-1), value]))]]
   })
   return { ...desired, attributes: Object.fromEntries(kept) as ComputeAttributes }
 }

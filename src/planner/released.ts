@@ -17,8 +17,10 @@ import {
   type RestartWindow,
   rowOf,
   SCALE_TO_ZERO_DEFAULT,
+  valuesOf,
+  valueText,
 } from '../model/index.ts'
-import { managedKeys, valuesOf } from './attribute-changes.ts'
+import { managedKeys } from './attribute-changes.ts'
 import { type Declarations, declarationsOf } from './declarations.ts'
 import type { Claim } from './match.ts'
 import { safeguardsOf } from './permissions.ts'
@@ -111,7 +113,7 @@ const releasedComputes = ({ project, base, head, branchName }: Versions): readon
 
 const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }: Versions): readonly Released[] =>
   managedKeys(base.desired).flatMap((key): readonly ReleasedAttribute[] => {
-    const { path: attribute, type, format } = rowOf(key)
+    const { path: attribute, type } = rowOf(key)
     const [is, now] = [valuesOf(key, head.desired.attributes), valuesOf(key, live.attributes)]
     const { sources, source } = base.desired
     return [...valuesOf(key, base.desired.attributes)].flatMap(([path, was]) => {
@@ -128,7 +130,7 @@ const releasedAttributes = ({ live, base, head }: Kept, { project, branchName }:
           compute: livePlanned(live),
           path,
           live: shown,
-          liveText: type === 'map' || isHidden ? String(shown) : format(shown),
+          liveText: isHidden ? String(shown) : valueText(key, shown),
           ...(type === 'map' ? {} : defaultOf(key, live, project)),
           source: sources[path] ?? sources[attribute] ?? source,
         },

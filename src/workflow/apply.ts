@@ -9,7 +9,7 @@ import {
   overriddenOf,
   type Replan,
 } from '../apply/index.ts'
-import { abortWith, type Clock, defined, EspalierError, EXIT, type OnSignal } from '../base/index.ts'
+import { abortWith, type Clock, dateOf, defined, EspalierError, EXIT, type OnSignal } from '../base/index.ts'
 import { VERSION } from '../base/version.ts'
 import {
   type ApplyEvent,
@@ -179,7 +179,7 @@ const run = async (
     await journal?.write(event)
     await watcher?.event(event)
   }
-  const time = (): string => new Date(clock.date?.() ?? clock.now()).toISOString()
+  const time = (): string => new Date(dateOf(clock)).toISOString()
   const interruption = onInterrupt(
     (message) => {
       notify?.(message)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, isAbsolute, join, posix, resolve } from 'node:path'
 import { commitOf, EspalierError, git, isInside } from '../base/index.ts'
 import { loadManifests } from '../manifest/index.ts'
-import type { Diagnostic } from '../model/index.ts'
+import { type Diagnostic, problem, startOfFile } from '../model/index.ts'
 import { DEFAULT_PATHS, type Manifests, withPolicies } from './manifests.ts'
 import { POLICY_FILES } from './policies.ts'
 
@@ -112,13 +112,13 @@ const notRead = (path: string, ref: string): EspalierError =>
     { hint: `${COPY} Until then, nothing can be compared with ${ref}.` },
   )
 
-const notFollowed = (path: string): Diagnostic => ({
-  severity: 'error',
-  code: 'E_OUTSIDE',
-  message: 'This is a link or a submodule. Only regular files are read from a commit.',
-  hint: COPY,
-  source: { file: path, line: 1, column: 1, length: 1 },
-})
+const notFollowed = (path: string): Diagnostic =>
+  problem(
+    'E_OUTSIDE',
+    'This is a link or a submodule. Only regular files are read from a commit.',
+    COPY,
+    startOfFile(path),
+  )
 
 interface Entry {
   readonly id: string

@@ -9,6 +9,7 @@ import {
   type ObservedProject,
   SCALE_TO_ZERO_DEFAULT_SECONDS,
   type Source,
+  sourceText,
 } from '../model/index.ts'
 import { declaredComputes } from '../planner/index.ts'
 import type { Manifests } from './manifests.ts'
@@ -60,4 +61,4 @@ const placesOf = (observed: Observed, { loaded }: Manifests) => {
 const placeIn = ({ attributes, sources, source }: DesiredCompute, key: SavingKey): Omit<DeclaredPlace, 'others'> =>
   attributes[key] === undefined ? { source, isSet: false } : { source: sources[key] ?? source, isSet: true }
 
-const placeKey = (key: SavingKey, { file, line, column }: Source): string => `${key} ${file}:${line}:${column}`
+const placeKey = (key: SavingKey, source: Source): string => `${key} ${sourceText(source)}`

@@ -21,6 +21,8 @@ import {
   type Origin,
   type Plan,
   type PlanResult,
+  sourceText,
+  startOfFile,
 } from '../model/index.ts'
 import { plan, projectIds, withEstimates } from '../planner/index.ts'
 import { checkProject } from '../service/index.ts'
@@ -168,10 +170,9 @@ const isSelectedBranch = ({ selecting }: Manifests, observed: Observed, { change
 const requirePolicies = (base: Manifests | undefined): void => {
   const mistake = base?.review?.policies?.mistake
   if (mistake === undefined) return
-  const { file = POLICY_FILES[0], line = 1, column = 1 } = mistake.source ?? {}
   throw new EspalierError(
     'E_BASE',
-    `The base's policies have an error: ${file}:${line}:${column}: ${mistake.message}`,
+    `The base's policies have an error: ${sourceText(mistake.source ?? startOfFile(POLICY_FILES[0]))}: ${mistake.message}`,
     { hint: 'Fix them on the base branch first.' },
   )
 }

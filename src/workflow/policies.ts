@@ -29,6 +29,7 @@ import {
   settingsAfter,
   settingsOfCompute,
   summaryOf,
+  warning,
 } from '../model/index.ts'
 import { type Safeguards, safeguardsIn } from '../planner/index.ts'
 import {
@@ -195,11 +196,9 @@ export const judgePlan = (
     ...judged,
     warnings: [
       ...plan.warnings,
-      ...unusedOverrides(overrides, results).map((name) => ({
-        severity: 'warning' as const,
-        code: 'W_OVERRIDE_UNUSED' as const,
-        message: `This plan does not need the override of \`${name}\`.`,
-      })),
+      ...unusedOverrides(overrides, results).map((name) =>
+        warning('W_OVERRIDE_UNUSED', `This plan does not need the override of \`${name}\`.`),
+      ),
     ],
     policies: {
       files: [...new Set([...files, ...before.flatMap((one) => one.files)])],

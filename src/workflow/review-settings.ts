@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { defined, EspalierError } from '../base/index.ts'
-import { hasErrors, type Policy } from '../model/index.ts'
+import { hasErrors, type Policy, sourceText, startOfFile } from '../model/index.ts'
 import { checkOverrideNames, parseOverrides } from '../policy/index.ts'
 import type { Manifests } from './manifests.ts'
 import { NO_POLICIES } from './policies.ts'
@@ -63,7 +63,7 @@ const maxRestartsPolicy = (limit: number): Policy => ({
   except: [],
   computes: 'any',
   rule: { kind: 'maxRestarts', limit },
-  source: { file: '--max-restarts', line: 1, column: 1, length: 1 },
+  source: startOfFile('--max-restarts'),
 })
 
 /** The manifests as for a plan, which has no `--max-restarts`. */
@@ -78,10 +78,9 @@ export const withoutMaxRestarts = (manifests: Manifests): Manifests => {
 const refuseDailyLimits = ({ review }: Manifests): void => {
   const daily = review?.policies?.policies.find(({ per }) => per !== undefined)
   if (daily === undefined) return
-  const { file, line, column } = daily.source
   throw new EspalierError(
     'E_POLICY_RULE',
-    `${file}:${line}:${column}: The policy \`${daily.name}\` limits a day, but only the agent knows what was done before.`,
+    `${sourceText(daily.source)}: The policy \`${daily.name}\` limits a day, but only the agent knows what was done before.`,
     { hint: 'Remove `per: day`, or pass the policy only to `agent run`, with --policy.' },
   )
 }

@@ -15,6 +15,7 @@ import {
   unsettledIn,
   unsettledWarning,
   updateDue,
+  warning,
 } from '../model/index.ts'
 import { type Opening, openingOf } from '../model/window-opening.ts'
 import { checkTierCuHours, meetingOf, tierOfProject, updateRestarts } from '../service/index.ts'
@@ -69,12 +70,8 @@ const usageWarnings = (plan: Plan, observed: Observed, desired: Desired): readon
     const warnings = tier === undefined ? [] : [...checkTierCuHours(id, expected, tier)]
     const quota = project.settings?.quota?.computeSeconds
     if (quota !== undefined && expected * 3600 > quota) {
-      warnings.push({
-        severity: 'warning',
-        code: 'W_QUOTA',
-        message: `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(expected)} are expected after this plan.`,
-        hint: 'All its computes are suspended once the quota is used up.',
-      })
+      const message = `Project \`${id}\` has a quota of ${Math.round(quota / 3600)} CU-hours per period, but about ${Math.round(expected)} are expected after this plan.`
+      warnings.push(warning('W_QUOTA', message, 'All its computes are suspended once the quota is used up.'))
     }
     return warnings
   })

@@ -7,13 +7,16 @@ import {
   type DesiredDocument,
   type DesiredRule,
   type Diagnostic,
+  isBranchId,
   type Policy,
   type PolicyBranch,
   type PolicyCompute,
   type PolicyProject,
   policyRuleRow,
+  problem,
   type Source,
   tierOf,
+  warning,
 } from '../model/index.ts'
 import { type Judgement, judgePolicies } from '../policy/index.ts'
 import { checkTierReplicas, checkTierSettings, tierDiagnostic } from '../service/index.ts'
@@ -107,7 +110,7 @@ const branchesFor = (
     policy.except.every((glob) => except.includes(glob))
   // If a branch is declared by its id, its name is unknown.
   const isId = ({ ref }: DesiredBranch): boolean =>
-    ref.startsWith('br-') && (included !== undefined || policy.except.length > 0)
+    isBranchId(ref) && (included !== undefined || policy.except.length > 0)
   const covered = policyRuleRow(policy.rule.kind).of === 'project' ? [] : rules.filter(isCovered)
   return {
     branches: [
@@ -151,13 +154,8 @@ const toDiagnostic = (
 ): readonly Diagnostic[] => {
   if (outcome === 'overridden') return []
   const isDenied = outcome === 'denied'
-  return [
-    {
-      severity: isDenied ? 'error' : 'warning',
-      code: isDenied ? 'E_POLICY' : 'W_POLICY',
-      message: `${message}. ${reason}`,
-      ...defined({ hint: isDenied ? `To override, pass --override ${policy}=REASON.` : undefined }),
-      source: source ?? place,
-    },
-  ]
+  const words = `${message}. ${reason}`
+  return isDenied
+    ? [problem('E_POLICY', words, `To override, pass --override ${policy}=REASON.`, source ?? place)]
+    : [warning('W_POLICY', words, undefined, source ?? place)]
 }

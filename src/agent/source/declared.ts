@@ -1,7 +1,7 @@
 /** Finds out which project each declaration, and each error in a manifest, belongs to. Has no side effects. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, groupBy } from '../../base/index.ts'
-import { type Desired, type Diagnostic, waveOf, withoutPlaces } from '../../model/index.ts'
+import { type Desired, type Diagnostic, sourceText, waveOf, withoutPlaces } from '../../model/index.ts'
 import type { Manifests } from '../../workflow/index.ts'
 import type { SourceFile } from '../data-folder.ts'
 
@@ -104,4 +104,4 @@ const wordsIn = (text: string | undefined): ReadonlySet<string> | undefined =>
   text === undefined ? undefined : new Set(text.match(/[a-z0-9-]+/g))
 
 const textOf = ({ message, source }: Diagnostic): string =>
-  source === undefined ? message : `${source.file}:${source.line}:${source.column}: ${message}`
+  source === undefined ? message : `${sourceText(source)}: ${message}`

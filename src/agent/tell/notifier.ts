@@ -4,7 +4,7 @@
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { isLoopback } from '../../api/index.ts'
-import { type Clock, EspalierError, plainJson } from '../../base/index.ts'
+import { type Clock, dateOf, EspalierError, plainJson } from '../../base/index.ts'
 import type {
   AgentState,
   AgentStatus,
@@ -166,7 +166,7 @@ export class Notifier {
   /** This is wall-clock time, because receivers reject signatures that are minutes old, and laptops sleep for hours. */
   #now(): number {
     const { clock } = this.#options
-    return clock.date?.() ?? clock.now()
+    return dateOf(clock)
   }
 }
 

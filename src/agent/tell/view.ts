@@ -13,6 +13,7 @@ import {
   type ProjectView,
   repairCommand,
   type Step,
+  sourceText,
   unrecordedIn,
   unsettledIn,
   unsettledWarning,
@@ -54,7 +55,7 @@ const differencesOf = (
         impact: attribute?.impact ?? change.impact,
         effects: effects.map((effect) => ({ ...effect, text: effectWords(effect, change) })),
         origin: entry === undefined ? 'unrecorded' : originOf(entry),
-        declaredAt: place && `${place.file}:${place.line}:${place.column}`,
+        declaredAt: place && sourceText(place),
       }
     })
   })

@@ -5,6 +5,7 @@ import {
   isUnpredicted,
   observedWords,
   type Plan,
+  placeWords,
   type StepOutcome,
   stepTitle,
 } from '../../model/index.ts'
@@ -71,7 +72,7 @@ export const pinNotes = (
     const old = compute.id
     if (kind !== 'replace' || old === undefined || !isDeleted(plan, id, outcomes)) return []
     const made = aliases[old]
-    const where = source === undefined ? '' : ` at ${source.file}:${source.line}`
+    const where = source === undefined ? '' : placeWords(source)
     return made === undefined
       ? [
           `${old} is deleted, but its successor was not created: remove its pin${where} and run \`espalier apply\` again.`,

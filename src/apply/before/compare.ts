@@ -11,6 +11,8 @@ import {
   type ObservedCompute,
   rowOf,
   type StepRequest,
+  valuesOf,
+  valueText,
   type WireAttributes,
 } from '../../model/index.ts'
 
@@ -18,21 +20,13 @@ export type Endpoint = NonNullable<StepRequest['body']>['endpoint']
 
 const NOTHING = 'nothing'
 
-/** The values as text, by manifest path. Each Postgres setting has a path of its own. */
+/** The values as text, by manifest path. */
 const textsOf = (keys: readonly AttributeKey[], attributes: ComputeAttributes): ReadonlyMap<string, string> =>
   new Map(
-    keys.flatMap((key): readonly (readonly [string, string])[] => {
-      const { path } = rowOf(key)
-      if (key !== 'postgresSettings') {
-        const text = textOf(key, attributes)
-        return text === undefined ? [] : [[path, text]]
-      }
-      return Object.entries(attributes.postgresSettings ?? {}).map(([name, text]) => [`${path}.${name}`, text])
-    }),
+    keys.flatMap((key) =>
+      [...valuesOf(key, attributes)].map(([path, value]) => [path, valueText(key, value)] as const),
+    ),
   )
-
-const textOf = (key: AttributeKey, attributes: ComputeAttributes): string | undefined =>
-  attributes[key] === undefined ? undefined : rowOf(key).format(attributes[key])
 
 /** The size that is requested. If the request sets only one of the two limits, the other is the live one. */
 export const askedSize = (endpoint: WireAttributes, live: ComputeAttributes): Pick<ComputeAttributes, 'size'> => {
@@ -119,7 +113,7 @@ const movedValues = (changes: ComputeAttributes, before: ObservedCompute, live: 
       const had = before.attributes[key]
       // The snapshot did not contain this attribute, so the plan did not depend on it.
       if (had === undefined) return false
-      return key === 'postgresSettings' || !rowOf(key).satisfied(had, live.attributes[key])
+      return rowOf(key).type === 'map' || !rowOf(key).satisfied(had, live.attributes[key])
     })
     .flatMap((key) => {
       const [had, has] = [textsOf([key], before.attributes), textsOf([key], live.attributes)]

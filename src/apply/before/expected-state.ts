@@ -1,6 +1,6 @@
 /** Holds the expected state of the live computes: the snapshot, with the changes that this run has made since. */
 import type { Operation } from '../../api/index.ts'
-import type { Clock } from '../../base/index.ts'
+import { type Clock, dateOf } from '../../base/index.ts'
 import {
   attributesFromWire,
   type Observed,
@@ -78,7 +78,7 @@ export class ExpectedState {
 
   /** When the next update of the project by the service is due, in milliseconds. */
   updateDue(project: string, clock: Clock): number | undefined {
-    return updateDue(this.#settings.get(project), clock.date?.() ?? clock.now())
+    return updateDue(this.#settings.get(project), dateOf(clock))
   }
 
   isOwn({ id }: Operation): boolean {

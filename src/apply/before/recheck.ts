@@ -9,7 +9,7 @@ import {
   settingsOf,
   undeclaredSettings,
 } from '../../model/index.ts'
-import type { RunContext } from '../context.ts'
+import { type RunContext, readUntil } from '../context.ts'
 import { compare, type Endpoint, movedForDelete, unmetBy } from './compare.ts'
 import { findInPlace, findOther, type Search } from './find-in-place.ts'
 
@@ -30,7 +30,7 @@ interface MovedRecheck {
 /** The new state of a compute that no longer exists. */
 export const DELETED = 'deleted'
 
-/** A read may be stale, so if something seems to have changed, it is read again after these delays. */
+/** If something seems to have changed, it is read again after these delays. */
 const CONFIRM_DELAYS_MS = [250, 1_000]
 
 /** What is known about the effects that this step's own requests may have had. */
@@ -39,14 +39,13 @@ export interface Trail extends Search {
   readonly isLost: boolean
 }
 
-export const recheck = async (step: Step, context: RunContext, trail: Trail): Promise<Recheck> => {
-  for (let round = 0; ; round += 1) {
-    const found = await recheckOnce(step, context, trail)
-    const delayMs = CONFIRM_DELAYS_MS[round]
-    if (!isDoubtful(step, found, trail) || delayMs === undefined) return found
-    await context.clock.sleep(delayMs, context.abort)
-  }
-}
+export const recheck = (step: Step, context: RunContext, trail: Trail): Promise<Recheck> =>
+  readUntil(
+    () => recheckOnce(step, context, trail),
+    (found) => !isDoubtful(step, found, trail),
+    CONFIRM_DELAYS_MS,
+    context,
+  )
 
 type Reading = Pick<RunContext, 'api' | 'expected' | 'clock' | 'abort'>
 
@@ -55,14 +54,13 @@ export const movedWords = ({ what, before, after }: Moved): string =>
   after === DELETED ? 'it was deleted' : `${what} ${before} → ${after}`
 
 /** What has changed about a compute and its branch, for a request that is not a step of a plan. Empty if nothing has. */
-export const movedCompute = async (project: string, id: string, context: Reading): Promise<readonly Moved[]> => {
-  for (let round = 0; ; round += 1) {
-    const moved = await movedComputeOnce(project, id, context)
-    const delayMs = CONFIRM_DELAYS_MS[round]
-    if (moved.length === 0 || delayMs === undefined) return moved
-    await context.clock.sleep(delayMs, context.abort)
-  }
-}
+export const movedCompute = (project: string, id: string, context: Reading): Promise<readonly Moved[]> =>
+  readUntil(
+    () => movedComputeOnce(project, id, context),
+    (moved) => moved.length === 0,
+    CONFIRM_DELAYS_MS,
+    context,
+  )
 
 const movedComputeOnce = async (project: string, id: string, context: Reading): Promise<readonly Moved[]> => {
   const subject = await subjectOf({ project, compute: { id } }, context)

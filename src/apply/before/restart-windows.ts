@@ -1,5 +1,5 @@
 /** Decides whether a disruptive step has to wait for its restart window. */
-import { type Clock, defined } from '../../base/index.ts'
+import { type Clock, dateOf, defined } from '../../base/index.ts'
 import { formatWindow, type Plan, type Step, type StepOutcome } from '../../model/index.ts'
 import { type Opening, openingFor, openingOf } from '../../model/window-opening.ts'
 import { notStarted } from '../context.ts'
@@ -17,7 +17,7 @@ export const openingsOf = (clock: Clock, chainMs: (step: Step) => number): ((ste
     const { windows } = step
     if (windows === undefined) return OPEN
     // The time at which a closed window opens is computed only once.
-    const [key, now] = [windows.map(formatWindow).join(), clock.date?.() ?? clock.now()]
+    const [key, now] = [windows.map(formatWindow).join(), dateOf(clock)]
     const known = closed.get(key)
     if (known !== undefined && (known.opensAt === undefined || now < Date.parse(known.opensAt))) return known
     const opening = openingFor(windows, now, chainMs(step))

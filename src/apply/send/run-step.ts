@@ -17,12 +17,12 @@ import { type Unmet, unmetBy } from '../before/compare.ts'
 import { findInPlace, findOther } from '../before/find-in-place.ts'
 import { completeCreate, movedWords } from '../before/recheck.ts'
 import { scheduledStep } from '../before/restart-windows.ts'
-import type { RunContext } from '../context.ts'
+import { type RunContext, readUntil } from '../context.ts'
 import { toProgress, waitForOperations } from '../wait/operations.ts'
 import { startedBy } from '../wait/started-operations.ts'
 import { type Sending, type Sent, sendStep } from './send-step.ts'
 
-/** The result is read again after these delays, because reads may be stale for a while after an operation has ended. */
+/** Reads may be stale for a while after an operation has ended. */
 const EFFECT_DELAYS_MS = [250, 1_000, 3_000]
 
 /** The state of a running step, which is reported if it fails. */
@@ -210,19 +210,16 @@ const read = async (
   id === undefined ? undefined : api.getCompute(project, id, { signal: abort })
 
 /** Reads the compute, and the requested values that it does not show even after several reads. */
-const effect = async (
-  step: Step,
-  computeId: string | undefined,
-  context: RunContext,
-): Promise<{ readonly live: ObservedCompute | undefined; readonly missing: readonly Unmet[] }> => {
-  for (let round = 0; ; round += 1) {
-    const live = await read(computeId, step, context)
-    const missing = unmet(step, live, context)
-    const delay = EFFECT_DELAYS_MS[round]
-    if (missing.length === 0 || delay === undefined) return { live, missing }
-    await context.clock.sleep(delay, context.abort)
-  }
-}
+const effect = (step: Step, computeId: string | undefined, context: RunContext) =>
+  readUntil(
+    async () => {
+      const live = await read(computeId, step, context)
+      return { live, missing: unmet(step, live, context) }
+    },
+    ({ missing }) => missing.length === 0,
+    EFFECT_DELAYS_MS,
+    context,
+  )
 
 const unmet = (step: Step, live: ObservedCompute | undefined, context: RunContext): readonly Unmet[] => {
   const because = (words: string): readonly Unmet[] => [{ path: 'compute', got: undefined, words }]

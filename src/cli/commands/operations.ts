@@ -10,6 +10,7 @@ import {
   plainJson,
   plainText,
 } from '../../base/index.ts'
+import { isBranchId } from '../../model/index.ts'
 import { consoleStatus, operationsTable, STATUS_WORDS, time } from '../../report/index.ts'
 import { commandOf, type Description, type ValuesOf } from '../command.ts'
 import { withReadApi } from '../setup/connect.ts'
@@ -273,7 +274,7 @@ const filterOf = (
   }
   // The operations of a deleted branch can still be found by its id.
   const names = [...branches.values()]
-  if (branch !== undefined && !branch.startsWith('br-') && !names.includes(branch)) {
+  if (branch !== undefined && !isBranchId(branch) && !names.includes(branch)) {
     throw noMatch('branch', branch, 'the project has no such branch', names)
   }
   return (operation) =>

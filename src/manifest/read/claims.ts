@@ -5,8 +5,10 @@ import {
   computesDeclaredBy,
   type DesiredDocument,
   type Diagnostic,
+  placeWords,
   problem,
   type Source,
+  sourceText,
 } from '../../model/index.ts'
 
 export const checkClaims = (documents: readonly DesiredDocument[]): readonly Diagnostic[] =>
@@ -32,7 +34,7 @@ const claimConflicts = (project: string, documents: readonly DesiredDocument[]):
     const isShared = compareSource(first, source) === 0
     const [message, hint] = isShared
       ? [`${what} because two documents of the project extend this file.`, 'Merge the two documents.']
-      : [`${what}: here and at ${first.file}:${first.line}.`, whatToDo]
+      : [`${what}: here and${placeWords(first)}.`, whatToDo]
     diagnostics.push(problem('E_DUPLICATE', message, hint, source))
   }
   const branches = new Map<string, Source>()
@@ -59,11 +61,12 @@ const PER_PROJECT = ['price', 'tier'] as const
 const valueConflicts = (project: string, documents: readonly DesiredDocument[]): readonly Diagnostic[] =>
   PER_PROJECT.flatMap((key) => {
     const [first, ...others] = documents.filter((document) => document[key] !== undefined)
-    const { file, line, column } = first?.sources?.[key] ?? {}
+    const place = first?.sources?.[key]
+    if (place === undefined) return []
     return others
       .filter((document) => canonicalJson(document[key]) !== canonicalJson(first?.[key]))
       .map(({ sources }) => {
-        const message = `Project \`${project}\` has a different ${key} at ${file}:${line}:${column}.`
+        const message = `Project \`${project}\` has a different ${key} at ${sourceText(place)}.`
         return problem('E_DUPLICATE', message, 'Keep one of the two.', sources?.[key])
       })
   })

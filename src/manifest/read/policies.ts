@@ -10,6 +10,7 @@ import {
   type PolicyRuleName,
   policyRuleRow,
   problem,
+  sourceText,
 } from '../../model/index.ts'
 import type { PolicyFileValue, PolicyValue } from '../definition/policy.ts'
 import * as shipped from '../generated/validator.js'
@@ -43,8 +44,7 @@ export const declaredPolicies = ({ documents }: Pick<Desired, 'documents'>): rea
   const byPlace = new Map<string, Policy>()
   for (const { project, policies = [] } of documents) {
     for (const policy of policies) {
-      const { file, line, column } = policy.source
-      const place = `${file}:${line}:${column}`
+      const place = sourceText(policy.source)
       const within = new Set([...(byPlace.get(place)?.within ?? []), project])
       byPlace.set(place, { ...policy, within: [...within].sort() })
     }
@@ -99,8 +99,8 @@ const checkSelectors = (tree: Tree, value: PolicyValue, kind: PolicyRuleName): v
 
 const duplicateNames = (policies: readonly Policy[]): readonly Diagnostic[] =>
   [...groupBy(policies, ({ name }) => name)].flatMap(([name, [first, ...others]]) => {
-    const { file, line, column } = first?.source ?? {}
-    const message = `The policy \`${name}\` is already defined at ${file}:${line}:${column}.`
+    if (first === undefined) return []
+    const message = `The policy \`${name}\` is already defined at ${sourceText(first.source)}.`
     return others.map(({ source }) => problem('E_DUPLICATE', message, 'Rename one of the two.', source))
   })
 

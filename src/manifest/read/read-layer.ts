@@ -1,7 +1,7 @@
 /** Recognises what a document is, and reads a valid document or shared file. */
 import { defined } from '../../base/index.ts'
 import { isPlainMap, type Plain } from '../../base/yaml/index.ts'
-import { type DesiredWave, isAbsence, parseDuration, type Source } from '../../model/index.ts'
+import { type DesiredWave, isAbsence, isBranchId, parseDuration, type Source } from '../../model/index.ts'
 import type { BranchValue, ComputeValue, RuleValue, SharedValue, WavesValue } from '../definition/manifest.ts'
 import { shareableKeys } from '../generated/validator.js'
 import { readAttributes } from './attributes.ts'
@@ -128,7 +128,7 @@ const checkIds = (tree: Tree, { branches, parkOn }: Layer): void => {
     )
   }
   const refuseId = (ref: string, source: Source): void => {
-    if (ref.startsWith('br-')) refuse(`Branch \`${ref}\``, source, 'Write the name of the branch instead.')
+    if (isBranchId(ref)) refuse(`Branch \`${ref}\``, source, 'Write the name of the branch instead.')
   }
   if (parkOn !== undefined) refuseId(parkOn.value, parkOn.source)
   for (const [ref, { source, primary, replicas }] of branches) {

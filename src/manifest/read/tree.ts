@@ -122,6 +122,3 @@ export const sourceAt = (file: string, text: string, lines: LineCounter, start: 
   const length = lineEnd < 0 ? stretch.length : lineEnd
   return { file, line: Math.max(1, line), column: Math.max(1, col), length: Math.max(1, length) }
 }
-
-/** The position of a problem with a whole file. */
-export const startOfFile = (file: string): Source => ({ file, line: 1, column: 1, length: 1 })

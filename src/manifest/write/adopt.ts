@@ -8,6 +8,7 @@ import {
   type DesiredDocument,
   type DesiredRule,
   isAbsence,
+  keysOfPath,
   type ObservedBranch,
   type ObservedCompute,
   type ObservedProject,
@@ -238,8 +239,7 @@ class Adopting {
         this.#conflict(`a manifest cannot express the live value of \`${path}\``, change, source)
         continue
       }
-      const setting = /^(postgres)\.(settings)\.(.+)$/s.exec(path)?.slice(1)
-      const keys = [...place, ...(setting ?? path.split('.'))]
+      const keys = [...place, ...keysOfPath(path)]
       const body = keys.reduceRight<unknown>((inner, key) => new Map([[key, inner]]), value) as Written
       this.#changed.set(ref, laid(this.#changed.get(ref) ?? new Map(), body))
       this.updated += 1

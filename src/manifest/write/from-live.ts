@@ -5,6 +5,7 @@ import {
   type AttributeKey,
   type ComputeAttributes,
   type DeclaredWindow,
+  isBranchId,
   type ObservedBranch,
   type ObservedCompute,
   rowOf,
@@ -136,7 +137,7 @@ export const shapeOf = (
 }
 
 /** How a manifest refers to a branch: by name, or by id if the name looks like an id. */
-export const refOf = ({ id, name }: ObservedBranch): string => (name.startsWith('br-') ? id : name)
+export const refOf = ({ id, name }: ObservedBranch): string => (isBranchId(name) ? id : name)
 
 export const bodyOf = ({ primary, replicas }: BranchShape): Written => {
   const body: Written = new Map()

@@ -10,6 +10,7 @@ import {
   type DesiredShape,
   formatDuration,
   isAbsence,
+  keysOfPath,
   type Policy,
   policyRuleRow,
   rowOf,
@@ -181,13 +182,7 @@ const computeLines = (path: Line['path'], compute: ResolvedCompute | DesiredAbse
   const { source } = compute
   if (isAbsence(compute)) return [{ path, value: 'absent', source }]
   const values = Object.entries(compute.attributes)
-  return [{ path, source }, ...values.map(([key, value]) => ({ path: [...path, ...partsOf(key)], ...value }))]
-}
-
-/** Names of settings may contain dots. */
-const partsOf = (path: string): readonly string[] => {
-  const map = ATTRIBUTE_KEYS.map(rowOf).find((row) => row.type === 'map' && path.startsWith(`${row.path}.`))
-  return map === undefined ? path.split('.') : [...map.path.split('.'), path.slice(map.path.length + 1)]
+  return [{ path, source }, ...values.map(([key, value]) => ({ path: [...path, ...keysOfPath(key)], ...value }))]
 }
 
 const render = (lines: readonly Line[]): string => {

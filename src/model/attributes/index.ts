@@ -1,11 +1,20 @@
 /** Types and functions that are derived from the attribute table. */
 import type { Impact } from '../impact.ts'
 import { mergeSettings } from './postgres.ts'
-import type { AttributeRow, Fields, FieldType, ValueType, ValueTypes, Wire, WireSettings } from './row.ts'
+import type {
+  AttributeRow,
+  AttributeValue,
+  Fields,
+  FieldType,
+  ValueType,
+  ValueTypes,
+  Wire,
+  WireSettings,
+} from './row.ts'
 import { ATTRIBUTES } from './table.ts'
 
 export { mergeSettings, RESTART_ONLY_SETTINGS, undeclaredSettings } from './postgres.ts'
-export type { ManifestPlace, WireSettings } from './row.ts'
+export type { AttributeValue, ManifestPlace, WireSettings } from './row.ts'
 export { ATTRIBUTE_GROUPS, COMPUTE_NAME_PATTERN } from './table.ts'
 
 type Rows = typeof ATTRIBUTES
@@ -109,3 +118,26 @@ export const settingsOf = ({ settings, attributes }: LiveValues): WireSettings =
   ATTRIBUTE_KEYS.flatMap((key) => (attributes[key] === undefined ? [] : [ROWS[key].toWire(attributes[key], undefined)]))
     .map(({ settings = {} }) => settings)
     .reduce(mergeSettings, {})
+
+// The manifest paths of attributes. Each entry of a map has a path of its own: `postgres.settings.work_mem`.
+
+/** The values of an attribute by path. */
+export const valuesOf = (key: AttributeKey, attributes: ComputeAttributes): ReadonlyMap<string, AttributeValue> => {
+  const { path, type } = rowOf(key)
+  const value = attributes[key]
+  if (value === undefined) return new Map()
+  if (type !== 'map') return new Map([[path, value as AttributeValue]])
+  return new Map(Object.entries(value).map(([name, one]): [string, AttributeValue] => [`${path}.${name}`, one]))
+}
+
+/** A value of {@link valuesOf} as text, for display. */
+export const valueText = (key: AttributeKey, value: AttributeValue): string => {
+  const { type, format } = rowOf(key)
+  return type === 'map' ? String(value) : format(value)
+}
+
+/** The keys of a path. The name of an entry is one key, even if it contains dots, as `app.jwt_secret` does. */
+export const keysOfPath = (path: string): readonly string[] => {
+  const map = ATTRIBUTE_KEYS.map(rowOf).find((row) => row.type === 'map' && path.startsWith(`${row.path}.`))
+  return map === undefined ? path.split('.') : [...map.path.split('.'), path.slice(map.path.length + 1)]
+}

@@ -41,6 +41,9 @@ export interface ValueTypes {
 
 export type ValueType = keyof ValueTypes
 
+/** A size in CU, a scale-to-zero timeout in seconds (0 default, -1 never), a flag, a text, or a list of libraries. */
+export type AttributeValue = string | number | boolean | Size | readonly string[]
+
 export type Fields = Readonly<Record<string, FieldType>>
 
 /** Values of API fields. A missing field was not in the response, or is not changed by the request. */

@@ -1,7 +1,7 @@
 /** Shows changes as a table, and as a YAML diff. */
 import { diffLines } from 'diff'
 import { stringify } from 'yaml'
-import type { Change, Plan } from '../../model/index.ts'
+import { type Change, keysOfPath, type Plan } from '../../model/index.ts'
 import { isDisruptive, KIND_MARKS, windowWords } from '../words/impacts.ts'
 import { hasSeveralProjects, place, projectTitle } from '../words/names.ts'
 import { areExplained, rowChanges, rowEffects, rowImpact, rowTitle } from '../words/rows.ts'
@@ -90,17 +90,11 @@ const treeOf = (changes: readonly Change[], side: 'before' | 'after', isFleet: b
     put(tree, [...slot, 'id'], side === 'after' && kind === 'replace' ? 'a new one' : (compute.id ?? 'a new one'))
     for (const attribute of change.attributes) {
       const value = side === 'before' ? attribute.beforeText : attribute.afterText
-      if (value !== undefined) put(tree, [...slot, ...keysOf(attribute.path)], value)
+      if (value !== undefined) put(tree, [...slot, ...keysOfPath(attribute.path)], value)
     }
   }
   return trees
 }
-
-/** Splits a path into keys. The name of a setting is one key, even if it contains dots, as `app.jwt_secret` does. */
-const keysOf = (path: string): readonly string[] =>
-  path.startsWith(SETTINGS) ? [...SETTINGS.split('.').slice(0, -1), path.slice(SETTINGS.length)] : path.split('.')
-
-const SETTINGS = 'postgres.settings.'
 
 /** An object without a prototype, because keys are untrusted and could be `__proto__`. */
 const emptyTree = (): Tree => Object.create(null)

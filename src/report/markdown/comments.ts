@@ -7,6 +7,7 @@ import {
   observedWords,
   type Plan,
   type StepOutcome,
+  sourceText,
 } from '../../model/index.ts'
 import { alikeSteps, MOST_NAMED } from '../words/alike.ts'
 import { applyVerdict, statusWords } from '../words/apply-verdict.ts'
@@ -145,9 +146,7 @@ const renderProblems = (view: ProblemView, diagnostics: readonly Diagnostic[], s
 
 const line = ({ severity, code, message, hint, source }: Diagnostic, { linkTo }: ProblemView): string => {
   const where =
-    source === undefined
-      ? ''
-      : `${linked(literal(`${source.file}:${source.line}:${source.column}`), linkTo?.(source.file, source.line))} `
+    source === undefined ? '' : `${linked(literal(sourceText(source)), linkTo?.(source.file, source.line))} `
   return `- ${severity === 'error' ? '❌' : '⚠️'} ${where}**${code}** ${literal(message)}${hint === undefined ? '' : `<br>${literal(hint)}`}`
 }
 
